@@ -71,6 +71,8 @@ impl StandIn {
                 "calls": [{"tool": self.tool, "input": self.input}],
                 "answer_is_output": true, "status": "completed", "output": "", "reason": null
             }),
+            RoleContext::Word(_) => json!({"summary": "it stands still", "next_steps": ["try again"]}),
+            RoleContext::WordRule(rule) => json!({"rule": rule}),
             RoleContext::ValidateSubtask(context) => {
                 let cites = context.result.tool_calls.iter().map(|call| call.evidence_id.to_string()).collect();
                 passed(context.open.len(), cites)

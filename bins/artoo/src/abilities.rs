@@ -93,7 +93,7 @@ mod tests {
     use super::{apply, now_s};
 
     #[test]
-    fn what_an_endpoint_has_room_for_bounds_the_calls_unless_the_person_says_otherwise() {
+    fn endpoint_limit_bounds_parallel_calls_unless_configured() {
         let folder = tempfile::tempdir().unwrap();
         let config = || RemoteConfig { parallel: 64, ..RemoteConfig::new(Protocol::Chat, "http://a/v1", "m") };
         let check = |slots: Option<usize>, is_set: bool, expected: usize| {

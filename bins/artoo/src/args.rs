@@ -9,6 +9,7 @@ use clap_complete::Shell;
 
 use crate::model_choice::ModelKind;
 use crate::money::Dollars;
+pub(crate) use skills::SkillsCommand;
 
 /// Text at the end of `-h`.
 const AFTER_SHORT_HELP: &str = "--help shows all options and examples, artoo help the commands and topics.";
@@ -78,7 +79,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ModelCommand,
     },
-    /// Verifies the audit log and tells what it notes since you last looked
+    /// Verifies the audit log and shows what is new in it
     Audit {
         /// Stops reporting the lines that are missing now; the log records that
         #[arg(long)]
@@ -86,22 +87,49 @@ pub(crate) enum Command {
     },
     /// Brings back what a task changed: what it deleted, overwrote, moved or made
     Undo(UndoOptions),
+    /// Continues a task that was interrupted, by a crash or a power cut say
+    Resume {
+        /// The task, or the beginning or end of its name [default: the last one that was interrupted]
+        task: Option<String>,
+    },
+    /// Lists the recorded tasks, shows or exports one
+    Tasks {
+        #[command(subcommand)]
+        command: Option<TasksCommand>,
+    },
+    /// Gives the recorded inputs of a task to artoo again, and says where it would decide otherwise; nothing is done
+    Replay {
+        /// The task, or the beginning or end of its name
+        task: String,
+    },
+    /// Writes a page about a task: what was asked, done, changed and verified (-o FILE.html)
+    Report {
+        /// The task, or the beginning or end of its name [default: the last one]
+        task: Option<String>,
+    },
+    /// Deletes what is older than 30 days: records of tasks, undo, evidence
+    Gc,
     /// Shows what you allowed beyond one call, and takes it back
     Rules {
         #[command(subcommand)]
         command: RulesCommand,
     },
-    /// Hands memory to other programs
+    /// What artoo learned from earlier tasks: shows, explains, corrects and moves it
     Memory {
         #[command(subcommand)]
         command: MemoryCommand,
+    },
+    /// Kinds of requests that artoo learned to answer without a model: shows, explains, approves and disables them
+    Skills {
+        #[command(subcommand)]
+        command: Option<SkillsCommand>,
     },
     /// Shows what tools put out, whole, as it was kept
     Evidence {
         #[command(subcommand)]
         command: EvidenceCommand,
     },
-    /// Prints a completion script: source <(artoo completions bash)
+    /// Prints a shell completion script; for bash: source <(artoo completions bash)
     Completions {
         /// The shell
         shell: Shell,
@@ -184,11 +212,120 @@ pub(crate) enum EvidenceCommand {
 /// Subcommands of `artoo memory`.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum MemoryCommand {
+    /// The newest tasks, advice, rules and notes; with words, what memory would tell a plan for such a request
+    Show {
+        /// A request in your own words
+        words: Vec<String>,
+    },
+    /// The records behind an advice, and the share of each
+    Why {
+        /// Words of a request, or the id of a record
+        #[arg(value_name = "WORDS|ID", required = true)]
+        what: Vec<String>,
+    },
+    /// When advice about such a request ends, if nothing more happens
+    Forecast {
+        /// Words of a request
+        #[arg(required = true)]
+        words: Vec<String>,
+    },
+    /// What memory would have told a plan at an earlier date
+    AsOf {
+        /// A day such as 2026-11-22 (its end, UTC), or a time such as 2026-11-22T12:00:00Z
+        date: String,
+        /// Words of a request
+        #[arg(required = true)]
+        words: Vec<String>,
+    },
+    /// Stores a note for plans of requests with similar words
+    Remember {
+        /// The note
+        #[arg(value_name = "TEXT", required = true)]
+        words: Vec<String>,
+    },
+    /// Deletes records and erases their texts, after asking; they can't be brought back
+    Forget {
+        /// Words of the records, a task, or the id of a record
+        #[arg(value_name = "WORDS|ID", required = true)]
+        what: Vec<String>,
+        /// Does it without asking
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// Notes that the result of a task was wrong, so that its way is taken with care until it works again
+    Wrong {
+        /// The task, or the beginning of its name [default: the last one], then what was wrong
+        #[arg(value_name = "TASK|WORDS")]
+        words: Vec<String>,
+        /// Takes that back
+        #[arg(long)]
+        undo: bool,
+    },
+    /// What keeps working or failing, with the number of tasks, and proposals for lasting habits
+    Rules {
+        #[command(subcommand)]
+        command: Option<LearnedCommand>,
+    },
+    /// Writes the whole memory as JSON lines into a new file, or prints it
+    Export {
+        /// The file
+        file: Option<PathBuf>,
+    },
+    /// Adds what an export holds; records that exist already or were forgotten here are skipped
+    Import {
+        /// The file
+        file: PathBuf,
+    },
+    /// Checks the memory's file, and that reading it again gives the same memory
+    Verify,
+    /// Memory is neither read nor written from now on (memory = false in the configuration)
+    Off,
+    /// Memory is read and written again
+    On,
     /// Writes all records into a new or empty folder as a LevelDB, for programs that read nothing else
     Index {
         /// The folder
         #[arg(value_name = "DIR")]
         folder: PathBuf,
+    },
+}
+
+/// Subcommands of `artoo memory rules`.
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub(crate) enum LearnedCommand {
+    /// Adopts a proposal as a lasting habit for every plan
+    Adopt {
+        /// The tools of the proposal, as the list shows them
+        id: String,
+    },
+    /// Deletes a rule or a lasting habit
+    Drop {
+        /// The tools of the habit, or the id of the rule, as the list with -v shows it
+        id: String,
+    },
+}
+
+/// Subcommands of `artoo tasks`.
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub(crate) enum TasksCommand {
+    /// The recorded tasks, newest first
+    List,
+    /// A task's answer, what supports it, and its calls
+    Show {
+        /// The task, or the beginning or end of its name
+        task: String,
+    },
+    /// Writes a task's record as JSON lines into a new file, or prints it
+    Export {
+        /// The task, or the beginning or end of its name
+        task: String,
+        /// The file
+        file: Option<PathBuf>,
+    },
+    /// Deletes a task's record, so that it can't be resumed; what it changed stays
+    Forget {
+        /// The task, or the beginning or end of its name
+        task: String,
     },
 }
 
@@ -267,6 +404,9 @@ pub(crate) struct Options {
     /// The model: reflex, file:NAME, file:PATH, cassette:PATH, or openai, responses, anthropic or ollama, alone, with :NAME or :NAME@URL
     #[arg(long, global = true, value_name = "MODEL")]
     pub(crate) model: Option<ModelKind>,
+    /// If false, the model is also asked about requests that the embedded parser explains in full [default: true]
+    #[arg(long, global = true, hide_short_help = true, value_name = "true|false")]
+    pub(crate) reflex_first: Option<bool>,
     /// Where memory and the audit log are kept [default: ~/.artoo]
     #[arg(long, global = true, hide_short_help = true, value_name = "FOLDER")]
     pub(crate) data_dir: Option<PathBuf>,
@@ -276,9 +416,21 @@ pub(crate) struct Options {
     /// Ends the task after this time: 90s, 5m or 1h [default: 30m]
     #[arg(long, global = true, value_name = "TIME")]
     pub(crate) deadline: Option<Deadline>,
+    /// Neither reads nor writes memory, if false [default: true]
+    #[arg(long, global = true, hide_short_help = true, value_name = "true|false")]
+    pub(crate) memory: Option<bool>,
+    /// How hard a task is tried: v0.8, literal, anytime, or the path of a JSON file that begins with / or ~/ [default: anytime]
+    #[arg(long, global = true, hide_short_help = true, value_name = "PROFILE")]
+    pub(crate) profile: Option<String>,
+    /// The time after which a task counts as slow, so that less is tried: 90s, 5m or 1h [default: the profile's, 5m]
+    #[arg(long, global = true, hide_short_help = true, value_name = "TIME")]
+    pub(crate) time_budget: Option<Deadline>,
     /// No call is made that could take the run above so many tokens
     #[arg(long, global = true, hide_short_help = true, value_name = "N")]
     pub(crate) max_tokens: Option<u64>,
+    /// Lets the request refer to the tasks of the last session, as at its prompt
+    #[arg(long = "continue", global = true)]
+    pub(crate) continued: bool,
     /// Says what the task would take at least, likely and at most, and asks no model
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) estimate: bool,
@@ -336,5 +488,6 @@ impl FromStr for Deadline {
     }
 }
 
+mod skills;
 #[cfg(test)]
 mod tests;

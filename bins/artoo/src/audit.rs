@@ -1,15 +1,16 @@
-//! `artoo audit`: verifies the audit log and tells what it notes since the last look. Writes to the log only to accept
-//! missing lines, and beside it when it was looked at.
+//! `artoo audit`: verifies the audit log and reports its entries since the last report. It writes to the log only to
+//! accept missing lines, and stores the time of the report in a file beside it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use artoo_audit::words::{count, figures, finding, minute, summary};
+use artoo_audit::words::{figures, finding, minute, summary};
 use artoo_audit::{
     AuditConfig, AuditError, AuditService, AuditStats, Gap, Look, Note, REPORT_EVERY, Verified, VerifyError,
     deleted_log, load_stats, redact, review, stats_path, verify,
 };
+use artoo_proto::units::count;
 use artoo_proto::{AuditReport, Trigger};
 use artoo_roles::runtime::run_traces;
 use artoo_tools::EvidenceStore;
@@ -44,25 +45,25 @@ const DELETED: &str = "deleted";
 const TORN: &str = "; behind them is the beginning of a line that artoo is writing, or could not write because it was killed \
     or the disk was full; the next run removes it and records that";
 
-/// What missing lines mean, and how to stop the message about them.
+/// What missing lines mean, and how to accept them.
 const GAPS_MEAN: &str = "What missing lines recorded can't be shown any more. artoo never removes a line: the disk was full, or you or \
     another program removed it. artoo audit --accept-gap ends this message, and the log records that.";
 
 /// The audit logs of a data folder, with what their verification found.
-pub(crate) struct Trail {
+pub(crate) struct AuditLogs {
     /// Every log, and what is wrong with it.
     pub(crate) logs: Vec<(PathBuf, Result<Verified, VerifyError>)>,
     /// Missing parts that the user did not accept.
     pub(crate) gaps: Vec<Gap>,
 }
 
-/// Verifies every audit log of the data folder, and tells what they note since the last look; first accepts the gaps,
-/// if asked to.
+/// Verifies every audit log of the data folder and reports its entries since the last report; first accepts the gaps,
+/// if requested.
 pub(crate) fn run(settings: &Settings, accept_gaps: bool, screen: &Screen) -> Result<Exit, Failure> {
     if accept_gaps {
         accept(&settings.data_dir).map_err(|source| Failure::AuditGap { source })?;
     }
-    let Trail { logs, gaps } = Trail::of(&settings.data_dir);
+    let AuditLogs { logs, gaps } = AuditLogs::of(&settings.data_dir);
     let is_sound = gaps.is_empty() && logs.iter().all(|(_, verified)| verified.is_ok());
     let mut lines = Vec::new();
     let mut values = Vec::new();
@@ -107,7 +108,7 @@ pub(crate) fn run(settings: &Settings, accept_gaps: bool, screen: &Screen) -> Re
     Ok(if is_sound { Exit::Accepted } else { Exit::Internal })
 }
 
-impl Trail {
+impl AuditLogs {
     /// Verifies the logs of a data folder. Evidence of a task that no log mentions shows missing lines too.
     pub(crate) fn of(data_dir: &Path) -> Self {
         // Before the logs: a task that runs now is in the log before its evidence is stored.
@@ -162,13 +163,13 @@ fn accept(data_dir: &Path) -> Result<(), AuditError> {
     let current = logs(data_dir).into_iter().filter(|log| !is_full(log)).count();
     let opened: Vec<AuditService> = (0..current.max(1)).map(|_| open(data_dir)).collect::<Result<_, _>>()?;
     drop(opened);
-    let accepted: Vec<String> = Trail::of(data_dir).gaps.into_iter().map(|gap| gap.id).collect();
+    let accepted: Vec<String> = AuditLogs::of(data_dir).gaps.into_iter().map(|gap| gap.id).collect();
     record(data_dir, accepted.chunks(GAPS_A_LINE).map(|gaps| Note::GapAccepted { gaps: gaps.to_vec() }))
 }
 
 /// Paths of the audit logs in a data folder, compressed ones included, and of those that only their statistics show;
 /// sorted by name. Damaged logs that were renamed are named by the log that follows.
-fn logs(data_dir: &Path) -> Vec<PathBuf> {
+pub(crate) fn logs(data_dir: &Path) -> Vec<PathBuf> {
     let log_of = |name: &str| {
         let lane = name.strip_prefix("audit_stats").and_then(|rest| rest.strip_suffix(".json"));
         let is_log = name.starts_with("audit") && (name.ends_with(".jsonl") || name.ends_with(".jsonl.gz"));
@@ -184,16 +185,18 @@ fn logs(data_dir: &Path) -> Vec<PathBuf> {
 fn counted(stats: &AuditStats) -> Line {
     let (before, now) = (&stats.history, &stats.window.totals);
     let rest = [
-        (before.abandoned + now.abandoned, "without success", "task"),
-        (before.corrections + now.corrections, "repeated", "attempt"),
-        (before.tool_health.execution_failures + now.tool_health.execution_failures, "failed", "attempt"),
+        (before.abandoned + now.abandoned, "without success", "task", "tasks"),
+        (before.corrections + now.corrections, "repeated", "attempt", "attempts"),
+        (before.tool_health.execution_failures + now.tool_health.execution_failures, "failed", "attempt", "attempts"),
     ];
     let rest = rest.into_iter().filter(|(number, ..)| *number > 0);
-    let rest: String = rest.map(|(number, what, noun)| format!("; {what}: {}", count(number, noun))).collect();
-    Line::plain(format!("  in all: {}{rest}", count(before.tasks + now.tasks, "task")))
+    let rest: String =
+        rest.map(|(number, what, one, many)| format!("; {what}: {}", count(number, one, many))).collect();
+    Line::plain(format!("  in all: {}{rest}", count(before.tasks + now.tasks, "task", "tasks")))
 }
 
-/// Lines about what the logs note since the last look, or in all: figures, then findings, the newest last.
+/// The lines of a report on the logs since the last report, or since they begin: figures, then findings, the newest
+/// last.
 fn told(news: &AuditReport, has_looked: bool) -> Vec<Line> {
     let since = minute(news.window_start);
     let since = if has_looked { format!("Since your last look, {since}") } else { format!("Since {since}") };
@@ -208,16 +211,17 @@ fn told(news: &AuditReport, has_looked: bool) -> Vec<Line> {
         lines.extend((earlier > 0).then(|| Line::plain(format!("  {}", earlier_findings(earlier)))));
         lines.extend(found.iter().skip(earlier).map(|found| line(format!("  {}", finding(found)))));
     }
-    let nothing = if lines.is_empty() { "; nothing odd was found" } else { ":" };
-    lines.insert(0, Line::plain(format!("{since}: {}{nothing}", count(news.tasks_observed, "task"))));
+    let nothing = if lines.is_empty() { "; no anomalies" } else { ":" };
+    lines.insert(0, Line::plain(format!("{since}: {}{nothing}", count(news.tasks_observed, "task", "tasks"))));
     lines
 }
 
+/// The line that says how many older findings the log has.
 fn earlier_findings(number: usize) -> String {
-    format!("{} before these, in the log", count(number as u64, "oddity"))
+    format!("{} before these, in the log", count(number as u64, "anomaly", "anomalies"))
 }
 
-/// What a report notes, in one line; `None` if nothing. A broken rule of the message bus is a warning.
+/// The findings of a report in one line; `None` if there are none. A broken rule of the message bus is a warning.
 pub(crate) fn noted(report: &AuditReport) -> Option<Line> {
     let line = if report.boundary_violations.is_empty() { Line::faint } else { Line::warning };
     summary(report).map(line)

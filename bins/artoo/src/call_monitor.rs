@@ -37,13 +37,14 @@ pub(crate) struct Fallback {
 /// Observes model calls: stores waits and fallbacks for the display, and writes raw exchanges to a file if requested.
 pub(crate) struct CallMonitor {
     // Locked briefly, never across an await.
-    seen: Mutex<Seen>,
+    seen: Mutex<MonitorState>,
     // Locked while one line is written.
     file: Option<Mutex<File>>,
 }
 
+/// What the monitor has observed.
 #[derive(Default)]
-struct Seen {
+struct MonitorState {
     remarks: VecDeque<String>,
     fell_back: VecDeque<(TaskId, Fallback)>,
     waits: BTreeMap<Call, Wait>,
@@ -51,6 +52,7 @@ struct Seen {
     received: BTreeMap<Call, usize>,
 }
 
+/// A wait before a retry.
 struct Wait {
     until: Instant,
     tries: u32,
@@ -89,7 +91,7 @@ impl CallMonitor {
         tokens_of(seen.received.values().sum())
     }
 
-    /// Progress lines about waits before a retry that were not shown yet, or not for five seconds.
+    /// Progress lines about waits before a retry; a line about the same wait is repeated after five seconds.
     pub(crate) fn waits(&self, now: Instant) -> Vec<String> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let mut lines = Vec::new();
@@ -170,7 +172,7 @@ mod tests {
 
     #[doc = "holds: client C18; design D18"]
     #[test]
-    fn a_wait_counts_down_until_it_is_over() {
+    fn retry_countdown_ends_when_call_starts() {
         let monitor = CallMonitor::start(&Variables::default()).unwrap();
         let task_id = TaskId::try_from("t-00000000-0000-4000-8000-000000000001".to_owned()).unwrap();
         let caller = Caller { role: Role::Planner, task_id, subtask_id: None };

@@ -30,6 +30,7 @@ pub(crate) fn run(command: &str, settings: &Settings, screen: &Screen) -> Result
     Ok(Exit::Accepted)
 }
 
+/// Shows the assessment of a command as text or JSON.
 fn show(assessed: &CommandAssessment, settings: &Settings, screen: &Screen) {
     if settings.json {
         // A struct of strings can always be serialised.

@@ -83,6 +83,7 @@ fn change(setting: Setting, value: Option<&str>, variables: &Variables) -> Resul
     Ok(was_set)
 }
 
+/// Whether a setting says where a key is.
 fn is_of_key(setting: Setting) -> bool {
     matches!(setting.kind(), Kind::KeyVariable | Kind::KeyFile | Kind::KeyCommand)
 }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::args::Options;
-use crate::audit::Trail;
+use crate::audit::AuditLogs;
 use crate::config::{self, Place as ConfigPlace, ignored_in};
 use crate::display::writer::Screen;
 use crate::display::{Line, Style};
@@ -34,6 +34,10 @@ const FREE_MIN_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Time limit for listing an endpoint's models in doctor.
 const ENDPOINT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What doctor says of a model if the embedded parser is asked first, and if it is not.
+const FIRST: &str = "not asked what the embedded parser explains in full";
+const NOT_FIRST: &str = "asked everything, as reflex_first is false";
 
 /// Result of one of doctor's checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -93,6 +97,7 @@ fn unusable(name: &'static str, failure: &Failure) -> Finding {
     Finding::fail(name, failure.message(), remedy)
 }
 
+/// Runs all checks that need no running System.
 async fn probe(settings: &Settings, with_probe: bool, variables: &Variables) -> Vec<Finding> {
     let mut findings = configuration(settings, variables);
     findings.extend([home(settings), workspace(Path::new(&settings.environment.workspace))]);
@@ -105,11 +110,13 @@ async fn probe(settings: &Settings, with_probe: bool, variables: &Variables) -> 
     let registry = Registry::detect(kept.unwrap_or_else(|_| settings.tools.clone()));
     findings.extend(tools(&registry));
     findings.extend(fence(&registry, settings.tools.views));
+    findings.push(Finding::ok("profile", settings.profile_in_words()));
     findings.push(audit_log(&settings.data_dir));
     findings.extend(stores(settings).await);
     findings
 }
 
+/// The lines of a finding.
 fn lines(finding: &Finding) -> Vec<Line> {
     let (mark, style) = match finding.status {
         Status::Ok => ("ok  ", Style::Plain),
@@ -180,6 +187,7 @@ async fn endpoint(settings: &Settings, variables: &Variables) -> Option<Finding>
     })
 }
 
+/// Checks that the home folder exists.
 fn home(settings: &Settings) -> Finding {
     let home = &settings.environment.home;
     if Path::new(home).is_dir() {
@@ -209,15 +217,18 @@ fn workspace(path: &Path) -> Finding {
     }
 }
 
+/// Creates and removes a file in a folder.
 fn tempfile_in(folder: &Path) -> std::io::Result<()> {
     let probe = folder.join(format!(".artoo-doctor-{}", std::process::id()));
     std::fs::File::create_new(&probe)?;
     std::fs::remove_file(&probe)
 }
 
+/// Checks the configured models.
 fn model(settings: &Settings, variables: &Variables) -> Vec<Finding> {
     let choice = &settings.model;
     let chosen = format!("{} ({})", choice.kind, choice.why);
+    let first = if settings.asks_reflex_first() { FIRST } else { NOT_FIRST };
     let built = Models::build(settings, variables);
     let problem = built.err().map(|failure| (failure.message(), failure.remedy().unwrap_or("see artoo --help")));
     let mut findings = vec![match (&problem, &choice.kind) {
@@ -229,9 +240,10 @@ fn model(settings: &Settings, variables: &Variables) -> Vec<Finding> {
         ),
         (None, ModelKind::Remote { .. }) => {
             let name = remote(&choice.kind, Place::First, variables).map(|config| config.model).unwrap_or_default();
-            Finding::ok("model", format!("{chosen}: {name}"))
+            Finding::ok("model", format!("{chosen}: {name}; {first}"))
         }
-        (None, ModelKind::Cassette { .. } | ModelKind::File { .. }) => Finding::ok("model", chosen),
+        (None, ModelKind::File { .. }) => Finding::ok("model", format!("{chosen}; {first}")),
+        (None, ModelKind::Cassette { .. }) => Finding::ok("model", chosen),
     }];
     findings.extend(model_file::findings(settings));
     if let ModelKind::Remote { protocol, .. } = &choice.kind {
@@ -246,6 +258,7 @@ fn model(settings: &Settings, variables: &Variables) -> Vec<Finding> {
     findings
 }
 
+/// Checks which tools this machine has.
 fn tools(registry: &Registry) -> Vec<Finding> {
     let names: Vec<String> = registry.specs().into_iter().map(|spec| spec.name).collect();
     let mut findings = vec![if names.is_empty() {
@@ -275,8 +288,9 @@ fn fence(registry: &Registry, wants_views: bool) -> [Finding; 2] {
     ]
 }
 
+/// Checks the audit log.
 fn audit_log(data_dir: &Path) -> Finding {
-    let Trail { logs, gaps } = Trail::of(data_dir);
+    let AuditLogs { logs, gaps } = AuditLogs::of(data_dir);
     let damaged =
         logs.iter().find_map(|(log, verified)| Some(format!("{}: {}", log.display(), verified.as_ref().err()?)));
     match damaged.or_else(|| gaps.into_iter().next().map(|gap| gap.problem)) {
@@ -292,6 +306,7 @@ fn audit_log(data_dir: &Path) -> Finding {
 /// Checks the memory and the audit log by starting the runtime on the real data folder and stopping it.
 async fn stores(settings: &Settings) -> Vec<Finding> {
     let builder = System::builder().environment(settings.environment.clone()).data_dir(settings.data_dir.clone());
+    let builder = builder.without_memory(!settings.memory);
     let shown = settings.data_dir.display();
     let system = match builder.start() {
         Ok(system) => system,
@@ -305,7 +320,8 @@ async fn stores(settings: &Settings) -> Vec<Finding> {
         Finding::warn("memory", note.clone(), "nothing to do while another artoo runs; else look at the data folder")
     }));
     if system.notes().is_empty() {
-        findings.push(Finding::ok("memory", "its journal opens"));
+        let state = if settings.memory { "its journal opens" } else { "off; artoo memory on turns it on" };
+        findings.push(Finding::ok("memory", state));
     }
     let remedy = "the disk may be full or failing";
     findings

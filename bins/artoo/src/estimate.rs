@@ -3,16 +3,19 @@
 
 use artoo_llm::ledger::{Cache, DollarsShown, Price};
 use artoo_llm::usage::{least_tokens, tokens_of};
-use artoo_proto::{SessionTurn, ToolSpec, Usage, units};
+use artoo_proto::{Now, SessionTurn, ToolSpec, Usage, units};
 use artoo_roles::estimate::{CallSize, Course, TaskInput, calls, calls_max};
+use artoo_roles::runtime::{is_answered_in_full, open_memory};
 use artoo_tools::Registry;
 use serde_json::{Value, json};
 
+use crate::clock;
 use crate::display::writer::Screen;
 use crate::display::{Line, json as events};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::Settings;
+use crate::skill_use;
 use crate::spending::{CURRENCY, Spending, exact};
 
 /// Total calls, tokens and cost of a task or of some of its calls.
@@ -45,10 +48,23 @@ pub(crate) struct Estimate {
     unpriced: Vec<String>,
 }
 
+/// What a request refers to besides its words.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RequestContext<'a> {
+    pub(crate) session: &'a [SessionTurn],
+    /// Whether text on standard input came with the request.
+    pub(crate) with_material: bool,
+    /// Whether a skill answers the request.
+    pub(crate) by_skill: bool,
+}
+
 /// Runs `artoo --estimate`: shows the estimate of a task. No model is called.
 pub(crate) fn run(settings: &Settings, spending: &Spending, words: &str, screen: &Screen) -> Result<Exit, Failure> {
     let tools = Registry::detect(settings.tools.clone()).specs();
-    let estimate = Estimate::of(settings, spending, &tools, words, &[]);
+    let memory = open_memory(&settings.data_dir, false).ok().filter(|_| settings.memory);
+    let by_skill = memory.is_some_and(|memory| skill_use::is_used(&memory.engine(), words, &settings.environment.cwd));
+    let estimate =
+        Estimate::of(settings, spending, &tools, words, RequestContext { by_skill, ..RequestContext::default() });
     if settings.json {
         screen.json(&events::estimate(&estimate.as_ref().map_or(Value::Null, Estimate::json)));
     } else {
@@ -60,15 +76,17 @@ pub(crate) fn run(settings: &Settings, spending: &Spending, words: &str, screen:
 }
 
 impl Estimate {
-    /// The estimate of a task; `None` if no language model is used.
+    /// The estimate of a task; `None` if no language model is used, or none unless a recipe of the embedded parser fails.
     pub(crate) fn of(
         settings: &Settings,
         spending: &Spending,
         tools: &[ToolSpec],
         request: &str,
-        session: &[SessionTurn],
+        RequestContext { session, with_material, by_skill }: RequestContext<'_>,
     ) -> Option<Self> {
-        if spending.models.is_empty() {
+        let now = Now { wall: clock::now(), uptime_ms: 0 };
+        let is_free = || by_skill || is_answered_in_full(request, session, &settings.environment, now);
+        if spending.models.is_empty() || (settings.asks_reflex_first() && !with_material && is_free()) {
             return None;
         }
         let task = TaskInput { environment: &settings.environment, tools, request, session };
@@ -170,6 +188,7 @@ impl Estimate {
     }
 }
 
+/// An amount of money as text.
 fn dollars(micro: u64) -> String {
     format!("${}", DollarsShown(micro))
 }
@@ -182,11 +201,13 @@ fn both(one: Option<u64>, other: Option<u64>, combine: fn(u64, u64) -> u64) -> O
 impl Totals {
     const NONE: Self = Self { calls: 0, sent: 0, received: 0, cost: Some(0) };
 
+    /// The totals of some token usage with its cost.
     fn of(usage: Usage, cost: Option<u64>) -> Self {
         let (sent, received) = (usage.prompt_tokens, usage.completion_tokens);
         Self { calls: u64::from(usage.model_calls), sent, received, cost }
     }
 
+    /// Combines two totals number by number.
     fn combine(self, other: Self, combine: fn(u64, u64) -> u64) -> Self {
         Self {
             calls: combine(self.calls, other.calls),
@@ -196,6 +217,7 @@ impl Totals {
         }
     }
 
+    /// The totals in a few words.
     fn short(self) -> String {
         match self.cost {
             Some(cost) => format!("{} for {} calls", dollars(cost), units::number(self.calls)),
@@ -205,12 +227,14 @@ impl Totals {
         }
     }
 
+    /// The totals in one line with sent and received tokens.
     fn long(self) -> String {
         let money = self.cost.map(|cost| format!(", {}", dollars(cost))).unwrap_or_default();
         let (sent, received) = (units::number(self.sent), units::number(self.received));
         format!("{} calls, {sent} tokens sent and {received} received{money}", units::number(self.calls))
     }
 
+    /// The totals as JSON.
     fn json(self) -> Value {
         json!({
             "calls": self.calls, "tokens_in": self.sent, "tokens_out": self.received, "cost": self.cost.map(exact)

@@ -55,7 +55,7 @@ pub(crate) fn run(command: &EvidenceCommand, settings: &Settings, screen: &Scree
     if settings.json {
         screen.json(&json!({"schema": SCHEMA, "stable": false, "folder": store.folder(), "calls": values}));
     } else if shown.is_empty() {
-        screen.answer(&[Line::plain("no evidence is kept")]);
+        screen.answer(&[Line::plain("no evidence is stored")]);
     }
     Ok(Exit::Accepted)
 }
@@ -73,6 +73,7 @@ fn named(calls: Vec<KeptCall>, id: &str) -> Result<Vec<KeptCall>, Failure> {
     Ok(named)
 }
 
+/// A stored output in one line.
 fn in_words(kept: &KeptOutput) -> String {
     let left_out = if kept.left_out > 0 { format!(", {} more are not kept", kept.left_out) } else { String::new() };
     format!("  {} {}: {} bytes{left_out}", kept.stream, kept.sha256, kept.bytes)

@@ -29,6 +29,8 @@ pub(crate) enum Exit {
     NotAchieved = 9,
     /// Standard output could not be written.
     Unwritten = 10,
+    /// No task can be resumed: there is none, or it began under other conditions.
+    NotResumable = 11,
     /// The task was cancelled by Ctrl-C or another signal (128 + SIGINT).
     Cancelled = 130,
 }
@@ -56,6 +58,7 @@ impl Exit {
         if close.audit.is_some() { self } else { Self::Internal }
     }
 
+    /// The exit code of a task that was abandoned for this reason.
     fn of_reason(reason: &AbandonReason) -> Self {
         match reason {
             AbandonReason::NotUnderstood {
@@ -70,12 +73,14 @@ impl Exit {
             AbandonReason::BudgetExhausted
             | AbandonReason::MaxReplans
             | AbandonReason::Diverging
+            | AbandonReason::Cycling
             | AbandonReason::ToolsExhausted
             | AbandonReason::NoPlan { .. }
             | AbandonReason::NoOtherWay { .. } => Self::NotAchieved,
         }
     }
 
+    /// The exit code of a failed model.
     fn of_model(failure: &ModelFailure) -> Self {
         if *failure == ModelFailure::Cancelled { Self::Cancelled } else { Self::Model }
     }

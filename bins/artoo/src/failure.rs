@@ -13,7 +13,8 @@ use artoo_audit::AuditError;
 use artoo_llm::ConfigError;
 use artoo_llm::cassette::CassetteError;
 use artoo_llm::files::FilesError;
-use artoo_roles::runtime::{MemoryIndexError, RuntimeError};
+use artoo_roles::record::RecordError;
+use artoo_roles::runtime::{MemoryError, RuntimeError};
 use artoo_tools::evidence::EvidenceProblem;
 use artoo_tools::rules::RuleProblem;
 use artoo_tools::undo::UndoError;
@@ -35,6 +36,7 @@ macro_rules! failures {
         }
 
         impl Failure {
+            /// Exit code and remedy of the error.
             #[expect(unused_variables, reason = "most consequences are the same for all values of the fields")]
             fn consequence(&self) -> Consequence {
                 match self {
@@ -159,12 +161,41 @@ failures! {
     #[error("the rules can't be used")]
     Rules { source: RuleProblem } => usage("move rules.json away: artoo then asks as if there were no rules");
 
+    /// No task waits to be resumed.
+    #[error("no task was interrupted")]
+    NothingToResume {} => (Exit::NotResumable, Some("artoo tasks lists what is recorded"));
+
+    /// Nothing is recorded yet.
+    #[error("no task is recorded")]
+    NoTask {} => usage("give a request first: artoo \"<what you want done>\"");
+
+    /// The record of a task can't be read, or no single record fits what was given.
+    #[error("{source}")]
+    Record { source: RecordError } => usage("artoo tasks lists what is recorded; the end of a name is enough");
+
+    /// The task still runs in another process.
+    #[error("the task is still running")]
+    StillRunning {} => usage("stop it first, with Ctrl-C where it runs");
+
+    /// The folder that a task began in can't be entered.
+    #[error("the folder {path} of the task can't be entered", path = path.display())]
+    NotEntered { path: PathBuf, source: io::Error } =>
+        (Exit::NotResumable, Some("make it again, or delete the task's record: artoo tasks forget"));
+
+    /// A record can't be written as JSON.
+    #[error("the record can't be written as JSON")]
+    NotJson { source: serde_json::Error } => internal("a path in it may not be text; artoo tasks show shows it");
+
     /// No rule in force has this id.
-    #[error("no rule {id:?} holds")]
+    #[error("there is no rule {id:?} in force")]
     NoSuchRule { id: String } => usage("artoo rules list shows those that do");
 
+    /// The session to continue ran in another folder, where its relative paths began.
+    #[error("the last session ran in {folder}, so its words would mean other files here")]
+    OtherFolder { folder: String } => usage("go to that folder, or say the whole request");
+
     /// No stored output has this id.
-    #[error("no evidence {id:?} is kept")]
+    #[error("no evidence {id:?} is stored")]
     NoSuchEvidence { id: String } => usage("artoo evidence list shows what there is; it is kept for 30 days");
 
     /// The stored outputs can't be read.
@@ -179,9 +210,21 @@ failures! {
     #[error("{source}")]
     AuditGap { source: AuditError } => internal("see artoo audit; the data folder must be writable");
 
-    /// The memory could not be written for other programs.
+    /// The memory could not be read or changed.
     #[error("{source}")]
-    MemoryIndex { #[from] source: MemoryIndexError } => outside::of_memory_index(source);
+    Memory { #[from] source: MemoryError } => outside::of_memory(source);
+
+    /// What the user said of a task could not be noted.
+    #[error("nothing was noted: {problem}")]
+    NotNoted { problem: String } => internal("artoo doctor says what is wrong with the memory");
+
+    /// The setting `memory` is false, so a note or a correction can't be stored.
+    #[error("memory is off, so nothing was noted")]
+    MemoryOff {} => usage("artoo memory on turns it on");
+
+    /// The date of `artoo memory as-of` is not valid.
+    #[error("{given:?} is not a date")]
+    NoDate { given: String } => usage("give a day such as 2026-11-22, or a time such as 2026-11-22T12:00:00Z");
 
     /// The runtime that carries out tasks can't start, or stopped.
     #[error("{source}")]
@@ -194,7 +237,7 @@ failures! {
     System { source: io::Error } => internal("too many processes may run, or a limit may be set: ulimit -u");
 
     /// The line editor of the prompt failed.
-    #[error("the prompt can't go on")]
+    #[error("the prompt can't continue")]
     Prompt { source: ReadlineError } => internal("give the request on the command line: artoo \"<what you want done>\"");
 
     /// The answer could not be written to the file of `--output`.
@@ -203,19 +246,20 @@ failures! {
         (Exit::Unwritten, Some("name a file in a folder that you can write to; what was done stays done"));
 
     /// Standard output could not be written.
-    #[error("standard output did not take the answer, so it is incomplete there")]
+    #[error("the answer could not be written completely to standard output")]
     Unwritten { source: io::Error } => (
         Exit::Unwritten,
         Some("send it where there is room; what was done stays done, and artoo evidence list names what was read"),
     );
 }
 
-/// Consequence of an error in the command line, in the configuration, or in a file or value that they name.
+/// Exit code `Usage` and a remedy, for an error in the command line, in the configuration, or in a file or value that
+/// they name.
 const fn usage(remedy: &'static str) -> Consequence {
     (Exit::Usage, Some(remedy))
 }
 
-/// Consequence of an error of artoo itself or of the machine.
+/// Exit code `Internal` and a remedy, for a defect in artoo or a failure of the machine, such as a full disk.
 const fn internal(remedy: &'static str) -> Consequence {
     (Exit::Internal, Some(remedy))
 }

@@ -31,15 +31,17 @@ pub(crate) fn remove_beside(written: &Path) {
     }
 }
 
+/// The paths of the entries in a folder.
 fn inside(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
 }
 
+/// The file name of a path.
 fn name(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()
 }
 
-/// The process with this id in digits.
+/// Parses the process id in the name of a temporary file; `None` if it is not a positive number.
 fn writer(id: &str) -> Option<Pid> {
     Pid::from_raw(id.parse().ok().filter(|id| *id > 0)?)
 }

@@ -34,7 +34,7 @@ pub(crate) fn start(variables: &Variables, screen: &Screen) -> Result<(), Failur
     Ok(())
 }
 
-/// Writes panics to the log; without a log the screen gets one line.
+/// Logs panics; without a log, the screen shows one line for each panic.
 fn hide_panics(screen: Screen, is_silent: bool) {
     panic::set_hook(Box::new(move |info| {
         let payload = info.payload();

@@ -47,8 +47,8 @@ impl ModelChoice {
         Ok(Self { kind, why, worker, fallback })
     }
 
-    /// Whether files that may hold secrets can be shown to every chosen model unasked: reflex, or local models that the
-    /// user trusts.
+    /// Whether files that may hold secrets can be shown to every chosen model without asking: true for reflex, and for
+    /// local models that the user trusts.
     pub(crate) fn is_trusted_with_secrets(&self, variables: &Variables) -> Result<bool, Failure> {
         let trusted = variables.one_of("ARTOO_TRUST_LOCAL", &[("yes", true), ("no", false)], "give yes or no")?;
         let is_trusted = trusted.unwrap_or(false);
@@ -65,6 +65,7 @@ impl ModelChoice {
         Ok(std::iter::once((&self.kind, Place::First)).chain(others).all(stays))
     }
 
+    /// The first model, and what chose it.
     fn first(option: Option<ModelKind>, variables: &Variables) -> Result<(ModelKind, &'static str), Failure> {
         if let Some(kind) = option {
             return Ok((kind, "--model says so"));

@@ -33,6 +33,7 @@ impl FromStr for Dollars {
     }
 }
 
+/// Parses a decimal number that has only digits and a dot.
 fn number(text: &str) -> Option<f64> {
     let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     text.parse().ok().filter(|number: &f64| is_plain && number.is_finite())
@@ -97,7 +98,7 @@ mod tests {
     use super::{Dollars, Prices};
 
     #[test]
-    fn money_is_read_exactly_or_not_at_all() {
+    fn money_is_parsed_exactly_or_refused() {
         let check = |text: &str, micro: Option<u64>| {
             assert_eq!(text.parse::<Dollars>().ok().map(|dollars| dollars.micro), micro, "{text:?}");
         };
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_name_that_fits_gives_the_price() {
+    fn longest_matching_model_name_sets_price() {
         let prices: Prices = "gpt=1/8, gpt-mini=0.25/0.02/2, claude=4/0.5/20, claude-x=4/1/7/9".parse().unwrap();
         let check = |model: &str, protocol: Protocol, expected: Option<[f64; 4]>| {
             let found = prices.of(model, protocol);

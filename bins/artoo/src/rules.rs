@@ -39,6 +39,7 @@ pub(crate) fn run(command: &RulesCommand, settings: &Settings, screen: &Screen) 
     Ok(Exit::Accepted)
 }
 
+/// The lines about a rule.
 fn lines(rule: &Rule) -> Vec<Line> {
     let (id, tool) = (escape::one_line(&rule.id), escape::one_line(&rule.tool));
     let used = rule.last_used.map_or_else(|| "never used".to_owned(), |at| format!("last used {at}"));
@@ -46,10 +47,12 @@ fn lines(rule: &Rule) -> Vec<Line> {
     [vec![head], covers(rule)].concat()
 }
 
+/// The lines that say what a rule approves.
 fn covers(rule: &Rule) -> Vec<Line> {
     rule.in_words().iter().map(|cover| Line::plain(format!("  {cover}"))).collect()
 }
 
+/// A rule as JSON.
 fn value(rule: &Rule) -> Value {
     json!({
         "id": rule.id, "tool": rule.tool, "covers": rule.in_words(), "since": rule.since, "until": rule.until,

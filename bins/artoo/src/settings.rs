@@ -2,17 +2,24 @@
 
 use std::path::{Path, PathBuf};
 
-use artoo_proto::Environment;
-use artoo_roles::runtime::{RuntimeError, detect_environment};
-use artoo_tools::ToolConfig;
+use artoo_proto::{Environment, escape};
+use artoo_roles::runtime::{self, Profile, RuntimeError, detect_environment};
+use artoo_tools::{ToolConfig, trust};
 
 use crate::args::{AcceptedBasis, Deadline, Options};
+use crate::config::expanded;
 use crate::failure::Failure;
-use crate::model_choice::ModelChoice;
+use crate::model_choice::{ModelChoice, ModelKind};
 use crate::money::Dollars;
 use crate::tool_config;
 
 pub(crate) use crate::variables::Variables;
+
+/// The profile in force if none is named: the better one of the two in simulated tasks.
+const PROFILE: &str = "anytime";
+/// Maximum size of a file with a profile, in bytes.
+#[doc(alias = "limit")]
+const PROFILE_MAX_BYTES: u64 = 64 * 1024;
 
 /// Validated settings of a run.
 #[derive(Debug, Clone)]
@@ -20,6 +27,8 @@ pub(crate) struct Settings {
     pub(crate) environment: Environment,
     pub(crate) data_dir: PathBuf,
     pub(crate) model: ModelChoice,
+    /// Whether the embedded parser answers in place of a model what it explains in full.
+    pub(crate) reflex_first: bool,
     /// Time limit of a task in milliseconds; `None` for the default.
     pub(crate) limit_ms: Option<u64>,
     pub(crate) json: bool,
@@ -36,6 +45,10 @@ pub(crate) struct Settings {
     /// Whether only the required checks decide the exit code.
     pub(crate) by_required: bool,
     pub(crate) tools: ToolConfig,
+    /// Whether memory is read and written.
+    pub(crate) memory: bool,
+    /// The parameters of decisions: how long and how often a task is tried.
+    pub(crate) profile: Profile,
     /// Maximum number of tokens of the run; `None` for no limit.
     pub(crate) max_tokens: Option<u64>,
     /// Maximum cost of the run; `None` for no limit.
@@ -65,6 +78,9 @@ impl Settings {
         tools.trusts_model = model.is_trusted_with_secrets(variables)?;
         Ok(Self {
             data_dir: data_dir.unwrap_or_else(|| Path::new(&environment.home).join(".artoo")),
+            memory: flag(options.memory, "ARTOO_MEMORY", variables)?,
+            reflex_first: flag(options.reflex_first, "ARTOO_REFLEX_FIRST", variables)?,
+            profile: profile(options, variables, &environment.home)?,
             tools,
             environment,
             model,
@@ -82,8 +98,47 @@ impl Settings {
             max_cost: options.max_cost.map_or_else(|| variables.parsed("ARTOO_MAX_COST"), |most| Ok(Some(most)))?,
         })
     }
+
+    /// Whether the embedded parser is asked before a language model. A recording is played as it was made, and of
+    /// required checks the parser knows nothing.
+    pub(crate) fn asks_reflex_first(&self) -> bool {
+        self.reflex_first
+            && self.required.is_empty()
+            && matches!(self.model.kind, ModelKind::Remote { .. } | ModelKind::File { .. })
+    }
+
+    /// The profile in force, with its time budget.
+    pub(crate) fn profile_in_words(&self) -> String {
+        let seconds = self.profile.parameters().time_budget_ms / 1000;
+        format!("profile: {}, time budget {seconds}s", escape::one_line(self.profile.name()))
+    }
 }
 
+/// The value of a setting that is true unless an option or a variable says otherwise.
+fn flag(option: Option<bool>, name: &'static str, variables: &Variables) -> Result<bool, Failure> {
+    let words = [("true", true), ("false", false)];
+    let given = option.map_or_else(|| variables.one_of(name, &words, "give true or false"), |given| Ok(Some(given)))?;
+    Ok(given.unwrap_or(true))
+}
+
+/// The profile that the settings name, by a built-in name or the path of a JSON file, with their time budget.
+fn profile(options: &Options, variables: &Variables, home: &str) -> Result<Profile, Failure> {
+    let named = options.profile.clone().map_or_else(|| variables.text("ARTOO_PROFILE"), |name| Ok(Some(name)))?;
+    let budget: Option<Deadline> =
+        options.time_budget.map_or_else(|| variables.parsed("ARTOO_TIME_BUDGET"), |given| Ok(Some(given)))?;
+    let named = named.unwrap_or_else(|| PROFILE.to_owned());
+    let wrong = |problem: String| variables.invalid("ARTOO_PROFILE", format!("{named:?}: {problem}"));
+    let path = expanded(Path::new(home), &named);
+    let text = if path.is_absolute() {
+        let text = trust::text(&path, PROFILE_MAX_BYTES, false).map_err(|error| wrong(error.to_string()))?;
+        text.ok_or_else(|| wrong("there is no such file".to_owned()))?
+    } else {
+        named.clone()
+    };
+    runtime::profile(&text, budget.map(|budget| budget.limit_ms)).map_err(wrong)
+}
+
+/// A path made absolute.
 fn absolute(path: Option<PathBuf>) -> Result<Option<PathBuf>, Failure> {
     path.map(|path| std::path::absolute(&path).map_err(|source| Failure::NotPath { path, source })).transpose()
 }

@@ -49,6 +49,10 @@ fn shown(options: &Options, variables: &Variables, with_origin: bool) -> Result<
         (Setting::DataDir, options.data_dir.is_some()),
         (Setting::Workspace, options.workspace.is_some()),
         (Setting::Deadline, options.deadline.is_some()),
+        (Setting::Memory, options.memory.is_some()),
+        (Setting::ReflexFirst, options.reflex_first.is_some()),
+        (Setting::Profile, options.profile.is_some()),
+        (Setting::TimeBudget, options.time_budget.is_some()),
         (Setting::MaxTokens, options.max_tokens.is_some()),
         (Setting::MaxCost, options.max_cost.is_some()),
     ]
@@ -105,6 +109,12 @@ fn value(setting: Setting, settings: &Settings, variables: &Variables) -> Option
             Some(kinds.join(", ")).filter(|kinds| !kinds.is_empty())
         }
         Setting::Views => Some(settings.tools.views.to_string()),
+        Setting::Memory => Some(settings.memory.to_string()),
+        Setting::ReflexFirst => Some(settings.reflex_first.to_string()),
+        Setting::Profile => {
+            text().filter(|text| text.contains('/')).or_else(|| Some(settings.profile.name().to_owned()))
+        }
+        Setting::TimeBudget => Some(format!("{}s", settings.profile.parameters().time_budget_ms / 1000)),
         Setting::DataDir => Some(settings.data_dir.display().to_string()),
         Setting::Workspace => Some(settings.environment.workspace.clone()),
         Setting::Deadline => Some(settings.limit_ms.map_or_else(|| "30m".to_owned(), |ms| format!("{}s", ms / 1000))),

@@ -82,6 +82,7 @@ impl Tier {
         }
     }
 
+    /// Whether the tier serves a role.
     fn serves(self, role: Role) -> bool {
         match self {
             Self::All => true,
@@ -172,6 +173,7 @@ impl Spending {
         usage.prompt_tokens.saturating_add(usage.completion_tokens)
     }
 
+    /// The costs of one role and model in one line.
     fn line(&self, spender: &Spender, account: &Account) -> Line {
         let usage = account.usage;
         let calls = if usage.model_calls == 1 { "call" } else { "calls" };
@@ -220,6 +222,7 @@ impl Spending {
         })
     }
 
+    /// The accounts of a task.
     fn of_task(&self, task_id: &TaskId) -> Vec<(Spender, Account)> {
         let accounts = self.ledger.accounts().into_iter();
         accounts.filter(|(spender, account)| spender.task_id == *task_id && account.usage.model_calls > 0).collect()
@@ -234,6 +237,7 @@ fn in_one_line(total: &Account, expected: Option<String>) -> Option<String> {
     (total.usage.model_calls > 0).then(|| format!("{}{money}", result::calls(&total.usage)))
 }
 
+/// The sum of accounts.
 fn sum(rows: &[(Spender, Account)]) -> Account {
     let mut total = Account::default();
     rows.iter().for_each(|(_, account)| total += *account);
@@ -250,6 +254,7 @@ fn money(account: &Account) -> String {
     }
 }
 
+/// An account as JSON.
 fn of_account(account: &Account) -> Value {
     json!({
         "calls": account.usage.model_calls,

@@ -8,18 +8,18 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use rustix::io::ioctl_fionread;
 
-use crate::args::{Command, CommandLine, ConfigCommand, Options};
+use crate::args::{Command, CommandLine, ConfigCommand, MemoryCommand, Options, SkillsCommand};
 use crate::display::writer::Screen;
 use crate::display::{Line, json};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::model::Models;
 use crate::settings::Settings;
-use crate::task::Asked;
+use crate::task::RequestedTask;
 use crate::variables::Variables;
 use crate::{
     audit, check_command, clock, config, doctor, estimate, evidence, help, logging, memory, model_files, repl, rules,
-    setup, shell_files, show_config, task, terminal, texts, try_command, undo,
+    setup, shell_files, show_config, skills, task, tasks, terminal, texts, try_command, undo,
 };
 
 /// Number of worker threads of the async runtime.
@@ -54,6 +54,7 @@ pub(crate) fn start() -> u8 {
     screen.unwritten().map_or(code, |source| show(&Failure::Unwritten { source }, false, &screen).code())
 }
 
+/// Shows an error and returns its exit code.
 fn show(failure: &Failure, is_json: bool, screen: &Screen) -> Exit {
     if is_json {
         screen.json(&json::error(failure));
@@ -80,6 +81,7 @@ fn run(mut line: CommandLine, variables: &Variables, screen: &Screen) -> Result<
         Some(Command::Doctor { .. } | Command::Completions { .. } | Command::Man { .. } | Command::Help { .. }) => {
             variables
         }
+        Some(Command::Memory { command: MemoryCommand::Off | MemoryCommand::On }) => variables,
         Some(Command::Config { ref command }) if !matches!(command, ConfigCommand::Show { .. }) => variables,
         _ => {
             with_file = config::with_file(variables.clone())?;
@@ -88,7 +90,6 @@ fn run(mut line: CommandLine, variables: &Variables, screen: &Screen) -> Result<
     };
     let settings = || Settings::resolve(&line.options, variables);
     let words = (!line.words.is_empty()).then(|| line.words.join(" "));
-    let greeting = words.as_deref().filter(|_| !line.options.json).and_then(help::greeting_for);
     let ended = match line.command {
         Some(Command::Try { words }) => return block_on(try_command::run(&words, &settings()?, screen)),
         Some(Command::Doctor { probe }) => block_on(doctor::run(&line.options, probe, variables, screen)),
@@ -98,8 +99,14 @@ fn run(mut line: CommandLine, variables: &Variables, screen: &Screen) -> Result<
         Some(Command::Model { command }) => block_on(model_files::run(command, &settings()?, variables, screen)),
         Some(Command::Audit { accept_gap }) => audit::run(&settings()?, accept_gap, screen),
         Some(Command::Undo(asked)) => undo::run(&asked, &settings()?, screen),
+        Some(Command::Resume { task }) => block_on(tasks::resume(task.as_deref(), line.options, variables, screen)),
+        Some(Command::Tasks { command }) => tasks::run(command, &settings()?, screen),
+        Some(Command::Replay { task }) => tasks::run_again(&task, &settings()?, screen),
+        Some(Command::Report { task }) => tasks::report(task.as_deref(), &settings()?, screen),
+        Some(Command::Gc) => tasks::collect_garbage(&settings()?, screen),
         Some(Command::Rules { command }) => rules::run(&command, &settings()?, screen),
-        Some(Command::Memory { command }) => memory::run(&command, &settings()?, screen),
+        Some(Command::Memory { command }) => block_on(memory::run(command, &line.options, variables, screen)),
+        Some(Command::Skills { command }) => skills::run(&command.unwrap_or(SkillsCommand::List), &settings()?, screen),
         Some(Command::Evidence { command }) => evidence::run(&command, &settings()?, screen),
         Some(Command::Completions { shell }) => Ok(shell_files::completions(shell, screen)),
         Some(Command::Man { folder }) => shell_files::manual(folder.as_deref(), screen),
@@ -107,8 +114,10 @@ fn run(mut line: CommandLine, variables: &Variables, screen: &Screen) -> Result<
         Some(Command::Run { words }) => request(Some(words.join(" ")), &line.options, variables, screen),
         None if words.is_none() && terminal::is_there() => live(&line.options, variables, screen),
         None if line.words == ["version"] => Ok(help::version(screen)),
-        None if greeting.is_some() => {
-            screen.answer(&greeting.unwrap_or_default());
+        None if !line.options.json
+            && let Some(lines) = words.as_deref().and_then(help::greeting_for) =>
+        {
+            screen.answer(&lines);
             Ok(Exit::Accepted)
         }
         None => {
@@ -145,10 +154,15 @@ fn request(words: Option<String>, options: &Options, variables: &Variables, scre
     if options.estimate {
         return estimate::run(&settings, &models.spending, &words, screen);
     }
-    // The embedded parser takes no material; standard input is then left to whoever reads it next.
+    // The embedded parser takes no material; standard input is not read, so that other programs can read it.
     let is_material = is_beside && !models.spending.models.is_empty();
     let material = if is_material { material(screen)? } else { None };
-    let ended = block_on(task::run(&settings, models, Asked { words, material, ..Asked::default() }, screen));
+    if terminal::is_there() && !options.json {
+        screen.tell(&tasks::interrupted(&settings).into_iter().collect::<Vec<_>>());
+    }
+    let session = if options.continued { tasks::last_turns(&settings)? } else { Vec::new() };
+    let asked = RequestedTask { words, session, material, ..RequestedTask::default() };
+    let ended = block_on(task::run(&settings, models, asked, screen));
     if is_beside && !is_material && is_unread() {
         screen.tell(&[Line::warning(texts::UNREAD_INPUT)]);
     }
@@ -175,7 +189,9 @@ fn live(options: &Options, variables: &Variables, screen: &Screen) -> Result<Exi
     }
     let settings = Settings::resolve(options, variables)?;
     let models = Models::build(&settings, variables)?;
-    block_on(repl::run(settings, models, variables, screen))
+    screen.tell(&tasks::interrupted(&settings).into_iter().collect::<Vec<_>>());
+    let turns = if options.continued { tasks::last_turns(&settings)? } else { Vec::new() };
+    block_on(repl::run(settings, models, turns, variables, screen))
 }
 
 /// Reads standard input as one request; empty if it is a terminal.
@@ -200,6 +216,7 @@ fn is_unread() -> bool {
     !stdin.is_terminal() && ioctl_fionread(&stdin).is_ok_and(|bytes| bytes > 0)
 }
 
+/// Runs a future on a new async runtime.
 fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(THREADS)

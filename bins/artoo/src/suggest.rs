@@ -23,7 +23,7 @@ mod tests {
     use super::{nearest, osa_distance};
 
     #[test]
-    fn slips_are_counted_as_a_typist_makes_them() {
+    fn edit_distance_counts_typing_errors() {
         for (left, right, expected) in [
             ("", "", 0),
             ("", "abc", 3),
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_is_near() {
+    fn suggestion_is_within_edit_distance() {
         let known = ["/help", "/audit", "/memory", "/cost", "/exit"];
         for (word, expected) in [
             ("/hlep", Some("/help")),

@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use artoo_bus::TapEvent;
-use artoo_proto::{
-    AbandonReason, AuditReport, Basis, Ending, FinalResult, Offer, PerceptionFailure, SessionTurn, TaskId,
-};
+use artoo_proto::{AbandonReason, AuditReport, Ending, FinalResult, Offer, PerceptionFailure, SessionTurn, TaskId};
+use artoo_roles::record::Record;
 use artoo_roles::runtime::{CloseReport, Progress, System, TaskHandle, TaskOutcome, TaskRequest};
 use artoo_tools::EvidenceStore;
 use artoo_tools::undo::UndoError;
@@ -14,10 +13,10 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::audit;
 use crate::display::json::EndedTask;
-use crate::display::people::People;
+use crate::display::user_format::UserFormat;
 use crate::display::writer::Screen;
 use crate::display::{Line, coverage, json, live, output};
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, RequestContext};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::leftovers;
@@ -26,27 +25,34 @@ use crate::settings::Settings;
 use crate::signals::{Signals, exit_now};
 use crate::spending::Spending;
 use crate::terminal::{self, Terminal};
-use crate::{texts, undo};
+use crate::{skill_use, texts, undo};
 
 /// Interval between two updates of the moving line, and between two looks at fallbacks and waits.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// A request from the user, with what it refers to.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct RequestedTask {
     pub(crate) words: String,
     pub(crate) session: Vec<SessionTurn>,
     pub(crate) material: Option<String>,
+    /// The record of the interrupted task that is resumed.
+    pub(crate) resume: Option<Box<Record>>,
 }
 
 /// Runs a request as a task, shows the result, and returns the exit code.
-pub(crate) async fn run(settings: &Settings, models: Models, asked: Asked, screen: &Screen) -> Result<Exit, Failure> {
+pub(crate) async fn run(
+    settings: &Settings,
+    models: Models,
+    mut asked: RequestedTask,
+    screen: &Screen,
+) -> Result<Exit, Failure> {
     let mut signals = Signals::listen()?;
     let spending = Arc::clone(&models.spending);
-    let system = system(settings, models, screen)?;
+    let system = system(settings, models, asked.resume.take(), screen)?;
     let mut performed = perform(&system, settings, asked, &mut signals, screen, &spending).await?;
     if let Some(words) = offered(&performed.outcome.result, settings, screen).await {
-        let asked = Asked { words, ..Asked::default() };
+        let asked = RequestedTask { words, ..RequestedTask::default() };
         performed = perform(&system, settings, asked, &mut signals, screen, &spending).await?;
     }
     let notes = system.notes().to_vec();
@@ -63,7 +69,7 @@ pub(crate) async fn run(settings: &Settings, models: Models, asked: Asked, scree
     } else {
         screen.tell(&noted(&notes));
         let mut close = close;
-        // What made a task fail is told already; only a broken rule of the message bus is told besides.
+        // The cause of a failed task was shown already; only a broken rule of the message bus is shown in addition.
         if matches!(performed.outcome.result.ending, Ending::Abandon { .. }) && !settings.verbose {
             close.report = close.report.filter(|report| !report.boundary_violations.is_empty());
         }
@@ -75,10 +81,10 @@ pub(crate) async fn run(settings: &Settings, models: Models, asked: Asked, scree
 /// The request that the embedded parser offers in place of a declined one, if the user at the terminal wants it.
 pub(crate) async fn offered(result: &FinalResult, settings: &Settings, screen: &Screen) -> Option<String> {
     let offer = offer(result).filter(|_| !settings.json)?;
-    let people = People::of(&settings.environment, settings.exact);
+    let user_format = UserFormat::of(&settings.environment, settings.exact);
     let lines = [
         Line::plain(format!("  {}", texts::offer(&offer.request))),
-        Line::faint(format!("  {}", texts::offer_reading(&people.sentence(&offer.reading), &offer.change))),
+        Line::faint(format!("  {}", texts::offer_reading(&user_format.sentence(&offer.reading), &offer.change))),
     ];
     let person = Terminal::detect(screen)?;
     person.wants(&lines).await.then(|| offer.request.clone())
@@ -92,16 +98,27 @@ fn offer(result: &FinalResult) -> Option<&Offer> {
 }
 
 /// Starts the runtime that runs tasks; questions go to the terminal if there is one, otherwise they are denied.
-pub(crate) fn system(settings: &Settings, models: Models, screen: &Screen) -> Result<System, Failure> {
+pub(crate) fn system(
+    settings: &Settings,
+    models: Models,
+    resume: Option<Box<Record>>,
+    screen: &Screen,
+) -> Result<System, Failure> {
     leftovers::remove(&settings.data_dir);
     let mut builder = System::builder()
         .model(models.model)
+        .reflex_first(settings.asks_reflex_first())
         .environment(settings.environment.clone())
         .tools(settings.tools.clone())
         .data_dir(settings.data_dir.clone())
+        .without_memory(!settings.memory)
+        .profile(settings.profile.clone())
         .require(settings.required.clone(), settings.by_required);
     if let Some(person) = Terminal::detect(screen) {
         builder = builder.operator(person);
+    }
+    if let Some(record) = resume {
+        builder = builder.resume(*record);
     }
     Ok(builder.start()?)
 }
@@ -111,13 +128,25 @@ pub(crate) fn system(settings: &Settings, models: Models, screen: &Screen) -> Re
 pub(crate) async fn perform(
     system: &System,
     settings: &Settings,
-    asked: Asked,
+    asked: RequestedTask,
     signals: &mut Signals,
     screen: &Screen,
     spending: &Spending,
 ) -> Result<EndedTask, Failure> {
-    let Asked { words, session, material } = asked;
-    let expected = Estimate::of(settings, spending, &system.tools(), &words, &session);
+    let RequestedTask { words, session, material, .. } = asked;
+    let resumed = system.resumed();
+    // What a task needs that has begun is not known.
+    let expected = match resumed {
+        Some(_) => None,
+        None => {
+            // Without a model there is nothing that a skill spares.
+            let memory = system.stored_memory().filter(|_| !spending.models.is_empty());
+            let by_skill =
+                memory.is_some_and(|memory| skill_use::is_used(&memory.engine(), &words, &settings.environment.cwd));
+            let beside = RequestContext { session: &session, with_material: material.is_some(), by_skill };
+            Estimate::of(settings, spending, &system.tools(), &words, beside)
+        }
+    };
     expected.as_ref().map_or(Ok(()), |expected| expected.check(spending))?;
     screen.take_questions();
     let request = TaskRequest { words, session, material, limit_ms: settings.limit_ms };
@@ -125,21 +154,16 @@ pub(crate) async fn perform(
         screen,
         json: settings.json,
         verbose: settings.verbose,
-        live: live::Live::new(Instant::now()),
+        live: live::TaskProgress::new(Instant::now()),
         spending,
         system,
     };
     let (words, with_material) = (request.words.clone(), request.material.is_some());
-    let mut handle = system.run_with(request);
+    let mut handle = resumed.unwrap_or_else(|| system.run_with(request));
     watcher.started(settings, handle.task_id().as_str(), &words);
     watcher.expects(expected.as_ref());
-    let mut outcome = watch(&mut handle, signals, &mut watcher).await?;
+    let outcome = watch(&mut handle, signals, &mut watcher).await?;
     screen.status("");
-    // Facts show what code composed from them, and nothing of what a model says beside it.
-    let result = &mut outcome.result;
-    if matches!(&result.ending, Ending::Accept { basis: Basis::Checked }) && !outcome.usage.is_empty() {
-        result.answers = result.coverage.iter().flat_map(|coverage| coverage.answers.clone()).collect();
-    }
     // Wait until a question that was cancelled with its task has restored the terminal.
     drop(screen.turn().await);
     spending.learn(&outcome.result);
@@ -157,20 +181,24 @@ pub(crate) async fn perform(
     };
     if !settings.json {
         show(&ended, settings, screen)?;
+        let by_model = !ended.outcome.usage.is_empty() && terminal::is_there();
+        if let Some(memory) = system.stored_memory().filter(|_| by_model) {
+            screen.tell(skill_use::offer(&memory.engine(), &words, &settings.environment.cwd).as_slice());
+        }
     }
     Ok(ended)
 }
 
 /// Shows the result of a task as text: the answer, then what supports it, then with `-v` everything else.
 fn show(ended: &EndedTask, settings: &Settings, screen: &Screen) -> Result<(), Failure> {
-    let people = People::of(&settings.environment, settings.exact);
-    let mut shown = ended.shown(&people);
+    let user_format = UserFormat::of(&settings.environment, settings.exact);
+    let mut shown = ended.shown(&user_format);
     let answers = shown.answers();
     let evidence = EvidenceStore::new(&settings.data_dir);
     match &settings.output {
         Some(path) if !answers.is_empty() => {
             let bytes = output::write(path, &answers, &evidence)?;
-            shown.saved = Some(texts::saved(&people.path(&path.to_string_lossy()), bytes));
+            shown.saved = Some(texts::saved(&user_format.path(&path.to_string_lossy()), bytes));
         }
         Some(_) => {}
         None => screen.deliver(&shown.answer_lines(), &answers, &evidence),
@@ -185,7 +213,8 @@ fn show(ended: &EndedTask, settings: &Settings, screen: &Screen) -> Result<(), F
         _ => screen.tell(&shown.support()),
     }
     if settings.verbose {
-        screen.tell(&ended.details(&people));
+        screen.tell(&ended.details(&user_format));
+        screen.tell(&[Line::faint(format!("  {}", settings.profile_in_words()))]);
     }
     Ok(())
 }
@@ -205,7 +234,11 @@ async fn watch(
             progress = handle.next() => match progress {
                 Progress::Event(event) if live::belongs_to_task(&event, &task_id) => watcher.event(&event),
                 Progress::Event(_) => {}
-                Progress::Ended(ended) => return Ok((*ended)?),
+                Progress::Ended(ended) => {
+                    // The task may have ended before the next look.
+                    watcher.show_fallbacks();
+                    return Ok((*ended)?);
+                }
             },
             () = signals.stop() => {
                 if is_cancelled {
@@ -226,12 +259,13 @@ struct Watcher<'a> {
     json: bool,
     /// Whether each event is shown, and changes that were not kept are named.
     verbose: bool,
-    live: live::Live,
+    live: live::TaskProgress,
     spending: &'a Spending,
     system: &'a System,
 }
 
 impl Watcher<'_> {
+    /// Shows as JSON that the task began.
     fn started(&self, settings: &Settings, task_id: &str, words: &str) {
         if self.json {
             self.screen.json(&serde_json::json!({
@@ -252,6 +286,7 @@ impl Watcher<'_> {
         }
     }
 
+    /// Shows an event.
     fn event(&mut self, event: &TapEvent) {
         if self.json {
             return self.screen.json(&json::event(event));
@@ -263,11 +298,17 @@ impl Watcher<'_> {
         }
     }
 
-    /// Shows fallbacks and waits since the last look, and the stage of the task.
-    fn look(&mut self, task_id: &TaskId) {
-        let monitor = &self.spending.monitor;
-        let (remarks, waits) = (monitor.remarks(), monitor.waits(Instant::now()));
+    /// Shows the fallbacks that were not shown yet.
+    fn show_fallbacks(&self) {
+        let remarks = self.spending.monitor.remarks();
         self.screen.tell(&remarks.iter().map(|remark| Line::warning(remark.as_str())).collect::<Vec<_>>());
+    }
+
+    /// Shows new fallbacks and waits, and the stage of the task.
+    fn look(&mut self, task_id: &TaskId) {
+        self.show_fallbacks();
+        let monitor = &self.spending.monitor;
+        let waits = monitor.waits(Instant::now());
         if self.json || !self.screen.is_live() {
             return;
         }

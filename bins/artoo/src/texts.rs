@@ -1,6 +1,6 @@
-//! The sentences that the program says about a task, in one place to be read through.
+//! The sentences that the program shows about a task, in one place.
 
-use artoo_proto::{CriterionMark, units};
+use artoo_proto::{CriterionMark, escape, units};
 
 /// Characters with which a verdict begins, and others that look like them: a line of an unverified answer that begins
 /// with one is quoted on a terminal.
@@ -18,6 +18,9 @@ pub(crate) fn checked(by_required: bool, has_changed: bool, by_model: bool) -> &
     }
 }
 
+/// The verdict on an empty answer that code verified.
+pub(crate) const NOTHING_FOUND: &str = "✓ Checked: there are none; artoo looked in a second way.";
+
 /// The verdict on a result of which code verified some parts.
 pub(crate) fn mixed(shown: usize, all: usize) -> String {
     match (shown, all) {
@@ -30,6 +33,15 @@ pub(crate) fn mixed(shown: usize, all: usize) -> String {
 }
 
 pub(crate) const JUDGED: &str = "≈ The model's answer. artoo could not check it: read it before you rely on it.";
+
+/// Who answered a request that a model could have been asked about.
+pub(crate) const BY_REFLEX: &str = "  answered by the embedded parser; the model was not asked";
+
+/// Which skill answered.
+pub(crate) fn by_skill(space: &str) -> String {
+    let name = escape::one_line(space.strip_prefix("skill:").unwrap_or(space));
+    format!("  answered by the skill {name}; the model was not asked (artoo skills show {name})")
+}
 
 pub(crate) const WORDS_ONLY: &str = "≈ The model's own words. Nothing on this machine was read or changed.";
 
@@ -56,7 +68,7 @@ pub(crate) const SAID_NO: &str = "✗ You said no.";
 
 pub(crate) const CANCELLED: &str = "✗ Cancelled.";
 
-/// What a verdict that does not speak of changes adds about them; empty if it is not known whether there are any.
+/// What a verdict adds about changes; empty if it is unknown whether the task changed anything.
 pub(crate) fn changes(has_changed: Option<bool>) -> &'static str {
     match has_changed {
         Some(true) => " What was changed before that stays; artoo undo reverts it.",
@@ -67,14 +79,17 @@ pub(crate) fn changes(has_changed: Option<bool>) -> &'static str {
 
 // The second line.
 
+/// How the request was read.
 pub(crate) fn read_as(reading: &str) -> String {
     format!("Read as: {reading}")
 }
 
+/// What was assumed about the request.
 pub(crate) fn assumed(assumed: &str) -> String {
     format!("Assumed: {assumed}")
 }
 
+/// How the request was read and what was assumed.
 pub(crate) fn read_and_assumed(reading: &str, assumed: &str) -> String {
     format!("Read as: {reading} (assumed: {assumed})")
 }
@@ -95,6 +110,7 @@ pub(crate) fn offer_reading(reading: &str, change: &str) -> String {
 
 pub(crate) const UNDO: &str = "artoo undo reverts this";
 
+/// How many approval questions were asked and denied.
 pub(crate) fn questions(asked: u64, denied: u64) -> String {
     let asked = units::count(asked, "question", "questions");
     match denied {
@@ -103,12 +119,54 @@ pub(crate) fn questions(asked: u64, denied: u64) -> String {
     }
 }
 
+/// Where the answer was saved.
 pub(crate) fn saved(path: &str, bytes: u64) -> String {
     format!("saved to {path} ({})", units::bytes(bytes))
 }
 
+// Records of tasks.
+
+/// An interrupted task; `ended` and `open` are numbers of calls.
+pub(crate) fn interrupted(at: &str, words: &str, ended: u64, open: u64) -> String {
+    let calls = units::count(ended, "call", "calls");
+    let unknown = if open > 0 { format!(", the outcome of {open} unknown") } else { String::new() };
+    format!("An interrupted task from {at}: “{words}” ({calls} ended{unknown}). artoo resume continues it.")
+}
+
+/// The line shown when an interrupted task is resumed.
+pub(crate) fn resuming(at: &str, words: &str) -> String {
+    format!("Resuming the task from {at}: {words}")
+}
+
+/// The result of a replay without differences.
+pub(crate) fn replayed(inputs: u64) -> String {
+    format!("The same decisions after each of {}.", units::count(inputs, "input", "inputs"))
+}
+
+/// The first difference that a replay found.
+pub(crate) fn differs(input: u64, then: &str, now: &str) -> String {
+    format!("At input {input} this artoo decides otherwise: recorded was {then}, now it is {now}.")
+}
+
+/// The line about a damaged record.
+pub(crate) fn damaged(bytes: u64) -> String {
+    format!("The record is damaged: its last {} are not used.", units::bytes(bytes))
+}
+
+/// The line about a deleted record.
+pub(crate) fn forgotten(task: &str) -> String {
+    format!("The record of {task} is deleted. What the task changed stays; artoo undo reverts it.")
+}
+
+/// The line about records deleted by `artoo gc`.
+pub(crate) fn collected(records: u64, bytes: u64, days: u64) -> String {
+    let records = units::count(records, "record", "records");
+    format!("Deleted what is older than {days} days: {records} of tasks, {} in all. What is kept:", units::bytes(bytes))
+}
+
 // Undo.
 
+/// The heading of an undo's preview.
 pub(crate) fn reverting(at: &str) -> String {
     format!("Reverting what was done on {at}:")
 }
@@ -126,6 +184,7 @@ pub(crate) fn reverted(back: u64, already: u64, left: u64) -> String {
 
 // Warnings.
 
+/// The line about a denied action.
 pub(crate) fn not_allowed(action: &str) -> String {
     format!("Not allowed, so not done: {action}")
 }
@@ -133,6 +192,7 @@ pub(crate) fn not_allowed(action: &str) -> String {
 pub(crate) const SUSPECT: &str =
     "Suspicious: the task came closer to its criteria by the wrong approach, so look at the result yourself.";
 
+/// The line about a change that can't be undone.
 pub(crate) fn not_undoable(reason: &str) -> String {
     format!("Can't be undone: {reason}")
 }
@@ -142,6 +202,7 @@ pub(crate) const INTERRUPTED: &str =
 
 pub(crate) const PARTIAL: &str = "A partial result, not verified:";
 
+/// The heading of an unverified claim.
 pub(crate) fn claimed(intent: &str) -> String {
     format!("The model claimed for “{intent}”, and nothing supports it:")
 }
@@ -153,19 +214,19 @@ pub(crate) const MODEL_SAYS: &str = "The model says, unchecked:";
 pub(crate) const WORKING: &str = "working";
 pub(crate) const UNDERSTANDING: &str = "understanding the request";
 pub(crate) const PLANNING: &str = "planning";
-pub(crate) const STEP: &str = "working";
 pub(crate) const CHECKING: &str = "checking";
-pub(crate) const CHECKING_STEP: &str = "checking";
 pub(crate) const CHECKING_ALL: &str = "checking the whole result";
 
 // The prompt.
 
+/// The first line of the prompt.
 pub(crate) fn greeting(version: &str, model: &str) -> String {
     format!("artoo {version}, model {model}: say what you want done; /help lists the commands, Ctrl-D leaves")
 }
 
 pub(crate) const NOTHING_YET: &str = "Nothing was asked in this session yet.";
 
+/// The line about the model in use.
 pub(crate) fn model_in_use(model: &str) -> String {
     format!("{model}; /model NAME uses another one from now on, artoo model use NAME also later")
 }
@@ -176,6 +237,7 @@ pub(crate) const READS_INPUT: &str = "reading standard input to its end, as mate
 pub(crate) const UNREAD_INPUT: &str =
     "Standard input was not read: without a language model a request can only name files.";
 
+/// The progress line of a replan.
 pub(crate) fn planning_again(replans: u32) -> String {
     format!("planning another way, {replans} of 3")
 }
@@ -201,6 +263,7 @@ pub(crate) const WHY_ENDED: &str = "Why it ended:";
 pub(crate) const LOSS: &str = "loss:";
 pub(crate) const NEXT: &str = "What you can do:";
 
+/// The counts of an audit report.
 pub(crate) fn audit_counts(tasks: u64, corrections: u64) -> String {
     format!(
         "audit: {}, {}",

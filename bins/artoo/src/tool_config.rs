@@ -52,6 +52,7 @@ mod web {
     use crate::failure::Failure;
     use crate::variables::Variables;
 
+    /// The configured search engines, in the order of use.
     pub(super) fn engines(search: Option<Search>, variables: &Variables) -> Result<Vec<Engine>, Failure> {
         if search == Some(Search::Off) {
             return Ok(Vec::new());
@@ -89,7 +90,7 @@ mod tests {
 
     #[doc = "holds: design D15"]
     #[test]
-    fn the_chain_is_what_the_person_named() {
+    fn configured_search_engines_come_first() {
         let environment = artoo_roles::runtime::detect_environment(None).unwrap();
         let check = |pairs: &[(&str, &str)], expected: Result<&[&str], &str>| {
             let config = tools(&environment, &Variables::of(pairs));

@@ -25,10 +25,10 @@ const SCHEMA: &str = "artoo.try/0";
 /// Time limit of a command if the user gives none, in milliseconds: that of a task.
 const LIMIT_MS: u64 = 30 * 60 * 1_000;
 
-/// Why nothing was approved if nobody was asked.
+/// Reason shown if a command was denied because no user could be asked.
 const UNATTENDED: &str = "There is no terminal to ask on; in one, artoo try asks you.";
 
-/// Added to the number of the signal that ended a command, as shells do.
+/// Number added to that of the signal that ended a command to give its exit code, as shells do.
 const SIGNALLED: i32 = 128;
 
 /// Runs the command to its end, or until a signal ends artoo; returns the exit code.
@@ -82,7 +82,7 @@ pub(crate) async fn run(words: &[String], settings: &Settings, screen: &Screen) 
     Ok(exit)
 }
 
-/// What the command put out: each stream whole from the evidence store, if the record of the call is cut.
+/// The output of the command: each stream in full from the evidence store, if the record of the call is truncated.
 fn answers(call: &ToolCall) -> Vec<Answer> {
     if call.truncated && !call.kept.is_empty() {
         let whole = |kept: &KeptOutput| Answer { whole: Some(kept.clone()), ..Answer::default() };
@@ -91,6 +91,7 @@ fn answers(call: &ToolCall) -> Vec<Answer> {
     (!call.output.is_empty()).then(|| Answer::text("", call.output.as_str())).into_iter().collect()
 }
 
+/// The output of a command as an answer.
 fn shown(call: &ToolCall) -> Vec<Line> {
     let output = call.output.strip_suffix('\n').unwrap_or(&call.output);
     (!output.is_empty()).then(|| Line::answer(output)).into_iter().collect()
@@ -102,7 +103,7 @@ fn has_input() -> bool {
     input.is_ok_and(|input| input.is_file() || input.is_fifo())
 }
 
-/// The command line: a single word as it is; of several, each stays one word.
+/// The command line: a single word is passed unchanged to the shell; of several, each is quoted as one word.
 fn command(words: &[String]) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-+=:,./@%".contains(c);
     let quoted = |word: &String| match !word.is_empty() && word.chars().all(is_plain) {

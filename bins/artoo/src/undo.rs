@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::args::UndoOptions;
 use crate::audit;
 use crate::display::json::undo_entry;
-use crate::display::people::{self, People};
+use crate::display::user_format::{self, UserFormat};
 use crate::display::writer::Screen;
 use crate::display::{Line, live};
 use crate::exit::Exit;
@@ -25,7 +25,7 @@ use crate::texts;
 /// Name of the schema of `artoo undo`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.undo/0";
 
-/// Why nothing was undone if nobody was asked.
+/// Reason shown if nothing was undone because no user could be asked.
 const UNATTENDED: &str = "nothing was undone: there is nobody to ask; artoo undo --yes does it unasked";
 
 /// Interval between two updates of the moving line.
@@ -60,7 +60,7 @@ pub(crate) fn run(asked: &UndoOptions, settings: &Settings, screen: &Screen) -> 
     let preview = store.preview(&entry.id)?;
     let is_anything = preview.items.iter().any(|item| item.outcome == ItemOutcome::Done);
     if !settings.json {
-        screen.tell(&before(&entry, &preview, &People::of(&settings.environment, settings.exact)));
+        screen.tell(&before(&entry, &preview, &UserFormat::of(&settings.environment, settings.exact)));
     }
     if is_anything && !asked.yes && !approves("Bring this back?", UNATTENDED, settings.json, screen) {
         show_outcome(&entry, &preview, false, settings, screen);
@@ -82,7 +82,7 @@ pub(crate) fn run(asked: &UndoOptions, settings: &Settings, screen: &Screen) -> 
     })
 }
 
-/// Does the work of an undo while another thread shows how far it is.
+/// Runs the work of an undo while another thread shows its progress.
 fn with_progress<T>(store: &UndoStore, screen: &Screen, work: impl FnOnce() -> T) -> T {
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -111,15 +111,15 @@ fn is_whole(report: &Report) -> bool {
 }
 
 /// Lines that preview an undo: the task's actions, the paths to revert, and those that can't be reverted.
-fn before(entry: &Entry, preview: &Report, people: &People) -> Vec<Line> {
-    let mut lines = vec![Line::strong(texts::reverting(&people::when(entry.at)))];
+fn before(entry: &Entry, preview: &Report, user_format: &UserFormat) -> Vec<Line> {
+    let mut lines = vec![Line::strong(texts::reverting(&user_format::when(entry.at)))];
     lines.extend(acts(entry));
     if entry.interrupted {
         let text = "artoo ended in the middle of it; what was changed in its places since counts as its doing";
         lines.push(Line::warning(text));
     }
     let ready = preview.items.iter().filter(|item| item.outcome == ItemOutcome::Done);
-    let row = |item: &Item| Line::plain(format!("  would be {}: {}", item.action, people.path(&item.path)));
+    let row = |item: &Item| Line::plain(format!("  would be {}: {}", item.action, user_format.path(&item.path)));
     lines.extend(capped(ready.map(row).collect()));
     lines.extend(left(preview));
     lines
@@ -177,6 +177,7 @@ fn show_outcome(entry: &Entry, report: &Report, is_done: bool, settings: &Settin
     screen.report(settings.json, SCHEMA, value, &lines);
 }
 
+/// Lists the entries of the undo journal.
 fn list(store: &UndoStore, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let (entries, forgotten) = (store.entries()?, store.forgotten());
     let mut lines = Vec::new();

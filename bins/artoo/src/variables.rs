@@ -75,6 +75,7 @@ impl Variables {
         self.from_file.get(name).map_or(name, String::as_str)
     }
 
+    /// Environment variables with these names and values, for tests.
     #[cfg(test)]
     pub(crate) fn of(pairs: &[(&str, &str)]) -> Self {
         let all = pairs.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect();

@@ -8,7 +8,7 @@ use crate::event::AuditEvent;
 use crate::finding::Finding;
 use crate::window::{AuditStats, Window};
 
-/// Checks and counts every event of the bus. It has no way to send anything to a role.
+/// The state machine: checks and counts every event of the bus. It can't send anything to a role.
 #[derive(Debug)]
 pub struct Auditor {
     stats: AuditStats,
@@ -44,6 +44,12 @@ impl Auditor {
             self.stats.window.count(finding);
         }
         AuditEvent::seen(observed, seen.findings)
+    }
+
+    /// Observes the earlier events of a resumed task without counting them, so that later events have known causes.
+    pub fn replayed(&mut self, events: &[Observed]) {
+        events.iter().for_each(|observed| drop(self.detector.observe(observed)));
+        self.detector.restart_positions();
     }
 
     /// Counts a finding that belongs to no event, such as a damaged log.

@@ -105,6 +105,11 @@ impl Detector {
             .collect()
     }
 
+    /// Expects a new tap, whose positions begin again.
+    pub(crate) fn restart_positions(&mut self) {
+        self.next_on_tap = None;
+    }
+
     /// Reports a gap if the event's position on the tap is not the expected one.
     fn check_position(&mut self, n: u64, seen: &mut Observation) {
         if let Some(expected) = self.next_on_tap

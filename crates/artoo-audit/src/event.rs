@@ -131,6 +131,13 @@ pub enum Note {
         /// Number of paths that the undo did not restore.
         left: u64,
     },
+    /// A task that another process began is resumed; what it did before is in the lines of that process.
+    Resumed {
+        /// The task.
+        task_id: TaskId,
+        /// Number of its events that were replayed.
+        events: u64,
+    },
     /// A tool call outside the bus begins, such as that of `artoo try`.
     CallStarted {
         /// The task under which the call's evidence and changes are stored.
@@ -166,7 +173,7 @@ pub enum Note {
 }
 
 impl Note {
-    /// Whether the note holds words of a command or its output, which may hold secrets.
+    /// Whether the note contains a command or its output, in which secrets must be redacted.
     fn is_about_call(&self) -> bool {
         matches!(self, Self::CallStarted { .. } | Self::CallAsked { .. } | Self::CallEnded { .. })
     }
@@ -184,14 +191,14 @@ impl Note {
 }
 
 impl AuditEvent {
-    /// The entry for an event of the bus.
+    /// The log entry for an event of the bus.
     #[must_use]
     pub fn seen(observed: &Observed, findings: Vec<Finding>) -> Self {
         let record = Record::Seen { tap: observed.n, fields: SafeFields::of(&observed.event) };
         Self { at: observed.at, record, findings }
     }
 
-    /// The entry for a note.
+    /// The log entry for a note.
     #[must_use]
     pub fn note(at: Timestamp, note: Note) -> Self {
         Self { at, record: Record::Note(note), findings: Vec::new() }

@@ -18,6 +18,7 @@ pub struct Finding {
     pub detail: String,
 }
 
+/// Defines the rules with their names and classes.
 macro_rules! rules {
     (
         boundary_violations { $($(#[$doc:meta])* $violation:ident = $violation_name:literal;)* }
@@ -77,7 +78,7 @@ rules! {
         GgsThrashing = "ggs_thrashing";
         /// Another plan was ordered although D did not fall after the last order.
         StalledReplan = "stalled_replan";
-        /// A task had many retries, or a subtask more attempts than the fast loop allows.
+        /// A task had more than 6 retries, or a subtask more than 3 attempts.
         ExcessiveRetries = "excessive_retries";
         /// A subtask id was sent to an executor twice in a task.
         RepeatedSubtask = "repeated_subtask";

@@ -1,5 +1,5 @@
-//! The auditor (R6): it logs every event on the bus in a tamper-evident file, looks for what should not happen, and
-//! reports to the operator only.
+//! The auditor (R6): it logs every event on the bus in a tamper-evident file, checks rules, and reports to the operator
+//! only.
 //!
 //! *Is*: a pure state machine ([`Auditor`]) that turns events into log entries, findings and reports; an append-only
 //! JSONL log with a hash chain ([`AuditLog`]) and its verification ([`verify`]); a thread that joins the two ([`spawn`]).

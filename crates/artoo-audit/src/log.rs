@@ -17,9 +17,9 @@ use crate::verify::{
 use crate::window::LogHead;
 
 /// Size at which the log continues in a new file and the full one is compressed. Every start verifies the whole file,
-/// so it must stay small; about six requests fit, and compressed they take a tenth.
+/// so it must stay small; about four requests fit, and compressed they take a sixth.
 #[doc(alias = "limit")]
-pub const SEGMENT_MAX_BYTES: u64 = 192 * 1024;
+pub const SEGMENT_MAX_BYTES: u64 = 112 * 1024;
 
 /// File permissions: only the owner may read the log.
 const FILE_MODE: u32 = 0o600;
@@ -27,7 +27,7 @@ const FILE_MODE: u32 = 0o600;
 /// Maximum number of names tried for a renamed log file.
 const NAMES_MAX: u32 = 10_000;
 
-/// The log could not be opened, read, renamed, written or synced.
+/// The error of a log file that could not be opened, read, renamed, written or synced.
 #[derive(Debug, thiserror::Error)]
 #[error("can't {action} {path:?}")]
 pub struct LogError {
@@ -41,14 +41,14 @@ pub struct LogError {
 }
 
 impl LogError {
-    /// Makes the error for an action on a log file from its I/O error.
+    /// A function that turns the I/O error of `action` on `path` into a `LogError`.
     fn of(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self { action, path, source }
     }
 }
 
-/// An open log. Only one process may write it at a time; [`crate::spawn`] holds a lock for that.
+/// An open log. Only one process may write it at a time; [`crate::spawn`] holds the lock file.
 #[derive(Debug)]
 pub struct AuditLog {
     path: PathBuf,
@@ -72,8 +72,8 @@ pub struct AuditLog {
 }
 
 impl AuditLog {
-    /// Opens or creates a log and continues its chain of hashes. The returned notes say what was found; they are in the
-    /// log too.
+    /// Opens or creates a log and continues its chain of hashes. The returned notes list the problems that were found;
+    /// they are in the log too.
     ///
     /// An incomplete last line is removed. A log with a broken chain is renamed (`….broken-0001.jsonl`) and a new one
     /// begins with a note of it: refusing to run would let anyone who can write the file stop artoo, and continuing in

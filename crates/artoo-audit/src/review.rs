@@ -1,4 +1,5 @@
-//! What the logs of a data folder say since the user last looked, read from their undamaged lines.
+//! Review: a report on the lines that were added to the logs of a data folder since the user last ran `artoo audit`.
+//! Damaged lines are not read.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,15 +15,15 @@ use crate::verify::{open, scan_with};
 use crate::window::AuditStats;
 use crate::words::{minute, problem};
 
-/// Name of the file that remembers the last look, in the data folder.
+/// Name of the file that stores the last [`Look`], in the data folder.
 const LOOK: &str = "audit_look.json";
 
-/// The last time the user looked at the logs of a data folder, and the lines they had then.
+/// When the user last ran `artoo audit` on a data folder, and the last line of each log at that time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Look {
-    /// When the user looked.
+    /// When the user ran `artoo audit`.
     pub at: Timestamp,
-    /// The hash of the last line by the log's name without its ending.
+    /// The hash of the last line, by file name up to the first dot: `audit`, `audit-2`.
     heads: BTreeMap<String, String>,
 }
 
@@ -33,7 +34,7 @@ impl Look {
         serde_json::from_slice(&fs::read(dir.join(LOOK)).ok()?).ok()
     }
 
-    /// Stores this look in the place of the last one.
+    /// Stores this look and replaces the previous one.
     ///
     /// # Errors
     /// [`StatsError`] if the file can't be written.
@@ -42,15 +43,15 @@ impl Look {
     }
 }
 
-/// What the logs say behind the lines of the `last` look, and the look to store after it was shown. Findings are in the
-/// order of the log, each with its time.
+/// A report on the lines after those of the `last` look, and the look to store once the report was shown. Findings are
+/// in the order of time.
 ///
-/// `logs` are in order: the full files of a log before the one that continues them. A log that has lost the line of the
-/// last look is read whole.
+/// `logs` must be in order: the full files of a log before the one that continues them. A log that lacks the line of
+/// the last look is read from its start.
 #[must_use]
 pub fn review(logs: &[PathBuf], last: Option<&Look>, now: Timestamp) -> (AuditReport, Look) {
     let mut look = Look { at: now, heads: BTreeMap::new() };
-    let mut news: BTreeMap<String, News> = BTreeMap::new();
+    let mut news: BTreeMap<String, NewLines> = BTreeMap::new();
     for log in logs {
         let name = log.file_name().and_then(|name| name.to_str()?.split('.').next()).unwrap_or_default();
         let seen = last.and_then(|last| last.heads.get(name));
@@ -59,12 +60,12 @@ pub fn review(logs: &[PathBuf], last: Option<&Look>, now: Timestamp) -> (AuditRe
         scan_with(lines, None, |fields, line| {
             news.add(fields.at, line);
             if Some(&fields.hash) == seen {
-                *news = News::default();
+                *news = NewLines::default();
             }
             look.heads.insert(name.to_owned(), fields.hash.clone());
         });
     }
-    let mut all = News::default();
+    let mut all = NewLines::default();
     for of_log in news.into_values() {
         all.since = all.since.into_iter().chain(of_log.since).min();
         all.reports.extend(of_log.reports);
@@ -74,9 +75,9 @@ pub fn review(logs: &[PathBuf], last: Option<&Look>, now: Timestamp) -> (AuditRe
     (all.report(since), look)
 }
 
-/// What the lines behind the last look say.
+/// The content of the lines after the last look.
 #[derive(Default)]
-struct News {
+struct NewLines {
     /// Time of the first line.
     since: Option<Timestamp>,
     reports: Vec<AuditReport>,
@@ -84,22 +85,22 @@ struct News {
     found: Vec<(Timestamp, Found)>,
 }
 
-/// A finding of a line; the rule may be one of another version.
+/// A finding of a line. The rule is a text, since another version of artoo may have other rules.
 #[derive(Deserialize)]
 struct Found {
     rule: String,
     detail: String,
 }
 
-/// The findings of a line.
+/// The findings of a logged report.
 #[derive(Deserialize)]
 struct Findings {
     #[serde(default)]
     findings: Vec<Found>,
 }
 
-impl News {
-    /// Adds what a line says.
+impl NewLines {
+    /// Adds the findings, the report or the problem of a line.
     fn add(&mut self, at: Timestamp, line: &[u8]) {
         self.since.get_or_insert(at);
         if let Ok(Findings { findings }) = serde_json::from_slice(line) {
@@ -116,7 +117,7 @@ impl News {
         }
     }
 
-    /// One report on all of it.
+    /// Merges the reports and findings into one report that begins at `since`.
     fn report(mut self, since: Timestamp) -> AuditReport {
         let mut all = AuditStats::new(since).report(Trigger::OnDemand);
         let mut trends = BTreeMap::new();

@@ -8,8 +8,8 @@ use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use artoo_bus::Tap;
-use artoo_proto::{AuditReport, Timestamp};
+use artoo_bus::{Observed, Tap};
+use artoo_proto::{AuditReport, TaskId, Timestamp};
 
 use crate::event::Note;
 use crate::log::LogError;
@@ -26,7 +26,7 @@ pub const REPORT_EVERY: Duration = Duration::from_secs(5 * 60);
 pub const REPORT_WITHIN: Duration = Duration::from_secs(3);
 
 /// Maximum number of reports waiting to be read, more than one hour's. Further ones are only in the log.
-const REPORTS_KEPT: usize = 16;
+const REPORTS_WAITING_MAX: usize = 16;
 
 /// Configuration of the auditor's service.
 pub struct AuditConfig {
@@ -41,7 +41,7 @@ pub struct AuditConfig {
     pub report_every: Duration,
 }
 
-/// The auditor could not be started, or did not answer, or its log is incomplete.
+/// Why the auditor could not be started, did not answer, or left an incomplete log.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
     /// The folder could not be created or used.
@@ -54,12 +54,12 @@ pub enum AuditError {
         source: std::io::Error,
     },
     /// Too many processes write audit logs in this folder.
-    #[error("{path:?} is in use by {lanes} processes")]
+    #[error("{path:?} is in use by {processes} processes")]
     InUse {
         /// The folder in which every log is in use.
         path: PathBuf,
         /// Number of processes that already write logs in the folder.
-        lanes: u32,
+        processes: u32,
     },
     /// The log could not be opened or written.
     #[error(transparent)]
@@ -84,7 +84,7 @@ pub enum AuditError {
     },
 }
 
-/// What the auditor did from start to close.
+/// Counts of the auditor from start to close.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditSummary {
     /// The path of the log.
@@ -115,6 +115,8 @@ enum Command {
     Report(Sender<AuditReport>),
     /// Write a note to the log.
     Note(Note),
+    /// A task is resumed that did this in another process.
+    Resumed(TaskId, Vec<Observed>, Sender<()>),
     /// Write everything, send the summary here, and stop.
     Close(Sender<Result<AuditSummary, AuditError>>),
 }
@@ -130,7 +132,7 @@ pub fn spawn(tap: Tap, config: AuditConfig) -> Result<AuditService, AuditError> 
     let files = Files::open(&config, (config.clock)())?;
     let gaps = files.notes.iter().filter(|note| note.is_gap()).filter_map(words::problem).collect();
     let (commands, receiver) = channel();
-    let (report_sender, reports) = sync_channel(REPORTS_KEPT);
+    let (report_sender, reports) = sync_channel(REPORTS_WAITING_MAX);
     let worker = Worker::new(files, tap, receiver, report_sender, config);
     let thread =
         thread::Builder::new().name("artoo-audit".to_owned()).spawn(|| worker.run()).map_err(AuditError::Thread)?;
@@ -159,12 +161,23 @@ impl AuditService {
         self.ask(Command::Note(note))
     }
 
+    /// Notes that a task is resumed, with its events of another process; waits until that is done, so that the events
+    /// of this process come after them.
+    ///
+    /// # Errors
+    /// [`AuditError::Gone`] if the thread has ended.
+    pub fn resumed(&self, task_id: TaskId, events: Vec<Observed>) -> Result<(), AuditError> {
+        let (reply, done) = channel();
+        self.ask(Command::Resumed(task_id, events, reply))?;
+        done.recv().map_err(|_| AuditError::Gone)
+    }
+
     /// Reports that the timer made since the last call, oldest first.
     pub fn take_reports(&self) -> Vec<AuditReport> {
         self.reports.try_iter().collect()
     }
 
-    /// What is missing from the log, as found when it was opened; each is told once.
+    /// The gaps found when the log was opened. The log notes each gap, so the next process does not return it again.
     #[must_use]
     pub fn gaps(&self) -> &[String] {
         &self.gaps
@@ -188,12 +201,12 @@ impl AuditService {
         self.commands.as_ref().ok_or(AuditError::Gone)?.send(command).map_err(|_| AuditError::Gone)
     }
 
-    /// Lets the auditor's thread finish and waits for its end.
+    /// Waits until the auditor's thread has written everything and ended.
     fn stop(&mut self) {
-        // Without a sender, the thread finishes its work and ends.
+        // Dropping the sender ends the thread's loop.
         self.commands = None;
         if let Some(thread) = self.thread.take() {
-            // After a panic there, the log has no closing line.
+            // A panic of the thread needs no report here: the log then has no closing line.
             let _ = thread.join();
         }
     }

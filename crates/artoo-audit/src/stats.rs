@@ -13,11 +13,11 @@ use crate::window::{AuditStats, STATS_VERSION};
 /// Maximum size of a statistics file that is read; real ones are far smaller.
 const STATS_MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The statistics file could not be read or written.
+/// The error of a statistics file that could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum StatsError {
-    /// The file could not be read or written.
-    #[error("{path:?}")]
+    /// An I/O error, which `source` describes.
+    #[error("can't read or write {path:?}")]
     Io {
         /// The statistics file.
         path: PathBuf,
@@ -44,8 +44,8 @@ pub enum StatsError {
     },
 }
 
-/// Loads the statistics to continue with, or starts with empty counts at `now`. An unusable file is renamed, never
-/// overwritten; the error says why it is not used.
+/// Loads the statistics. Without a file, or with an unusable one, these are empty counts that start at `now`. An
+/// unusable file is renamed, and the error says why.
 pub(crate) fn load_or_new(path: &Path, now: Timestamp) -> (AuditStats, Option<StatsError>) {
     match load_stats(path) {
         Ok(stats) => (stats, None),
@@ -84,7 +84,7 @@ pub fn save_stats(path: &Path, stats: &AuditStats) -> Result<(), StatsError> {
     replace(path, stats)
 }
 
-/// Replaces a file by a value as JSON; a crash leaves the old file or the new one.
+/// Replaces a file atomically by a value as JSON.
 pub(crate) fn replace(path: &Path, value: &impl Serialize) -> Result<(), StatsError> {
     let text =
         serde_json::to_string_pretty(value).map_err(|source| StatsError::Format { path: path.to_owned(), source })?;
@@ -102,9 +102,9 @@ pub(crate) fn replace(path: &Path, value: &impl Serialize) -> Result<(), StatsEr
 /// The statistics file of a log, by its name: `audit.jsonl` has `audit_stats.json`. Full and renamed files have none.
 #[must_use]
 pub fn stats_path(log: &Path) -> Option<PathBuf> {
-    let lane = log.file_name()?.to_str()?.strip_prefix("audit")?.strip_suffix(".jsonl")?;
-    let known = lane.is_empty() || lane.strip_prefix('-').is_some_and(|n| n.parse::<u32>().is_ok());
-    known.then(|| log.with_file_name(format!("audit_stats{lane}.json")))
+    let number = log.file_name()?.to_str()?.strip_prefix("audit")?.strip_suffix(".jsonl")?;
+    let known = number.is_empty() || number.strip_prefix('-').is_some_and(|n| n.parse::<u32>().is_ok());
+    known.then(|| log.with_file_name(format!("audit_stats{number}.json")))
 }
 
 /// The version field of a statistics file.

@@ -42,7 +42,7 @@ pub(crate) struct Bench {
 
 impl Bench {
     /// The event of a published message; its cause is the message before.
-    pub(crate) fn says(&mut self, message: impl Into<Message>) -> Observed {
+    pub(crate) fn publish(&mut self, message: impl Into<Message>) -> Observed {
         let message = message.into();
         let row = route::route(message.kind()).unwrap();
         let outside = matches!(row.from, artoo_proto::Role::Operator | artoo_proto::Role::Runtime);
@@ -62,7 +62,7 @@ impl Bench {
 
     /// The event of a published message whose envelope `change` alters.
     pub(crate) fn says_with(&mut self, message: impl Into<Message>, change: impl FnOnce(&mut Envelope)) -> Observed {
-        let mut observed = self.says(message);
+        let mut observed = self.publish(message);
         if let TapEvent::Message { envelope } = &mut observed.event {
             change(Arc::make_mut(envelope));
         }
@@ -108,6 +108,7 @@ pub(crate) fn spec(n: u128) -> TaskSpec {
         session: Vec::new(),
         material: None,
         reading: Reading::default(),
+        interactive: true,
     }
 }
 
@@ -129,6 +130,8 @@ pub(crate) fn directive(n: u128, round: u32, d: f64, directive: ReplanDirective)
         urgency: Urgency::Normal,
         suggested_alternatives: vec![],
         rationale: "another class of tool".to_owned(),
+        tried: vec![],
+        same_again: false,
     }
 }
 
@@ -256,6 +259,8 @@ pub(crate) fn result(n: u128, delivered_round: u32, d: f64, ending: Ending) -> F
         assumptions: vec![],
         next_steps: vec![],
         coverage: None,
+        model_words: None,
+        skill: None,
     }
 }
 

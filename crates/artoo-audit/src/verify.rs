@@ -1,4 +1,4 @@
-//! Verification of a log: whether every line is unchanged and in its fields.
+//! Verification of a log: the number, link and hash of every line.
 //!
 //! A line is `{"n":…,<event>,"prev":"<hash of the line before>","hash":"<SHA-256 of everything before this field>"}`.
 //! The chain shows edits unless the editor recomputes it, which anyone who can write the file can do.
@@ -32,7 +32,7 @@ const KILLED_LOSES_MS: i64 = 10_000;
 /// `prev` of a log's first line.
 pub(crate) const NO_HASH: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// What is in a log that passed verification.
+/// The content of a log that passed verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
     /// Number of lines in the log.
@@ -44,7 +44,7 @@ pub struct Verified {
     /// Whether the file ends with an incomplete line, which is not counted: artoo is writing it, was killed, or the disk
     /// was full. The next start removes it.
     pub is_torn: bool,
-    /// Missing parts, as the log's own lines say.
+    /// Missing parts that notes in the log describe.
     pub gaps: Vec<Gap>,
     /// [`Gap::id`] of the missing parts that the user accepted.
     pub accepted: Vec<String>,
@@ -55,7 +55,8 @@ pub struct Verified {
 }
 
 impl Verified {
-    /// Whether the log mentions a task that worked at this time, or may have lost it when a process was killed.
+    /// Whether the log contains work of `task`, or may have lost it because a process was killed within 10 seconds
+    /// before `at`.
     #[must_use]
     pub fn mentions(&self, task: &str, at: Timestamp) -> bool {
         let may_be_lost = |end: &Timestamp| (0..KILLED_LOSES_MS).contains(&(at.as_millis() - end.as_millis()));
@@ -63,10 +64,10 @@ impl Verified {
     }
 }
 
-/// Lines that are missing from a log or were damaged, as another line of it says.
+/// Missing or damaged lines that a note in the log describes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
-    /// The hash of the line that says so; of a missing file, the hash of its last line.
+    /// The hash of the note; for a missing file, the hash of the file's last line.
     pub id: String,
     /// What is missing, for the user.
     pub problem: String,
@@ -83,7 +84,7 @@ pub struct VerifyError {
     pub what: Damage,
 }
 
-/// What is wrong with a line of the log.
+/// The kind of damage of a line.
 #[derive(Debug, thiserror::Error)]
 pub enum Damage {
     /// The file could not be read.
@@ -176,7 +177,7 @@ pub fn verify(path: &Path) -> Result<Verified, VerifyError> {
     })
 }
 
-/// What reading a log file found, up to its first damaged line.
+/// The result of reading a log file up to its first damaged line.
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
     /// Number of undamaged lines.
@@ -187,7 +188,7 @@ pub(crate) struct Scan {
     pub(crate) hash: String,
     /// The first damaged line.
     pub(crate) damage: Option<VerifyError>,
-    /// Missing parts, as lines of the file say.
+    /// Missing parts that notes in the file describe.
     gaps: Vec<Gap>,
     /// Ids of the accepted gaps.
     accepted: Vec<String>,
@@ -213,7 +214,7 @@ struct Follows {
 }
 
 impl Scan {
-    /// Remembers what a line says about gaps and tasks.
+    /// Adds the gaps and tasks that a line names.
     fn note(&mut self, fields: &ChainFields, line: &[u8]) {
         match fields.event.as_str() {
             "log_opened" | "segment_started" => self.unclosed.push(fields.at),
@@ -288,7 +289,7 @@ pub(crate) fn scan(lines: impl Read, known: Option<&LogHead>) -> Scan {
     scan_with(lines, known, |_, _| {})
 }
 
-/// Like [`scan`], and hands each undamaged line to `visit`.
+/// Like [`scan`], and calls `visit` with each undamaged line.
 pub(crate) fn scan_with(lines: impl Read, known: Option<&LogHead>, mut visit: impl FnMut(&ChainFields, &[u8])) -> Scan {
     let mut scan = Scan { hash: NO_HASH.to_owned(), ..Scan::default() };
     let mut reader = BufReader::new(lines);
@@ -341,7 +342,7 @@ pub(crate) struct ChainFields {
 /// Checks a line's number, content hash, and link to the hash of the line before.
 fn check_line(line: &[u8], number: u64, before: &str) -> Result<ChainFields, Damage> {
     let Some(line) = line.strip_suffix(b"\n") else {
-        // Only the beginning of a record was cut off; no record has control characters.
+        // An incomplete record starts with a brace, and no record contains control characters.
         let is_begun = line.starts_with(b"{") && !line.iter().any(u8::is_ascii_control);
         return Err(if is_begun { Damage::Torn } else { Damage::NotARecord });
     };

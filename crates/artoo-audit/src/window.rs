@@ -12,11 +12,11 @@ use crate::words;
 /// Version of `audit_stats.json`; a file of another version is renamed and not read.
 pub const STATS_VERSION: u32 = 1;
 
-/// Maximum number of different descriptions kept of one class of findings. Further ones are only counted; the log has
-/// them all.
+/// Maximum number of different descriptions stored for one class of findings. Further ones are only counted; the log
+/// has them all.
 const TALLY_MAX: usize = 64;
 
-/// Maximum number of tasks whose trend is kept, more than five minutes can have.
+/// Maximum number of tasks whose trend is stored; a window of five minutes has fewer tasks.
 const TRENDS_MAX: usize = 256;
 
 /// Number of the newest ended tasks that are compared with all earlier ones; fewer prove nothing.
@@ -86,7 +86,7 @@ pub struct Window {
     pub trends: BTreeMap<TaskId, GapTrend>,
     /// Findings about broken rules of the bus.
     pub violations: Tally,
-    /// Other findings that look wrong.
+    /// Findings of all other rules.
     pub anomalies: Tally,
 }
 
@@ -95,7 +95,7 @@ pub struct Window {
 pub struct Tally {
     /// Number of findings by description.
     seen: BTreeMap<String, u64>,
-    /// Number of findings whose description was not kept.
+    /// Number of findings whose description was not stored.
     beyond: u64,
 }
 
@@ -125,7 +125,7 @@ impl AuditStats {
         }
     }
 
-    /// Counts a task that ended after some corrections, which were counted before.
+    /// Counts a task that has ended; its corrections were counted before.
     pub(crate) fn ended(&mut self, is_abandoned: bool, corrections: u64) {
         let task = Totals { ended: 1, abandoned: is_abandoned.into(), ..Totals::default() };
         self.window.totals.absorb(&task);
@@ -137,7 +137,7 @@ impl AuditStats {
 
     /// The rates of the newest tasks that are worse than those of all earlier ones, with their numbers.
     ///
-    /// It compares two means: it names a change, not its cause.
+    /// It compares two means, so it shows a change and not its cause.
     fn drift(&self) -> Vec<String> {
         let (mut now, mut before) = (Totals::default(), self.history);
         self.newest.iter().for_each(|task| now.absorb(task));
@@ -189,7 +189,7 @@ impl Window {
 }
 
 impl Tally {
-    /// Counts a finding; a new description beyond the maximum is only counted, not kept.
+    /// Counts a finding; a new description beyond the maximum is only counted.
     fn add(&mut self, description: String) {
         if let Some(times) = self.seen.get_mut(&description) {
             *times = times.saturating_add(1);
@@ -212,7 +212,7 @@ impl Tally {
             })
             .collect();
         if self.beyond > 0 {
-            lines.push(words::beyond(self.beyond));
+            lines.push(words::count_of_unlisted(self.beyond));
         }
         lines
     }

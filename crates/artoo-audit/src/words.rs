@@ -1,6 +1,7 @@
-//! What people read of the auditor's findings, figures and problems. Errors have their texts at their types.
+//! Texts for the user: findings, figures and problems of the audit log. Errors have their texts at their types.
 
 use artoo_proto::escape::{one_line, shorten};
+use artoo_proto::units::count;
 use artoo_proto::{AuditReport, CallStatus, EffectKind, GapTrend, TaskId, Timestamp};
 
 use crate::event::Note;
@@ -9,28 +10,22 @@ use crate::finding::Rule;
 /// Maximum length of the findings in [`summary`], in characters.
 const SUMMARY_CHARS: usize = 240;
 
-/// A number and a noun in singular or plural: `1 task`, `2 tasks`, `2 oddities`.
-#[must_use]
-pub fn count(number: u64, noun: &str) -> String {
-    let (stem, ending) = noun.strip_suffix('y').map_or((noun, "s"), |stem| (stem, "ies"));
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {stem}{ending}") }
-}
-
 /// The findings of a report in one line, broken rules of the message bus first; `None` if there are none.
 ///
-/// Calls that were not allowed are left out: the task's result names them.
+/// Denied calls are left out: the task's result names them.
 #[must_use]
 pub fn summary(report: &AuditReport) -> Option<String> {
-    let is_oddity = |line: &&String| !line.starts_with(Rule::CallDenied.name());
-    let oddities: Vec<&String> = report.drift_alerts.iter().chain(&report.anomalies).filter(is_oddity).collect();
-    let counts = [(report.boundary_violations.len(), "broken rule"), (oddities.len(), "oddity")];
-    let counts: Vec<String> =
-        counts.into_iter().filter(|(number, _)| *number > 0).map(|(number, noun)| count(number as u64, noun)).collect();
-    let lines: Vec<String> = report.boundary_violations.iter().chain(oddities).map(|line| finding(line)).collect();
+    let is_shown = |line: &&String| !line.starts_with(Rule::CallDenied.name());
+    let anomalies: Vec<&String> = report.drift_alerts.iter().chain(&report.anomalies).filter(is_shown).collect();
+    let counts =
+        [(report.boundary_violations.len(), "broken rule", "broken rules"), (anomalies.len(), "anomaly", "anomalies")];
+    let counts = counts.into_iter().filter(|(number, ..)| *number > 0);
+    let counts: Vec<String> = counts.map(|(number, one, many)| count(number as u64, one, many)).collect();
+    let lines: Vec<String> = report.boundary_violations.iter().chain(anomalies).map(|line| finding(line)).collect();
     let end = match lines.len() {
         0 => return None,
         1 => " (artoo audit)",
-        _ => "; artoo audit tells more.",
+        _ => "; artoo audit shows all.",
     };
     let lines = shorten(&lines.join(", "), SUMMARY_CHARS);
     Some(format!("The log notes {}: {lines}{end}", counts.join(" and ")))
@@ -42,18 +37,18 @@ pub fn figures(report: &AuditReport) -> Vec<String> {
     let trend = |wanted| report.gap_trends.iter().filter(|task| task.trend == wanted).count() as u64;
     let health = report.tool_health;
     let figures = [
-        ("failed", health.execution_failures, "attempt"),
-        ("repeated because of the machine or the network", health.environmental_retries, "attempt"),
-        ("repeated because the result was wrong", health.logical_retries, "attempt"),
-        ("closer to the goal after another plan", trend(GapTrend::Improving), "task"),
-        ("no closer after another plan", trend(GapTrend::Stable), "task"),
-        ("farther from the goal after another plan", trend(GapTrend::Worsening), "task"),
+        ("failed", health.execution_failures, "attempt", "attempts"),
+        ("repeated because of the machine or the network", health.environmental_retries, "attempt", "attempts"),
+        ("repeated because the result was wrong", health.logical_retries, "attempt", "attempts"),
+        ("closer to the goal after another plan", trend(GapTrend::Improving), "task", "tasks"),
+        ("no closer after another plan", trend(GapTrend::Stable), "task", "tasks"),
+        ("farther from the goal after another plan", trend(GapTrend::Worsening), "task", "tasks"),
     ];
-    let found = figures.into_iter().filter(|(_, number, _)| *number > 0);
-    found.map(|(what, number, noun)| format!("{what}: {}", count(number, noun))).collect()
+    let found = figures.into_iter().filter(|(_, number, ..)| *number > 0);
+    found.map(|(what, number, one, many)| format!("{what}: {}", count(number, one, many))).collect()
 }
 
-/// A line of a report's findings for people: in place of the rule's name what it means.
+/// A finding of a report as a line for the user, in which a description replaces the name of the rule.
 #[must_use]
 pub fn finding(line: &str) -> String {
     let named = line.split_once(": ").and_then(|(name, detail)| Some((Rule::named(name)?, detail)));
@@ -64,7 +59,7 @@ pub fn finding(line: &str) -> String {
     })
 }
 
-/// What a finding of the rule means, before its detail; empty if the detail says it.
+/// The description of a rule, shown before a finding's detail; empty if the detail is enough.
 fn meaning(rule: Rule) -> &'static str {
     match rule {
         Rule::Refused => "the message bus refused a message",
@@ -74,13 +69,13 @@ fn meaning(rule: Rule) -> &'static str {
         Rule::RepeatedId => "a message id was used twice",
         Rule::SequenceGap => "a message is missing or out of order",
         Rule::EffectOutsideAuthority => "a role asked for work that it may not ask for",
-        Rule::GgsThrashing => "the same change of plan was ordered again, though it brought the task no closer",
-        Rule::StalledReplan => "another plan was ordered, though the last one brought the task no closer",
+        Rule::GgsThrashing => "the same kind of new plan was made again, although it had not helped",
+        Rule::StalledReplan => "another plan was made, although the last one had not helped",
         Rule::ExcessiveRetries => "many retries",
-        Rule::RepeatedSubtask => "the same step was handed out twice",
+        Rule::RepeatedSubtask => "the same step was started twice",
         Rule::EffectFailed => "failed",
         Rule::UnknownEffect => "a result arrived that nothing had asked for",
-        Rule::Panicked => "a part of artoo failed inside",
+        Rule::Panicked => "a part of artoo crashed",
         Rule::DeliveryDropped => "a message was lost",
         Rule::Ignored => "a late or unexpected message was ignored",
         Rule::EventsMissing => "parts of the log are missing",
@@ -88,19 +83,19 @@ fn meaning(rule: Rule) -> &'static str {
         Rule::AcceptWithUnmet => "a task was accepted although not everything was met",
         Rule::RepeatedFinalResult => "a task had more than one result",
         Rule::NoFinalResult => "a task had no result",
-        Rule::AfterFinalResult => "a role went on after the task's result",
+        Rule::AfterFinalResult => "a role continued after the task's result",
         Rule::AuditTrail | Rule::ToolFailed | Rule::CallDenied => "",
     }
 }
 
-/// A time to the minute.
+/// A time as `2026-01-01 00:01 UTC`.
 #[must_use]
 pub fn minute(at: Timestamp) -> String {
     let text = at.to_string();
     text.get(..10).zip(text.get(11..16)).map_or(text.clone(), |(day, time)| format!("{day} {time} UTC"))
 }
 
-/// How a tool call ended that did not succeed.
+/// The name of a tool and how its call ended.
 pub(crate) fn call_ended(tool: &str, status: CallStatus) -> String {
     let how = match status {
         CallStatus::Ok => "succeeded",
@@ -115,7 +110,7 @@ pub(crate) fn call_ended(tool: &str, status: CallStatus) -> String {
 
 /// A task's retries so far, and the number of the attempt that follows.
 pub(crate) fn retries(task: &TaskId, retries: u64, attempt: u32) -> String {
-    format!("{task}: {} in the task, and attempt {attempt} of a step", count(retries, "retry"))
+    format!("{task}: {} in the task, and attempt {attempt} of a step", count(retries, "retry", "retries"))
 }
 
 /// A short description of work outside the System, for a finding.
@@ -123,7 +118,7 @@ pub(crate) fn effect_label(kind: &EffectKind) -> String {
     match kind {
         EffectKind::Model { schema } => format!("model call {schema}"),
         EffectKind::Tool { tool } => format!("tool {tool}"),
-        EffectKind::Checks { count } => self::count(*count as u64, "check"),
+        EffectKind::Checks { count: checks } => count(*checks as u64, "check", "checks"),
         EffectKind::Timer { after_ms } => format!("timer of {after_ms} ms"),
         EffectKind::Persist => "writing to memory".to_owned(),
         EffectKind::Read => "reading of the request".to_owned(),
@@ -131,28 +126,28 @@ pub(crate) fn effect_label(kind: &EffectKind) -> String {
     }
 }
 
-/// Tasks that were abandoned, in [`drift`].
+/// Name of the rate of abandoned tasks in [`drift`].
 pub(crate) const ABANDONED: &str = "more tasks without success";
 
-/// Corrections, in [`drift`].
+/// Name of the rate of corrections in [`drift`].
 pub(crate) const RETRIES: &str = "more retries";
 
-/// A count among the newest tasks, and the same among those before; each with the number of tasks.
+/// A drift alert: the count and the number of tasks, for the newest tasks and for those before them.
 pub(crate) fn drift(what: &str, now: (u64, u64), before: (u64, u64)) -> String {
     format!("{what}: {} in the last {} tasks, {} in the {} before", now.0, now.1, before.0, before.1)
 }
 
-/// Findings whose descriptions were not kept.
-pub(crate) fn beyond(number: u64) -> String {
+/// The line for findings that were only counted.
+pub(crate) fn count_of_unlisted(number: u64) -> String {
     format!("{number} more, in the audit log")
 }
 
-/// No log, but a trace of earlier runs.
+/// The problem that the log is missing although `trace`, a file of earlier runs, exists.
 pub(crate) fn log_missing(trace: &str) -> String {
     format!("the audit log was deleted: {trace} is left of earlier runs")
 }
 
-/// What a note says is wrong with the log or the statistics; `None` if nothing.
+/// The problem of the log or the statistics that a note describes; `None` if it describes none.
 pub(crate) fn problem(note: &Note) -> Option<String> {
     Some(match note {
         Note::TornTail { bytes } => format!("the log's last line was incomplete; {bytes} bytes were removed"),
@@ -169,6 +164,7 @@ pub(crate) fn problem(note: &Note) -> Option<String> {
         | Note::GapAccepted { .. }
         | Note::Report { .. }
         | Note::Undone { .. }
+        | Note::Resumed { .. }
         | Note::CallStarted { .. }
         | Note::CallAsked { .. }
         | Note::CallEnded { .. }
@@ -177,12 +173,12 @@ pub(crate) fn problem(note: &Note) -> Option<String> {
     })
 }
 
-/// Events that could not be written, and the error of the first.
+/// The problem that `number` events could not be written; `problem` is the first error.
 pub(crate) fn lost_events(number: u64, problem: &str) -> String {
-    format!("{} could not be written: {problem}", count(number, "event"))
+    format!("{} could not be written: {problem}", count(number, "event", "events"))
 }
 
-/// How many lines of a log are missing that once had `expected` lines and now has `found`.
+/// The problem that a log had at least `expected` lines, and now has `found` or another line in that position.
 pub(crate) fn missing_lines(expected: u64, found: u64, whole_at: Option<Timestamp>) -> String {
     let what = match found {
         0 => format!("the log was deleted or emptied: {expected} lines are missing"),

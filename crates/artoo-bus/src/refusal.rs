@@ -1,4 +1,4 @@
-//! Why the bus refuses a message.
+//! Reasons for which the bus refuses a message.
 
 use artoo_proto::{MessageKind, Role};
 use serde::{Deserialize, Serialize};
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 #[serde(tag = "refusal", rename_all = "snake_case")]
 pub enum Refusal {
     /// The route table has no row for this kind of message.
-    #[error("{kind} has no route")]
+    #[error("no route for messages of kind {kind}")]
     NoRoute {
         /// The kind of message.
         kind: MessageKind,
     },
     /// Another role than the only permitted one published the message.
-    #[error("{kind} belongs to {owner}, not to {from}")]
+    #[error("only {owner} may publish {kind}, not {from}")]
     WrongSender {
         /// The kind of message.
         kind: MessageKind,
@@ -30,7 +30,7 @@ pub enum Refusal {
     #[error("a message with this id was already published")]
     RepeatedId,
     /// A role named no cause, or one that was never published in this task.
-    #[error("its cause was never published")]
+    #[error("the message's cause was never published in this task")]
     UnknownCause,
     /// The task has reached its maximum number of messages.
     #[error("the task has already published {max} messages")]

@@ -201,5 +201,5 @@ impl Tap {
 
 /// The sender was dropped and every event was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the bus is gone")]
+#[error("the tap is closed: its sender was dropped and every event was read")]
 pub struct TapClosed;

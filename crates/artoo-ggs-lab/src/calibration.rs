@@ -12,9 +12,10 @@
 //!   other random numbers the same bound is computed many times, and [`Null::alarms`] counts how often it rates the
 //!   incumbent better than itself.
 //!
-//! The result holds for the simulator's tasks and for the given [`Utility`]. For logged tasks see [`off_policy`].
+//! The result holds for the simulator's tasks and for the given [`Utility`]. For logged tasks see [`log`] and [`off_policy`].
 
 mod bootstrap;
+pub mod log;
 pub mod off_policy;
 mod search;
 #[cfg(test)]
@@ -206,18 +207,18 @@ fn check(calibration: &Calibration) -> Result<(), CalibrationError> {
 
 /// The purpose of a set of simulated tasks; each purpose has its own seed, so that no tasks are shared.
 #[derive(Debug, Clone, Copy)]
-enum Luck {
+enum TaskPurpose {
     Search,
     Trial,
     Null(u64),
 }
 
 /// The seed of the simulated tasks for one purpose.
-fn seed(calibration: &Calibration, luck: Luck) -> u64 {
+fn seed(calibration: &Calibration, luck: TaskPurpose) -> u64 {
     let place = match luck {
-        Luck::Search => 0,
-        Luck::Trial => 1,
-        Luck::Null(which) => 2 + which,
+        TaskPurpose::Search => 0,
+        TaskPurpose::Trial => 1,
+        TaskPurpose::Null(which) => 2 + which,
     };
     fastrand::Rng::with_seed(calibration.seed).u64(..).wrapping_add(place)
 }
@@ -226,7 +227,7 @@ fn seed(calibration: &Calibration, luck: Luck) -> u64 {
 fn gains(calibration: &Calibration, candidate: &Profile) -> Vec<Vec<i64>> {
     let policies = [Policy::profile("candidate", candidate.clone()), incumbent(calibration)];
     let of = |family: &Family| {
-        let seed = seed(calibration, Luck::Trial);
+        let seed = seed(calibration, TaskPurpose::Trial);
         let tasks = task_utilities(family, &policies, 0..calibration.trial_tasks, seed, &calibration.utility);
         tasks.iter().map(|task| difference(task)).collect()
     };
@@ -252,7 +253,7 @@ fn evidence(calibration: &Calibration, gains: &[Vec<i64>], rng: &mut fastrand::R
 /// The null test: compares the incumbent with itself, once with the same random numbers and often with others.
 fn null(calibration: &Calibration, rng: &mut fastrand::Rng) -> Null {
     let policy = [incumbent(calibration)];
-    let utilities = |luck: Luck| -> Vec<Vec<i64>> {
+    let utilities = |luck: TaskPurpose| -> Vec<Vec<i64>> {
         let of = |family: &Family| {
             let seed = seed(calibration, luck);
             let tasks = task_utilities(family, &policy, 0..TRIAL_TASKS_MIN * 5, seed, &calibration.utility);
@@ -261,8 +262,10 @@ fn null(calibration: &Calibration, rng: &mut fastrand::Rng) -> Null {
         calibration.held_out.iter().map(of).collect()
     };
     let alarms = (0..calibration.null_trials).filter(|trial| {
-        let (first, second) =
-            (utilities(Luck::Null(2 * u64::from(*trial))), utilities(Luck::Null(2 * u64::from(*trial) + 1)));
+        let (first, second) = (
+            utilities(TaskPurpose::Null(2 * u64::from(*trial))),
+            utilities(TaskPurpose::Null(2 * u64::from(*trial) + 1)),
+        );
         let differences = |(a, b): (&Vec<i64>, &Vec<i64>)| a.iter().zip(b).map(|(a, b)| a - b).collect();
         let gains: Vec<Vec<i64>> = first.iter().zip(&second).map(differences).collect();
         evidence(calibration, &gains, rng).lower > 0.0

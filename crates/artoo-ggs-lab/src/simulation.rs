@@ -22,8 +22,8 @@
 //! same for all policies, makes the next plan of that: it follows instructions four times in five, always obeys
 //! blocks, and keeps the results of subtasks that matched. All policies get the same maximum of four executions, the
 //! same verdicts and the same ending: a policy that gives up delivers the best execution in part if its D ≤ 0.3 and
-//! nothing required is unmet. Only the decisions between executions differ. `v08`, `literal` and `strict` are the
-//! [`artoo_ggs::Controller`] itself.
+//! nothing required is unmet. Only the decisions between executions differ. `v08`, `literal`, `strict` and
+//! `anytime` are the [`artoo_ggs::Controller`] itself; [`Policy::custom`] takes a policy of your own.
 //!
 //! # Random numbers
 //! Random numbers are addressed by their purpose, not taken from a stream: policies that do the same in the same round
@@ -60,7 +60,7 @@ mod utility;
 mod world;
 
 pub use family::Family;
-pub use policy::{EXECUTIONS_MAX, Policy};
+pub use policy::{Change, Driver, EXECUTIONS_MAX, Instruction, Kill, OwnBlocks, Policy, Seen, Step};
 pub(crate) use study::task_utilities;
 pub use study::{Cell, Row, Study};
 pub use utility::{Ending, Utility};

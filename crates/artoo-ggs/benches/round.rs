@@ -1,4 +1,5 @@
-//! The cost of one full round (measure, decide, draw the blocks, remember), and how it grows with the outcomes.
+//! Benchmarks of one full round (measuring, deciding, blocking, storing), and of its growth with the number of
+//! outcomes.
 
 #![allow(clippy::expect_used, missing_docs, reason = "a bench fails by panicking; criterion's macros write functions")]
 
@@ -10,12 +11,13 @@ use artoo_ggs::{
 };
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
-/// Controllers prepared before the clock starts: few enough to stay in the cache, as the one of a real task does.
+/// Number of controllers prepared before the clock starts: few enough to stay in the cache, as the one of a real task
+/// does.
 const BATCH: BatchSize = BatchSize::NumIterations(16);
-/// Criteria of each subtask.
+/// Number of criteria of each subtask.
 const CRITERIA: usize = 5;
 
-/// A round of `subtasks` with five criteria and one call each; every `fails_every`-th subtask failed two of them.
+/// A round of `subtasks` with five criteria and one call each; every `fails_every`-th subtask fails two criteria.
 fn round(subtasks: usize, fails_every: usize, attempt: usize) -> Round {
     let criterion = |subtask: usize, n: usize, fails: bool| {
         let claim = format!("claim {n} of step {subtask}");
@@ -48,7 +50,7 @@ fn round(subtasks: usize, fails_every: usize, attempt: usize) -> Round {
         .with_available_tools(tools.to_vec())
 }
 
-/// A controller whose task has one round behind it.
+/// A controller whose task has had one round.
 fn after_one_round(first: &Round) -> Controller<u32> {
     let mut controller = Controller::new(Profile::default());
     controller.begin(1, 0).expect("a fresh task");
@@ -56,6 +58,7 @@ fn after_one_round(first: &Round) -> Controller<u32> {
     controller
 }
 
+/// Measures one round of the usual size.
 fn one_round(c: &mut Criterion) {
     let mut group = c.benchmark_group("round");
     for (name, fails_every) in [("a fifth failed", 5), ("all failed", 1)] {
@@ -72,6 +75,7 @@ fn one_round(c: &mut Criterion) {
     group.finish();
 }
 
+/// Measures rounds of growing size.
 fn growth(c: &mut Criterion) {
     let mut group = c.benchmark_group("growth");
     for subtasks in [10, 100, 1_000] {
@@ -89,6 +93,7 @@ fn growth(c: &mut Criterion) {
     group.finish();
 }
 
+/// Measures the parts of a round one by one.
 fn parts(c: &mut Criterion) {
     let second = round(10, 5, 1);
     c.bench_function("measure 10 x 5", |b| b.iter(|| black_box(&second).measure(&Rules::DEFAULT).expect("a round")));

@@ -1,4 +1,4 @@
-//! Replays a log of a controller's inputs: `cargo run -p artoo-ggs --features serde --example replay -- [FILE]`.
+//! Replays a log of controller calls: `cargo run -p artoo-ggs --features serde --example replay -- [FILE]`.
 //!
 //! The first line holds the configuration, every other an event, with its answer or without. Prints the log with every
 //! answer; the exit code is 1 if an answer given differs by a byte from the one that comes out.
@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use artoo_ggs::{ControllerEvent, ControllerReply, LogEntry, LogHeader, replay};
 
-/// A line as it comes: the answer may be missing, and is then worked out.
+/// A line of the input log: the reply may be missing, and is then computed.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -45,7 +45,7 @@ pub enum ReplayError {
     },
 }
 
-/// Replays `log` and writes it, answers added, to `out`; says how many answers were given and agreed.
+/// Replays `log` and writes it with all replies to `out`; returns how many replies the log had, all of which agreed.
 pub fn replay_log(log: impl BufRead, mut out: impl Write) -> Result<usize, ReplayError> {
     let mut lines = log.lines();
     let heading = lines.next().ok_or(ReplayError::Empty)??;
@@ -94,7 +94,7 @@ fn main() -> ExitCode {
             (format!("{error}{cause}"), ExitCode::FAILURE)
         }
     };
-    // Where even this can't be written, the exit code still says it.
+    // If this can't be written either, the exit code still reports the failure.
     let _ = writeln!(said, "{text}");
     code
 }

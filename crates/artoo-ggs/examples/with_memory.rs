@@ -1,4 +1,5 @@
-//! A retry loop with a memory: `artoo-ggs` decides within a task, `artoo-mkct` carries what was learned to the next one.
+//! A retry loop with a memory: `artoo-ggs` decides within a task, `artoo-mkct` passes what was learned on to the next
+//! task.
 //!
 //! `cargo run -p artoo-ggs --example with_memory`
 //!
@@ -18,14 +19,14 @@ use artoo_ggs::{
 use artoo_mkct::record::{self, tools_of};
 use artoo_mkct::{Action, Engine, NewMegram, RecallQuery, State, Tag};
 
-/// Ways to do the task: a tool and its target.
+/// The possible calls for the task: tool and target.
 const WAYS: [(&str, &str); 3] =
     [("web_search", "sales 2024"), ("ask_colleague", "sales 2024"), ("read_file", "/srv/2024.csv")];
 
 /// The intent of both tasks.
 const INTENT: &str = "Report the sales of 2024";
 
-/// One execution: only the ledger has the right total.
+/// Executes the task once: only `read_file` gives the right total.
 fn execute((tool, target): (&str, &str)) -> SubtaskMeasure {
     let claim = "the total is that of the ledger";
     let criterion = match tool {
@@ -40,7 +41,8 @@ fn execute((tool, target): (&str, &str)) -> SubtaskMeasure {
     subtask.with_calls([ToolTarget::worked(tool, target)])
 }
 
-/// The next way that the directive allows; first those whose tools memory advises, never those it warns of.
+/// The next call that the directive allows: calls of tools that memory advises come first, and calls of tools that
+/// memory advises against are left out.
 fn plan(memory: &Engine, directive: Option<&Replan>, now_ms: i64) -> Option<(&'static str, &'static str)> {
     let recall = memory.recall(&RecallQuery::new(INTENT), now_ms);
     let advised = |tool: &str, action: Action| {
@@ -73,7 +75,7 @@ pub fn failure_class(mix: FailureMix) -> record::FailureClass {
     }
 }
 
-/// The records to write after a decision on a plan with this tool.
+/// The memory records to write after a decision on a plan with this tool.
 fn records(task: &str, tool: &str, decision: &Decision) -> Vec<NewMegram> {
     let own = state(decision.state());
     let credit = decision.credit.iter().map(|credit| {
@@ -87,7 +89,7 @@ fn records(task: &str, tool: &str, decision: &Decision) -> Vec<NewMegram> {
         }
         Outcome::Accept | Outcome::Success(_) | Outcome::Abandon(_) => {
             [Tag::intent(INTENT), Tag::approach(INTENT, &[tool])]
-                .map(|tag| NewMegram::new(tag, own, "the outcome"))
+                .map(|tag| NewMegram::new(tag, own, "the outcome").intent(INTENT))
                 .to_vec()
         }
     };
@@ -121,7 +123,7 @@ fn run_task(task: &str, memory: &mut Engine, now_ms: &mut i64) -> Result<Vec<&'s
     Ok(used)
 }
 
-/// The tools used by two tasks with the same intent: the second one knows what worked in the first.
+/// The tools used by two tasks with the same intent: the second task starts with the tool that worked in the first.
 pub fn run() -> Result<[Vec<&'static str>; 2], Box<dyn Error>> {
     let (mut memory, mut now_ms) = (Engine::new(), 1_772_000_000_000);
     let first = run_task("task-1", &mut memory, &mut now_ms)?;

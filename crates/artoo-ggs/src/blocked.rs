@@ -10,7 +10,7 @@ use core::fmt;
 use core::str::FromStr;
 
 pub(crate) use blocklist::{AllToolsBlocked, Blocklist};
-pub(crate) use scope::{targets_to_block, tools_of_failing, tools_to_block};
+pub(crate) use scope::{distinct, targets_to_block, tools_of_failing, tools_to_block, used_tools};
 
 /// A target that the next plan must not use, for one tool or for every tool.
 ///
@@ -56,6 +56,14 @@ impl BlockedTarget {
     #[must_use]
     pub fn folder(target: impl Into<String>) -> Self {
         Self { tool: None, target: target.into(), subtree: true }
+    }
+
+    /// The block with its path normalized, as blocks are stored.
+    pub(crate) fn into_normalized(mut self) -> Self {
+        if let Cow::Owned(path) = normalized(&self.target) {
+            self.target = path;
+        }
+        self
     }
 
     /// Whether a call of `tool` on `target` is blocked.

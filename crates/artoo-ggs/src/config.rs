@@ -9,7 +9,8 @@ use core::str::FromStr;
 ///
 /// The text is UTF-8, one line each, every line ended by one line feed: `artoo-ggs 1`, then name and value, with a
 /// space between, of `alpha`, `beta`, `lambda`, `w1`, `w2`, `epsilon`, `delta`, `rho`, `theta`, `time_budget_ms`,
-/// `max_replans`, `kill_after`, `kill_switch`, `task_criteria`, `required_criteria`, `blocks`, in this order. Numbers
+/// `max_replans`, `kill_after`, `kill_switch`, `task_criteria`, `required_criteria`, `blocks`, in this order,
+/// then a line `switch NAME` for each [`Switch`](crate::Switch) that is on, in the order of `Switch::ALL`. Numbers
 /// are the shortest decimals that read back as the same 64 bits, without exponent; rules have the names they have in a
 /// profile file. The profile's name is left out, so that profiles that decide alike have equal hashes.
 ///

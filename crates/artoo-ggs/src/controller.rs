@@ -3,6 +3,8 @@
 mod directive;
 #[cfg(feature = "serde")]
 mod exact_loss;
+mod history;
+mod measured;
 #[cfg(feature = "serde")]
 mod saved_state;
 mod state;
@@ -12,9 +14,10 @@ use alloc::collections::{BTreeMap, btree_map};
 use alloc::vec::Vec;
 
 use crate::measurement::{Round, RoundError};
-use crate::outcome::Decision;
+use crate::outcome::{Decision, Replan};
 use crate::profile::Profile;
-use state::{MeasuredRound, TaskState};
+use measured::MeasuredRound;
+use state::TaskState;
 
 /// The error of a call that a [`Controller`] refuses.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -134,6 +137,20 @@ impl<K: Ord + Clone> Controller<K> {
         let measured = MeasuredRound::new(round, profile)?;
         state.stopwatch.advance(now_ms);
         Ok(state.observe(profile, &measured))
+    }
+
+    /// Releases the oldest blocked target, for a planner that found no plan under the last directive; returns that
+    /// directive without the target. Call it until a plan is found.
+    ///
+    /// `None` if no target is left to release, each being released at most once, or if the profile doesn't have
+    /// [`Switch::ReleaseTargets`](crate::Switch::ReleaseTargets): then [`Controller::stop`] the task.
+    ///
+    /// # Errors
+    /// [`ControllerError::UnknownTask`], [`ControllerError::AlreadyEnded`].
+    pub fn release(&mut self, task: &K, now_ms: u64) -> Result<Option<Replan>, ControllerError> {
+        let state = running(&mut self.tasks, task)?;
+        state.stopwatch.advance(now_ms);
+        Ok(state.history.release(&mut state.blocked))
     }
 
     /// Ends a task from outside, for example on a cancel or a deadline. Without a round the decision has the loss of

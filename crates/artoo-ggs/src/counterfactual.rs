@@ -6,6 +6,7 @@ use crate::evaluation::{DecisionInputs, Evaluation};
 use crate::loss::LossTerm;
 use crate::macro_state::MacroState;
 use crate::profile::{KillSwitch, Profile};
+use crate::switches::Switch;
 use crate::unit::{Exact, MICROS, Unit, micros};
 
 /// A change of D, P and Ω in whole micro-units, and the state it would have led to.
@@ -147,14 +148,16 @@ impl DecisionInputs {
 
     /// The values of `term`, in micro-units, at which the state can change: its threshold, the previous D (where D
     /// stops having risen), and where the gradient, linear in each term, crosses ±ε or the ε of Law 2.
-    fn breakpoints(&self, term: LossTerm, evaluation: &Evaluation, profile: &Profile) -> [Option<i64>; 5] {
+    fn breakpoints(&self, term: LossTerm, evaluation: &Evaluation, profile: &Profile) -> [Option<i64>; 6] {
         let parameters = profile.parameters();
         let threshold = micros(match term {
             LossTerm::D => parameters.delta,
             LossTerm::P => parameters.rho,
             LossTerm::Omega => parameters.theta,
         });
-        let Some(before) = &self.before else { return [Some(threshold), None, None, None, None] };
+        // Where the profile delivers last, only D = 0 ends a task that could go on.
+        let met = (term == LossTerm::D && profile.has(Switch::DeliverLast)).then_some(0);
+        let Some(before) = &self.before else { return [Some(threshold), met, None, None, None, None] };
         let (p0, omega0) = (before.p.value(), before.omega.value());
         let (p, omega) = (self.p.value(), self.omega.value());
         let slope = match term {
@@ -180,7 +183,7 @@ impl DecisionInputs {
             KillSwitch::LossRises => at(total, above, slope),
         };
         let not_risen = (may_kill && term == LossTerm::D).then(|| before.d.micros());
-        [Some(threshold), at(total, signal, slope), at(total, -signal, slope), kill, not_risen]
+        [Some(threshold), met, at(total, signal, slope), at(total, -signal, slope), kill, not_risen]
     }
 
     /// The inputs with one term replaced by this number of micro-units.

@@ -16,7 +16,8 @@ impl fmt::Display for Decision {
             Outcome::Abandon(reason) => self.write_stop(*reason, f)?,
             Outcome::Replan(_) => write!(f, "{}; {}; {}", DistanceText(self), GradientText(self), BlameText(self))?,
         }
-        write!(f, " → {}", self.state())?;
+        let own = self.inputs.ordered.filter(|_| !self.is_terminal()).map_or("", |_| ", by what is met");
+        write!(f, " → {}{own}", self.state())?;
         match &self.outcome {
             Outcome::Success(success) => write!(f, " with {} unmet", success.count())?,
             Outcome::Abandon(reason) => write!(f, " ({})", reason.name())?,
@@ -46,6 +47,7 @@ impl Decision {
             StopReason::Diverging => {
                 write!(f, "{}; the gap grew {} rounds in a row", DistanceText(self), self.worsening_rounds)
             }
+            StopReason::Cycling => write!(f, "{}; the same criteria failed in turn again", DistanceText(self)),
             StopReason::ToolsExhausted => {
                 write!(f, "{}; {}; every tool blocked, none left to release", DistanceText(self), BlameText(self))
             }

@@ -5,12 +5,16 @@ use crate::loss::{Loss, LossTerm};
 use crate::macro_state::{MacroState, ReplanAction};
 use crate::profile::{KillSwitch, Profile};
 use crate::stop_reason::StopReason;
+use crate::switches::Switch;
 use crate::table::{TableCell, TableChoice, TableInputs};
 use crate::unit::{Unit, micros};
 
+/// How often a task may return to the claims of two rounds ago; the next time ends it.
+const CYCLES_MAX: u32 = 1;
+
 /// The numbers a decision is computed from. Together with the profile they determine its state, except that a task may
 /// also run out of tools.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 #[non_exhaustive]
 pub struct DecisionInputs {
@@ -33,6 +37,25 @@ pub struct DecisionInputs {
     /// Number of rounds in a row, up to the previous one, that Law 2 (the kill switch) counted as worsening.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::worsening_before"))]
     pub worsening_before: u32,
+    /// Whether the last directive ordered another approach, so that Law 2 doesn't count a rise; only with
+    /// [`Switch::SpareExploration`].
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::field_readers::is_default"))]
+    pub explored: bool,
+    /// How often the task, up to this round, returned to the claims of two rounds ago; only with
+    /// [`Switch::StopCycles`].
+    #[cfg_attr(
+        feature = "serde",
+        serde(
+            default,
+            skip_serializing_if = "crate::field_readers::is_default",
+            deserialize_with = "crate::field_readers::cycles"
+        )
+    )]
+    pub cycles: u32,
+    /// The widest change that the subtasks' own directives order; takes the place of the table's action. Only with
+    /// switches that decide by subtask or by what is met.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::field_readers::is_default"))]
+    pub ordered: Option<ReplanAction>,
 }
 
 /// The next step after a round.
@@ -80,7 +103,7 @@ impl DecisionInputs {
     /// Creates the inputs of a first round: no previous loss, no directives.
     #[must_use]
     pub fn first_round(d: Unit, p: Unit, omega: Unit) -> Self {
-        Self { d, p, omega, before: None, required_unmet: false, replans: 0, worsening_before: 0 }
+        Self { d, p, omega, ..Self::default() }
     }
 
     /// Looks up the decision table, then lets Law 2 and the limit on replans overrule a directive.
@@ -89,21 +112,29 @@ impl DecisionInputs {
         let parameters = profile.parameters();
         let loss = Loss::new(self.d, self.p, self.omega, parameters);
         let gradient = self.before.map_or(Gradient::ZERO, |before| Gradient::between(&before, &loss, parameters));
-        let cell = TableCell::look_up(&TableInputs::of(&loss, &gradient, self.required_unmet), parameters);
+        let look_up = |far| TableCell::look_up(&TableInputs::of(&loss, &gradient, far), parameters);
+        let cell = look_up(self.required_unmet);
+        let waits = self.could_be_delivered_last(profile);
+        let choice = if waits { look_up(true).choice } else { cell.choice };
+        let stop = |reason| if waits { NextStep::Success } else { NextStep::Abandon(reason) };
         let worsens = self.worsens(&gradient, profile);
         let worsening_rounds = if worsens { self.worsening_before.saturating_add(1) } else { 0 };
-        let next = match cell.choice {
-            TableChoice::Abandon => NextStep::Abandon(StopReason::BudgetExhausted),
+        let next = match choice {
+            TableChoice::Abandon => stop(StopReason::BudgetExhausted),
             TableChoice::Success => NextStep::Success,
-            TableChoice::Replan(_) if worsening_rounds >= parameters.kill_after => {
-                NextStep::Abandon(StopReason::Diverging)
-            }
-            TableChoice::Replan(_) if self.replans >= parameters.max_replans => {
-                NextStep::Abandon(StopReason::MaxReplans)
-            }
-            TableChoice::Replan(action) => NextStep::Replan(action),
+            TableChoice::Replan(_) if worsening_rounds >= parameters.kill_after => stop(StopReason::Diverging),
+            TableChoice::Replan(_) if self.cycles > CYCLES_MAX => stop(StopReason::Cycling),
+            TableChoice::Replan(_) if self.replans >= parameters.max_replans => stop(StopReason::MaxReplans),
+            TableChoice::Replan(action) => NextStep::Replan(self.ordered.unwrap_or(action)),
         };
         Evaluation { loss, gradient, cell, worsening_rounds, next }
+    }
+
+    /// Whether the result is close enough but unmet in part, and the profile delivers such a result only when the task
+    /// would otherwise be abandoned.
+    pub(crate) fn could_be_delivered_last(&self, profile: &Profile) -> bool {
+        let near = (1..=micros(profile.parameters().delta)).contains(&self.d.micros());
+        near && !self.required_unmet && profile.has(Switch::DeliverLast)
     }
 
     /// Whether Law 2 (the kill switch) counts this round as worsening.
@@ -112,7 +143,7 @@ impl DecisionInputs {
         match profile.rules().kill_switch {
             KillSwitch::GapRises => {
                 let rose = self.before.is_some_and(|before| self.d.micros() > before.d.micros());
-                rose && micros(gradient.without_omega()) > epsilon
+                rose && !self.explored && micros(gradient.without_omega()) > epsilon
             }
             KillSwitch::LossRises => micros(gradient.total) > epsilon,
         }

@@ -20,9 +20,14 @@ fields! {
     number -> f64 { alpha beta lambda w1 w2 epsilon delta rho theta }
     count_64 -> u64 { time_budget_ms at_ms keep_ms elapsed_ms since_ms }
     count_32 -> u32 {
-        max_replans kill_after failed_attempts attempts replans worsening_rounds worsening_before pauses round version
+        max_replans kill_after failed_attempts attempts replans worsening_rounds worsening_before pauses round version cycles retries
     }
     unit -> Unit { d p omega propensity }
+}
+
+/// Whether a field has its default value, and so is left out of saved data.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Reads a number; an error names `field`.

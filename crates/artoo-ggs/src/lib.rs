@@ -25,6 +25,7 @@ mod params;
 mod profile;
 mod replay;
 mod stop_reason;
+mod switches;
 mod table;
 mod unit;
 
@@ -40,10 +41,11 @@ pub use measurement::{
     AvailableTool, CriterionMeasure, CriterionMode, CriterionScope, FailureClass, FailureMix, Measurement, Round,
     RoundError, SubtaskMeasure, SubtaskStatus, ToolTarget, UnmetCriterion, Verdict,
 };
-pub use outcome::{Credit, Decision, NewBlock, Outcome, Replan, SuccessOutcome};
+pub use outcome::{Credit, Decision, NewBlock, Outcome, Replan, SubtaskDirective, SuccessOutcome};
 pub use params::{Hyperparameters, MAX_REPLANS, ParameterError, ParameterTable};
 pub use profile::{BlockRule, KillSwitch, Profile, RequiredCriteria, Rules, TaskCriteria};
 pub use replay::{ConfigMismatch, ControllerCall, ControllerEvent, ControllerReply, LogEntry, LogHeader, replay};
 pub use stop_reason::StopReason;
+pub use switches::{Switch, Switches};
 pub use table::{GradientNotFinite, Margins, TableCell, TableChoice, TableInputs, Thresholds, Trend, Urgency};
 pub use unit::{Unit, UnitRangeError};

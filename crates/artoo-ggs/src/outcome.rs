@@ -46,14 +46,72 @@ pub struct Replan {
     /// For `break_symmetry`: classes with an allowed tool that the failing subtasks of this round did not use. Empty if
     /// none is left.
     pub novel_classes: Vec<String>,
+    /// Targets released since the directive was issued, by [`Controller::release`](crate::Controller::release).
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub released_targets: Vec<BlockedTarget>,
+    /// Whether nothing was judged, so that the same plan is to be tried again; only with
+    /// [`Switch::Retry`](crate::Switch::Retry), and with the action `refine`.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::field_readers::is_default"))]
+    pub same_again: bool,
+    /// The directives of the failing subtasks; empty unless [`Switch::BySubtask`](crate::Switch::BySubtask) is on.
+    /// `action` is then the widest change among them, and `blocked_tools` what is blocked for all of them.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
+    pub subtasks: Vec<SubtaskDirective>,
+}
+
+/// The directive for one subtask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct SubtaskDirective {
+    /// The subtask's index in [`Round::subtasks`] of the round that was observed.
+    pub subtask: usize,
+    /// The kind of change the subtask's next plan must make.
+    pub action: ReplanAction,
+    /// Whether nothing was judged, so that the same is to be tried again; the action is then `refine`.
+    pub same_again: bool,
+    /// Tools the subtask's next plan must not use, oldest first.
+    pub blocked_tools: Vec<String>,
+    /// For `break_symmetry`: classes with an allowed tool that this subtask did not use in this round.
+    pub novel_classes: Vec<String>,
 }
 
 impl Replan {
+    /// A directive that blocks nothing.
+    pub(crate) fn new(action: ReplanAction, urgency: Urgency) -> Self {
+        Self {
+            action,
+            urgency,
+            blocked_tools: Vec::new(),
+            blocked_targets: Vec::new(),
+            released_tools: Vec::new(),
+            new_blocked: Vec::new(),
+            novel_classes: Vec::new(),
+            released_targets: Vec::new(),
+            same_again: false,
+            subtasks: Vec::new(),
+        }
+    }
+
     /// Whether the next plan must not call `tool` on `target`.
     #[must_use]
     pub fn blocks(&self, tool: &str, target: &str) -> bool {
         self.blocked_tools.iter().any(|blocked| blocked == tool)
             || self.blocked_targets.iter().any(|blocked| blocked.matches(tool, target))
+    }
+
+    /// Whether the next plan must not call `tool` on `target` in the subtask with this index: by a block on the whole
+    /// plan, or by one on the subtask.
+    #[must_use]
+    pub fn blocks_in(&self, subtask: usize, tool: &str, target: &str) -> bool {
+        let own = self.subtasks.iter().filter(|directive| directive.subtask == subtask);
+        self.blocks(tool, target) || own.flat_map(|own| &own.blocked_tools).any(|blocked| blocked == tool)
+    }
+
+    /// Moves a target from the blocked targets to the released ones.
+    pub(crate) fn release(&mut self, target: BlockedTarget) {
+        self.blocked_targets.retain(|blocked| *blocked != target);
+        self.released_targets.push(target);
     }
 }
 

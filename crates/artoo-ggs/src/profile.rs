@@ -7,6 +7,7 @@ use core::fmt;
 
 use crate::config::ConfigHash;
 use crate::params::{Hyperparameters, ParameterError};
+use crate::switches::{Switch, Switches};
 
 /// Version of the mathematics: raised when the same configuration would decide differently, so that its hash changes.
 const MATHEMATICS: u32 = 1;
@@ -58,7 +59,7 @@ pub enum BlockRule {
     PerDirective,
 }
 
-/// The four choices on which readings of the specification differ.
+/// The four choices on which readings of the specification differ, and the changes to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 #[non_exhaustive]
@@ -71,6 +72,9 @@ pub struct Rules {
     pub required_criteria: RequiredCriteria,
     /// How long blocks on tools and targets last, and what they cover.
     pub blocks: BlockRule,
+    /// The changes to specification v0.8 that are turned on; left out of saved rules if there are none.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::field_readers::is_default"))]
+    pub switches: Switches,
 }
 
 /// A named, checked configuration of a [`Controller`](crate::Controller): numbers and rules.
@@ -88,11 +92,33 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// The names that [`Profile::named`] knows.
+    pub const NAMES: [&'static str; 3] = ["v0.8", "literal", "anytime"];
+
+    /// The built-in profile with this name: `v0.8` ([`Profile::default`]), `literal` ([`Profile::strict_spec`]) or
+    /// `anytime` ([`Profile::anytime`]); `None` for any other name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "v0.8" => Some(Self::default()),
+            "literal" => Some(Self::strict_spec()),
+            "anytime" => Some(Self::anytime()),
+            _ => None,
+        }
+    }
+
+    /// The numbers and rules of [`Profile::default`] with every [`Switch`] on; named `anytime`.
+    #[must_use]
+    pub fn anytime() -> Self {
+        let rules = Rules { switches: Switches::ALL, ..Rules::DEFAULT };
+        Self::unchecked("anytime".to_owned(), Hyperparameters::DEFAULT, rules)
+    }
+
     /// The specification v0.8 to the letter, for comparison: the kill switch looks at L, task and required criteria
     /// don't count, and blocks last for one round.
     #[must_use]
     pub fn strict_spec() -> Self {
-        Self::named("strict_spec".to_owned(), Hyperparameters::DEFAULT, Rules::STRICT_SPEC)
+        Self::unchecked("strict_spec".to_owned(), Hyperparameters::DEFAULT, Rules::STRICT_SPEC)
     }
 
     /// A profile with its own name, numbers and rules.
@@ -101,11 +127,15 @@ impl Profile {
     /// [`ParameterError::EmptyName`] if the name is blank.
     pub fn new(name: impl Into<String>, parameters: Hyperparameters, rules: Rules) -> Result<Self, ParameterError> {
         let name = name.into();
-        if name.trim().is_empty() { Err(ParameterError::EmptyName) } else { Ok(Self::named(name, parameters, rules)) }
+        if name.trim().is_empty() {
+            Err(ParameterError::EmptyName)
+        } else {
+            Ok(Self::unchecked(name, parameters, rules))
+        }
     }
 
     /// Creates a profile and computes its configuration hash.
-    fn named(name: String, parameters: Hyperparameters, rules: Rules) -> Self {
+    fn unchecked(name: String, parameters: Hyperparameters, rules: Rules) -> Self {
         let mut profile = Self { name, parameters, rules, config: ConfigHash::of("") };
         profile.config = ConfigHash::of(&profile.config_text());
         profile
@@ -133,6 +163,12 @@ impl Profile {
     #[must_use]
     pub fn rules(&self) -> &Rules {
         &self.rules
+    }
+
+    /// Whether the profile turns `switch` on.
+    #[must_use]
+    pub fn has(&self, switch: Switch) -> bool {
+        self.rules.switches.has(switch)
     }
 
     /// The configuration as text, over which [`ConfigHash`] is computed.
@@ -174,14 +210,15 @@ impl Profile {
             ("required_criteria", &required_criteria),
             ("blocks", &blocks),
         ];
-        lines.into_iter().map(|(name, value)| format!("{name} {value}\n")).collect()
+        let lines = lines.into_iter().map(|(name, value)| format!("{name} {value}\n"));
+        lines.chain(rules.switches.iter().map(|switch| format!("switch {}\n", switch.name()))).collect()
     }
 }
 
 impl Default for Profile {
     /// The numbers of specification v0.8, with the rules that keep its laws; named `v0.8`.
     fn default() -> Self {
-        Self::named("v0.8".to_owned(), Hyperparameters::DEFAULT, Rules::DEFAULT)
+        Self::unchecked("v0.8".to_owned(), Hyperparameters::DEFAULT, Rules::DEFAULT)
     }
 }
 
@@ -192,6 +229,7 @@ impl Rules {
         task_criteria: TaskCriteria::Counted,
         required_criteria: RequiredCriteria::Enforced,
         blocks: BlockRule::Accumulate,
+        switches: Switches::NONE,
     };
 
     /// The rules of specification v0.8 to the letter: the alternatives to every rule of [`Rules::DEFAULT`].
@@ -200,6 +238,7 @@ impl Rules {
         task_criteria: TaskCriteria::SubtasksOnly,
         required_criteria: RequiredCriteria::Ignored,
         blocks: BlockRule::PerDirective,
+        switches: Switches::NONE,
     };
 }
 

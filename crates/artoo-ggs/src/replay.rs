@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use crate::config::ConfigHash;
 use crate::controller::{Controller, ControllerError};
 use crate::measurement::Round;
-use crate::outcome::Decision;
+use crate::outcome::{Decision, Replan};
 use crate::profile::Profile;
 
 /// One call of a [`Controller`] as data, with its time.
@@ -43,6 +43,8 @@ pub enum ControllerCall<K> {
         /// The measurements of the round.
         round: Round,
     },
+    /// A call of [`Controller::release`] for the task with this key.
+    Release(K),
     /// A call of [`Controller::stop`].
     Stop {
         /// Key of the task that was stopped.
@@ -69,6 +71,8 @@ pub enum ControllerCall<K> {
 pub enum ControllerReply {
     /// The call returned a decision.
     Decided(Box<Decision>),
+    /// The call released a target, and returned the last directive without it.
+    Released(Box<Replan>),
     /// The call succeeded without a decision.
     Done,
     /// The call failed.
@@ -137,27 +141,36 @@ impl<K: Ord + Clone> Controller<K> {
     /// # Errors
     /// Those of the called method.
     pub fn apply(&mut self, event: &ControllerEvent<K>) -> Result<Option<Decision>, ControllerError> {
+        match self.reply(event)? {
+            ControllerReply::Decided(decision) => Ok(Some(*decision)),
+            ControllerReply::Released(_) | ControllerReply::Done | ControllerReply::Refused(_) => Ok(None),
+        }
+    }
+
+    /// Makes the call of `event`, and returns the reply to it.
+    fn reply(&mut self, event: &ControllerEvent<K>) -> Result<ControllerReply, ControllerError> {
         let now_ms = event.at_ms;
+        let decided = |decision| ControllerReply::Decided(Box::new(decision));
         match &event.call {
             ControllerCall::Begin(task) => self.begin(task.clone(), now_ms)?,
             ControllerCall::Pause(task) => self.pause(task, now_ms)?,
             ControllerCall::Resume(task) => self.resume(task, now_ms)?,
-            ControllerCall::Observe { task, round } => return self.observe(task, round, now_ms).map(Some),
-            ControllerCall::Stop { task, round } => return self.stop(task, round.as_ref(), now_ms).map(Some),
+            ControllerCall::Observe { task, round } => return self.observe(task, round, now_ms).map(decided),
+            ControllerCall::Stop { task, round } => return self.stop(task, round.as_ref(), now_ms).map(decided),
+            ControllerCall::Release(task) => {
+                let released = self.release(task, now_ms)?;
+                return Ok(released.map_or(ControllerReply::Done, |replan| ControllerReply::Released(Box::new(replan))));
+            }
             ControllerCall::End(task) => drop(self.end(task)),
             ControllerCall::EvictEnded { keep_ms } => drop(self.evict_ended(*keep_ms, now_ms)),
             ControllerCall::Rebase => self.rebase(now_ms),
         }
-        Ok(None)
+        Ok(ControllerReply::Done)
     }
 
     /// Makes the call of `event`, and returns the log line with the call and its reply.
     pub fn record(&mut self, event: ControllerEvent<K>) -> LogEntry<K> {
-        let reply = match self.apply(&event) {
-            Ok(Some(decision)) => ControllerReply::Decided(Box::new(decision)),
-            Ok(None) => ControllerReply::Done,
-            Err(error) => ControllerReply::Refused(error),
-        };
+        let reply = self.reply(&event).unwrap_or_else(ControllerReply::Refused);
         LogEntry { event, reply }
     }
 }

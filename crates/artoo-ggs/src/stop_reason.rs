@@ -11,6 +11,8 @@ pub enum StopReason {
     MaxReplans,
     /// Law 2 (the kill switch): too many rounds in a row were worse than the round before.
     Diverging,
+    /// The same claims failed in turn again, although the task had to leave that cycle before.
+    Cycling,
     /// Every available tool is blocked, and each was released once already.
     ToolsExhausted,
     /// The caller stopped the task: a cancel, a deadline, a dead provider.
@@ -25,6 +27,7 @@ impl StopReason {
             Self::BudgetExhausted => "budget_exhausted",
             Self::MaxReplans => "max_replans",
             Self::Diverging => "diverging",
+            Self::Cycling => "cycling",
             Self::ToolsExhausted => "tools_exhausted",
             Self::External => "external",
         }

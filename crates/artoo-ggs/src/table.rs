@@ -4,6 +4,8 @@ use crate::gradient::Gradient;
 use crate::loss::Loss;
 use crate::macro_state::{MacroState, ReplanAction};
 use crate::params::Hyperparameters;
+use crate::profile::Profile;
+use crate::switches::Switch;
 use crate::unit::{Unit, micros};
 
 /// The inputs of the decision table: D, P, Ω and the total gradient.
@@ -38,6 +40,7 @@ impl TableInputs {
         }
     }
 
+    /// The inputs with D, P and Ω of a loss.
     pub(crate) fn of(loss: &Loss, gradient: &Gradient, required_unmet: bool) -> Self {
         Self { d: loss.d, p: loss.p, omega: loss.omega, gradient: gradient.total, required_unmet }
     }
@@ -68,6 +71,16 @@ impl Trend {
             Self::Worsening
         }
     }
+
+    /// The action of the table in this trend at this P, where D is above δ and Ω below θ.
+    pub(crate) fn action(self, p: Unit, parameters: &Hyperparameters) -> ReplanAction {
+        match (self, p.micros() > micros(parameters.rho)) {
+            (Self::Plateau, true) => ReplanAction::BreakSymmetry,
+            (Self::Plateau, false) => ReplanAction::ChangePath,
+            (Self::Improving | Self::Worsening, true) => ReplanAction::ChangeApproach,
+            (Self::Improving | Self::Worsening, false) => ReplanAction::Refine,
+        }
+    }
 }
 
 /// How widely a directive blocks tools and targets. It does not affect which directive is chosen.
@@ -80,6 +93,15 @@ pub enum Urgency {
     Normal,
     /// The loss rises: also block the parent folders of failed targets.
     High,
+}
+
+impl Urgency {
+    /// The urgency that follows from the direction of the loss.
+    pub(crate) fn of(gradient: &Gradient, profile: &Profile) -> Self {
+        let without_omega = profile.has(Switch::UrgencyWithoutOmega);
+        let change = if without_omega { gradient.without_omega() } else { gradient.total };
+        Trend::of(change, profile.parameters()).into()
+    }
 }
 
 impl From<Trend> for Urgency {
@@ -131,19 +153,9 @@ impl TableCell {
         } else if !far {
             TableChoice::Success
         } else {
-            TableChoice::Replan(match (trend, wrong) {
-                (Trend::Plateau, true) => ReplanAction::BreakSymmetry,
-                (Trend::Plateau, false) => ReplanAction::ChangePath,
-                (Trend::Improving | Trend::Worsening, true) => ReplanAction::ChangeApproach,
-                (Trend::Improving | Trend::Worsening, false) => ReplanAction::Refine,
-            })
+            TableChoice::Replan(trend.action(inputs.p, parameters))
         };
-        let row = match trend {
-            Trend::Improving => 0,
-            Trend::Plateau => 8,
-            Trend::Worsening => 16,
-        };
-        let number = row + 4 * u8::from(far) + 2 * u8::from(spent) + u8::from(wrong) + 1;
+        let number = 8 * trend as u8 + 4 * u8::from(far) + 2 * u8::from(spent) + u8::from(wrong) + 1;
         Self { number, trend, choice }
     }
 

@@ -117,7 +117,7 @@ mod tests {
 
     #[doc = "holds: design G3"]
     #[test]
-    fn nothing_outside_zero_to_one_gets_in() {
+    fn values_outside_zero_to_one_are_rejected() {
         for (given, kept) in [(-3.0, 0.0), (-0.0, 0.0), (0.25, 0.25), (1.4, 1.0), (f64::INFINITY, 1.0)] {
             assert_eq!(Unit::clamped(given).value().to_bits(), f64::to_bits(kept), "{given}");
         }
@@ -130,7 +130,7 @@ mod tests {
 
     #[doc = "holds: design G5"]
     #[test]
-    fn rounding_noise_disappears_in_micro_units() {
+    fn rounding_errors_vanish_in_micro_units() {
         assert_ne!(0.1 + 0.2, 0.3, "the trap");
         assert_eq!(Unit::clamped(0.1 + 0.2).micros(), Unit::clamped(0.3).micros());
         assert_ne!(0.3 - 0.2, 0.1, "the trap");
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn decimals_are_shown_as_far_as_they_matter() {
+    fn trailing_zeros_of_decimals_are_omitted() {
         for (micros, shown) in [
             (0, "0.00"),
             (500_000, "0.50"),

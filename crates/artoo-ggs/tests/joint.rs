@@ -1,5 +1,5 @@
 //! `artoo-ggs` and `artoo-mkct` together: the same states, matrix and failure classes in both, and their joint example.
-//! Not part of the package: the other crate is a dependency of this repository alone.
+//! Not part of the package, since only this repository depends on both crates.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -41,7 +41,7 @@ fn both_crates_name_failure_classes_alike() {
 }
 
 #[test]
-fn second_task_starts_with_what_worked() {
+fn second_task_starts_with_proven_tools() {
     let [first, second] = with_memory::run().unwrap();
     assert_eq!(first, ["web_search", "ask_colleague", "read_file"]);
     assert_eq!(second, ["read_file"]);

@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 const BODY: &str = r#"{"object":"chat.completion","model":"bench","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"ok"}}],"usage":{"prompt_tokens":100,"completion_tokens":1}}"#;
 
-/// Larger heads are none of artoo's.
+/// Maximum size of a request head; artoo sends smaller ones.
 const HEAD_MAX_BYTES: usize = 64 << 10;
 
 fn main() -> std::io::Result<()> {
@@ -28,7 +28,7 @@ fn main() -> std::io::Result<()> {
     })
 }
 
-/// Calls on one connection, one after the other.
+/// Serves the calls of one connection in order.
 async fn serve(mut stream: TcpStream, latency: Duration) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let mut bytes = Vec::new();
@@ -42,7 +42,7 @@ async fn serve(mut stream: TcpStream, latency: Duration) -> std::io::Result<()> 
     Ok(())
 }
 
-/// Reads until a whole call is there; where it ends, or `None` when the client has gone.
+/// Reads a complete call; returns its end in `bytes`, or `None` if the client closed the connection.
 async fn call(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> std::io::Result<Option<usize>> {
     loop {
         if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {

@@ -1,4 +1,4 @@
-//! What a call costs this process beyond the wire: the real client and a bare one, turn by turn, in one run.
+//! CPU time of a call in this process: the real client compared with a minimal one, alternately in one run.
 //!
 //! `cargo run --release -p artoo-llm --example overhead` sends the same bytes both ways to a server on loopback that has
 //! a thread of its own, reads the same reply, and counts the CPU time of the calling thread alone.
@@ -15,13 +15,14 @@ use artoo_llm::{Model, Protocol, Remote, RemoteConfig};
 use artoo_proto::ModelRequest;
 use serde_json::{Value, json};
 
-/// Calls of one kind before it is the other's turn: many more than a clock's tick, few enough to share the weather.
+/// Number of consecutive calls of one client before the other client's turn: far longer than a clock tick, short enough
+/// for the same machine load.
 const AT_A_TIME: u32 = 100;
 
-/// Turns that are counted, behind one that is not.
+/// Measured turns, after one that warms up.
 const TURNS: usize = 50;
 
-/// What the model answers: a tool call, as most answers are.
+/// The model's answer: a tool call, as most answers are.
 const CONTENT: &str = r#"{"calls":[{"tool":"read_file","input":{"path":"/home/me/one.txt"}}],"answer_is_output":true,"status":"completed","output":"","reason":null}"#;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -54,7 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Microseconds of this thread's CPU that one call takes.
+/// Microseconds of CPU time that one call takes on this thread.
 fn used(runtime: &tokio::runtime::Runtime, call: impl AsyncFn() -> bool) -> Result<f64, Box<dyn std::error::Error>> {
     let before = now()?;
     for _ in 0..AT_A_TIME {
@@ -65,20 +66,21 @@ fn used(runtime: &tokio::runtime::Runtime, call: impl AsyncFn() -> bool) -> Resu
     Ok((now()? - before).as_secs_f64() * 1e6 / f64::from(AT_A_TIME))
 }
 
-/// CPU time of this thread; the kernel counts it anew whenever the thread waits, which it does in every call.
+/// CPU time of this thread. The kernel updates the count when the thread waits, as it does in every call.
 fn now() -> io::Result<Duration> {
     let counted = fs::read_to_string("/proc/thread-self/schedstat")?;
     let nanos = counted.split_whitespace().next().and_then(|field| field.parse().ok());
     nanos.map(Duration::from_nanos).ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
-/// The plainest use of the same HTTP client.
+/// A minimal use of the same HTTP client.
 struct Plain {
     client: reqwest::Client,
     url: reqwest::Url,
 }
 
 impl Plain {
+    /// A plain client for the server at this URL.
     fn of(url: &str) -> Result<Self, Box<dyn std::error::Error>> {
         // Without certificates: nothing here is encrypted, and building none is no part of a call.
         let tls = rustls::ClientConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())
@@ -89,6 +91,7 @@ impl Plain {
         Ok(Self { client, url: url.parse()? })
     }
 
+    /// Sends a body and parses the response.
     async fn call(&self, body: String) -> Option<Value> {
         let request = self.client.post(self.url.clone()).header("content-type", "application/json").body(body);
         let bytes = request.send().await.ok()?.bytes().await.ok()?;
@@ -98,6 +101,7 @@ impl Plain {
     }
 }
 
+/// The HTTP response of the server to every call.
 fn reply() -> String {
     let body = json!({
         "id": "c1", "object": "chat.completion", "model": "m",
@@ -108,7 +112,7 @@ fn reply() -> String {
     format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}", body.len())
 }
 
-/// Answers every call alike; the URL.
+/// Starts a server that answers every call alike; returns its URL.
 fn serve() -> io::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let url = format!("http://{}/v1", listener.local_addr()?);
@@ -120,6 +124,7 @@ fn serve() -> io::Result<String> {
     Ok(url)
 }
 
+/// Answers all calls of one connection.
 fn answer_all(stream: TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let reply = reply();
@@ -143,7 +148,7 @@ fn answer_all(stream: TcpStream) -> io::Result<()> {
     }
 }
 
-/// A request of the size and shape that an executor's has.
+/// A request with the size and form of an executor's request.
 fn request() -> serde_json::Result<ModelRequest> {
     let text = |max: u32| json!({"type": "string", "maxLength": max});
     let call = |tool: &str| {

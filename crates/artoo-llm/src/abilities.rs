@@ -7,9 +7,10 @@ use crate::structured::{Dialect, ReplyFormat};
 /// Result of probing one reply format, or tool calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Held {
+pub enum ProbeResult {
     /// The answer had the requested form, though the prompt asked for something else.
-    Kept,
+    #[serde(rename = "kept")]
+    Passed,
     /// The endpoint accepted the request, but the answer did not have the form.
     Ignored,
     /// The endpoint refused the request.
@@ -22,10 +23,10 @@ pub struct Abilities {
     /// The optional parts of requests that the endpoint accepts.
     pub dialect: Dialect,
     /// The reply formats tried, strongest first, with their results.
-    pub formats: Vec<(ReplyFormat, Held)>,
+    pub formats: Vec<(ReplyFormat, ProbeResult)>,
     /// Result for native tool calls; `None` if they were not tried.
     #[serde(default)]
-    pub tool_calls: Option<Held>,
+    pub tool_calls: Option<ProbeResult>,
     /// Context size in tokens, if the endpoint reports it.
     pub context_tokens: Option<u64>,
     /// Number of requests the endpoint processes at once, if it reports that.
@@ -47,18 +48,18 @@ impl Abilities {
             ReplyFormat::ForcedTool => "forced tool call",
             ReplyFormat::PromptOnly => "prompt alone",
         };
-        let became = |held: Held| match held {
-            Held::Kept => "kept",
-            Held::Ignored => "ignored",
-            Held::Refused => "refused",
+        let shown = |result: ProbeResult| match result {
+            ProbeResult::Passed => "passed",
+            ProbeResult::Ignored => "ignored",
+            ProbeResult::Refused => "refused",
         };
-        let tried = self.formats.iter().map(|(format, held)| format!("{} {}", word(*format), became(*held)));
-        let mut parts = vec![format!("asked by {}", word(self.dialect.format))];
+        let tried = self.formats.iter().map(|(format, result)| format!("{} {}", word(*format), shown(*result)));
+        let mut parts = vec![format!("replies requested by {}", word(self.dialect.format))];
         parts.extend(tried);
-        parts.extend(self.tool_calls.map(|held| format!("tool calls {}", became(held))));
+        parts.extend(self.tool_calls.map(|result| format!("tool calls {}", shown(result))));
         parts.extend(self.context_tokens.map(|tokens| format!("context {tokens} tokens")));
-        parts.extend(self.parallel.map(|calls| format!("{calls} at once")));
-        parts.extend(self.reasoning.then(|| "reasons apart".to_owned()));
+        parts.extend(self.parallel.map(|calls| format!("{calls} calls at once")));
+        parts.extend(self.reasoning.then(|| "separate reasoning".to_owned()));
         let days = now_s.saturating_sub(self.found_at_s) / (24 * 60 * 60);
         format!("{} (found {days} days ago)", parts.join(", "))
     }

@@ -51,10 +51,11 @@ fn key(config: &RemoteConfig) -> String {
 #[cfg(test)]
 mod tests {
     use super::{AbilityBook, ENTRIES_MAX, FRESH_FOR_S};
-    use crate::abilities::{Abilities, Held};
+    use crate::abilities::{Abilities, ProbeResult};
     use crate::structured::{Dialect, ReplyFormat, ToolCalls};
     use crate::{Protocol, RemoteConfig};
 
+    /// Abilities that a probe found at this time.
     fn found(found_at_s: i64) -> Abilities {
         let dialect = Dialect {
             completion_tokens_field: true,
@@ -62,8 +63,9 @@ mod tests {
             stream_usage: false,
             ..Dialect::full(ReplyFormat::JsonObject)
         };
-        let formats = vec![(ReplyFormat::JsonSchema, Held::Refused), (ReplyFormat::JsonObject, Held::Kept)];
-        let tool_calls = Some(Held::Kept);
+        let formats =
+            vec![(ReplyFormat::JsonSchema, ProbeResult::Refused), (ReplyFormat::JsonObject, ProbeResult::Passed)];
+        let tool_calls = Some(ProbeResult::Passed);
         Abilities {
             dialect,
             formats,
@@ -75,12 +77,13 @@ mod tests {
         }
     }
 
+    /// The configuration of a client for this URL.
     fn config(url: &str) -> RemoteConfig {
         RemoteConfig::new(Protocol::Chat, url, "m")
     }
 
     #[test]
-    fn what_was_found_is_remembered_for_its_time_and_for_its_endpoint() {
+    fn probe_is_stored_per_endpoint_until_stale() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("endpoints.json");
         let mut book = AbilityBook::open(&path);
@@ -96,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_before_tool_calls_were_asked_about_is_still_known() {
+    fn probe_without_tool_calls_is_still_read() {
         let mut old = serde_json::to_value(found(1_000)).unwrap();
         old.as_object_mut().unwrap().remove("tool_calls");
         old["dialect"].as_object_mut().unwrap().remove("tool_calls");
@@ -105,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_is_an_empty_book_and_a_long_one_loses_its_oldest() {
+    fn damaged_ability_book_counts_as_empty() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("endpoints.json");
         std::fs::write(&path, "{\"a\": 7").unwrap();

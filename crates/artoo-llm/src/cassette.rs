@@ -67,7 +67,6 @@ struct Entry {
 pub struct Player {
     /// The masks that the recording was made with.
     masks: Masks,
-    // Held while one entry is taken, never across a wait.
     /// Replies not played yet, by key. Locked while one is taken, never across an await.
     left: Mutex<HashMap<String, VecDeque<Result<ModelReply, ModelFailure>>>>,
 }

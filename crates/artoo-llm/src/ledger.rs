@@ -125,6 +125,7 @@ pub struct Spender {
 }
 
 impl Spender {
+    /// The account of this request's task, role and model.
     fn of(request: &ModelRequest, model: &str) -> Self {
         Self { task_id: request.task_id.clone(), role: request.role, model: model.to_owned() }
     }
@@ -144,7 +145,7 @@ impl std::ops::AddAssign for Account {
 #[derive(Debug, Default)]
 pub struct Ledger {
     budget: Budget,
-    // Held for sums only, never across a wait.
+    // Locked for sums only, never across an await.
     book: Mutex<Book>,
 }
 
@@ -186,6 +187,7 @@ impl Ledger {
         self.with(|book| book.answered_as.clone())
     }
 
+    /// The limits of the run.
     #[must_use]
     pub fn budget(&self) -> Budget {
         self.budget

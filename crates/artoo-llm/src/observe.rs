@@ -14,6 +14,7 @@ pub struct Caller {
 }
 
 impl Caller {
+    /// The caller that a request names.
     pub(crate) fn of(request: &ModelRequest) -> Self {
         Self { role: request.role, task_id: request.task_id.clone(), subtask_id: request.subtask_id }
     }

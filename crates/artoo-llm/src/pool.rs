@@ -15,7 +15,7 @@ type ClientSlot = Arc<OnceLock<Result<reqwest::Client, String>>>;
 /// limit.
 #[derive(Default)]
 pub struct Pool {
-    // Both held for a look-up only, never across a wait or a build.
+    // Both are locked for a look-up only, never across an await or while a client is built.
     clients: Mutex<HashMap<ClientSettings, ClientSlot>>,
     gates: Mutex<HashMap<String, Arc<Gate>>>,
 }

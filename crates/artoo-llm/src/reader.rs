@@ -241,7 +241,7 @@ impl<'a> Scan<'a> {
                 let other = if open == '{' { ['[', ']'] } else { ['{', '}'] };
                 let [opened, closed] = other.map(|bracket| inner.matches(bracket).count());
                 if closed > opened {
-                    // The region began inside a string and ended behind the value that holds the string.
+                    // The region began inside a string and ended after the value that contains the string.
                     self.break_up("a closing bracket without an opening one");
                 }
                 self.found.malformed = self.found.malformed.take().or(Some(problem));

@@ -17,10 +17,10 @@ use crate::structured::{Dialect, ReplyFormat};
 use crate::transport::ClientSettings;
 use crate::{ConfigError, Model, Protocol, retry};
 use endpoint::Endpoint;
-use trouble::{Ended, Trouble};
+use try_failure::{Ended, TryFailure};
 
 pub(crate) use endpoint::is_loopback;
-pub(crate) use trouble::may_pass;
+pub(crate) use try_failure::may_pass;
 pub(crate) use waits::retry_after;
 
 pub use config::{RemoteConfig, Variables};
@@ -38,7 +38,7 @@ mod probe;
 mod probe_tools;
 mod recorded;
 mod tries;
-mod trouble;
+mod try_failure;
 mod waits;
 
 /// Connections, ledger and observer shared by several clients.
@@ -163,7 +163,7 @@ impl Remote {
             };
             let why = trouble.short_text(&self.scrubber);
             tracing::debug!(role = %request.role, tries, ?wait, why, "trying again");
-            self.tell(request, || Step::Waiting { wait, tries, tries_max: policy.allowed(outcome), why });
+            self.report_step(request, || Step::Waiting { wait, tries, tries_max: policy.allowed(outcome), why });
             // A call that waits before another try releases its permit.
             drop(turn);
             sleep(wait).await;
@@ -185,19 +185,19 @@ impl Remote {
 
     /// Whether the server identifies itself as Ollama. Makes one try.
     pub async fn is_ollama(&self) -> bool {
-        let told = self.once(self.get(self.endpoint.beside(listing::OLLAMA_VERSION))).await;
+        let told = self.once(self.get(self.endpoint.server_url(listing::OLLAMA_VERSION))).await;
         told.is_ok_and(|told| told.get("version").is_some_and(serde_json::Value::is_string))
     }
 
     /// Makes one try within the time limit of a call.
-    async fn once<T>(&self, attempt: impl Future<Output = Result<T, Trouble>>) -> Result<T, ModelFailure> {
+    async fn once<T>(&self, attempt: impl Future<Output = Result<T, TryFailure>>) -> Result<T, ModelFailure> {
         let started = Instant::now();
-        let result = timeout(self.config.total_deadline, attempt).await.unwrap_or(Err(Trouble::Silence));
+        let result = timeout(self.config.total_deadline, attempt).await.unwrap_or(Err(TryFailure::Silence));
         result.map_err(|trouble| trouble.into_failure(&self.scrubber, &Ended::after_one_try(started.elapsed())))
     }
 
-    /// Reports a step of a call to the observer.
-    fn tell(&self, request: &ModelRequest, step: impl FnOnce() -> Step) {
+    /// Reports a step of a call to the observer, if there is one.
+    fn report_step(&self, request: &ModelRequest, step: impl FnOnce() -> Step) {
         if let Some(observer) = &self.shared.observer {
             observer.step(&Caller::of(request), &step());
         }
@@ -253,7 +253,7 @@ impl Model for Remote {
         let elapsed = millis(started.elapsed());
         let result = answered.unwrap_or(Err(ModelFailure::TimedOut { after_ms: elapsed, usage: paid }));
         self.shared.ledger.took(request, &self.config.model, elapsed);
-        self.tell(request, || Step::Done);
+        self.report_step(request, || Step::Done);
         tracing::debug!(
             role = %request.role,
             schema = %request.schema_name,
@@ -265,6 +265,7 @@ impl Model for Remote {
     }
 }
 
+/// A duration in whole milliseconds.
 fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -22,6 +22,7 @@ pub enum Script {
     Never,
 }
 
+/// The closure that computes the answer to a request.
 type Author = dyn Fn(&ModelRequest) -> Script + Send + Sync;
 
 /// A test model whose answers are computed by a closure, and which records its requests. Only JSON answers have
@@ -29,7 +30,7 @@ type Author = dyn Fn(&ModelRequest) -> Script + Send + Sync;
 pub struct Scripted {
     author: Box<Author>,
     name: String,
-    // Held for a push or a clone only, never across a wait.
+    // Locked for a push or a clone only, never across an await.
     seen: Mutex<Vec<ModelRequest>>,
 }
 

@@ -66,7 +66,7 @@ impl Scrubber {
 
     /// Text for an error: without keys in any spelling, on one line, at most `max` characters.
     pub(crate) fn shown(&self, text: &str, max: usize) -> String {
-        escape::shorten(&escape::one_line(&self.scrub(text)), max)
+        escape::shorten(&escape::one_line(&self.redact_keys(text)), max)
     }
 
     /// A model's answer without long keys, which are replaced by a mark where they occur literally.
@@ -76,7 +76,7 @@ impl Scrubber {
     }
 
     /// Removes all keys from a text, in every spelling.
-    pub(crate) fn scrub(&self, text: &str) -> String {
+    pub(crate) fn redact_keys(&self, text: &str) -> String {
         self.keys.iter().fold(text.to_owned(), scrub_one)
     }
 }
@@ -126,7 +126,7 @@ mod tests {
 
     #[doc = "holds: fault L4"]
     #[test]
-    fn no_spelling_of_the_key_survives_in_an_error() {
+    fn every_spelling_of_a_key_is_removed() {
         let scrubber = Scrubber::new([Secret::new(KEY)]);
         let check = |text: &str, expected: &str| assert_eq!(scrubber.shown(text, 100), expected);
         check("bad key sk-canary/4f9a+77!", "bad key [key]!");
@@ -141,14 +141,14 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_does_not_print() {
+    fn secret_is_not_printed() {
         let secret = Secret::new(format!("{KEY}\n"));
         assert_eq!(secret.expose(), KEY);
         assert!(!format!("{secret:?} {secret} {:?}", Scrubber::new([secret.clone()])).contains("canary"));
     }
 
     #[test]
-    fn a_dummy_key_does_not_change_an_answer() {
+    fn dummy_key_does_not_change_an_answer() {
         let answer = |key: &str, text: &str| Scrubber::new([Secret::new(key)]).answer(text.to_owned());
         assert_eq!(answer("ollama", "ask ollama"), "ask ollama");
         assert_eq!(answer(KEY, &format!("ask {KEY}")), "ask [key]");

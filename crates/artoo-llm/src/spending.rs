@@ -89,13 +89,14 @@ fn median(mut numbers: Vec<u64>) -> u64 {
 mod tests {
     use super::{ENTRIES_MAX, SpendingBook, TASKS_MAX, TASKS_MIN, Taken};
 
+    /// The use of a task with this number of calls.
     fn taken(calls: u64) -> Taken {
         Taken { calls, prompt_tokens: 100 * calls, cached_tokens: 0, completion_tokens: 10 * calls }
     }
 
     #[doc = "holds: law 3"]
     #[test]
-    fn the_median_of_enough_tasks_is_known_by_model_and_use() {
+    fn median_needs_enough_tasks_of_one_model() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("spending.json");
         let mut book = SpendingBook::open(&path);
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_book_is_empty_and_a_long_one_loses_its_oldest() {
+    fn damaged_spending_book_counts_as_empty() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("spending.json");
         std::fs::write(&path, "{\"a\": 7").unwrap();

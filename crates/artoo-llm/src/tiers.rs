@@ -27,7 +27,7 @@ pub struct Tiers {
     brain: Vec<Ranked>,
     hands: Vec<Ranked>,
     observer: Option<Arc<dyn Observer>>,
-    // Held for a look only, never across a wait.
+    // Locked to read or set a value, never across an await.
     /// Rank of the model that made the last plan of each task, oldest task first.
     planned_by: Mutex<VecDeque<(TaskId, usize)>>,
 }
@@ -35,7 +35,7 @@ pub struct Tiers {
 /// A model in one of the lists, with the time of its last failure.
 struct Ranked {
     model: Arc<dyn Model>,
-    // Held for a look only, never across a wait.
+    // Locked to read or set a value, never across an await.
     /// When the model last failed; `None` after a success.
     resting_since: Mutex<Option<Instant>>,
 }
@@ -48,7 +48,7 @@ impl Ranked {
     }
 
     /// Sets or clears the time of the model's last failure.
-    fn rests(&self, since: Option<Instant>) {
+    fn set_last_failure(&self, since: Option<Instant>) {
         *self.resting_since.lock().unwrap_or_else(PoisonError::into_inner) = since;
     }
 }
@@ -132,7 +132,7 @@ impl Model for Tiers {
             }
             match ranked.model.ask(request).await {
                 Ok(reply) => {
-                    ranked.rests(None);
+                    ranked.set_last_failure(None);
                     if request.role == Role::Planner {
                         self.planned(&request.task_id, rank);
                     }
@@ -141,7 +141,7 @@ impl Model for Tiers {
                 Err(failure) if may_fall_back(&failure) => {
                     tracing::warn!(model = %ranked.model.name(), %failure, "a model can't answer");
                     if !matches!(failure, ModelFailure::DoesNotFit { .. }) {
-                        ranked.rests(Some(Instant::now()));
+                        ranked.set_last_failure(Some(Instant::now()));
                     }
                     failed = Some((ranked.model.name(), failure));
                 }

@@ -68,7 +68,7 @@ mod tests {
     use super::{Counts, estimated_tokens, of_call};
 
     #[test]
-    fn counts_come_from_the_endpoint_or_are_estimated_field_by_field() {
+    fn missing_token_counts_are_estimated() {
         let check = |prompt: Option<u64>, completion: Option<u64>, prompt_tokens: u64, completion_tokens: u64| {
             let expected = Usage { model_calls: 1, prompt_tokens, completion_tokens };
             assert_eq!(of_call(Counts { prompt, completion, ..Counts::default() }, 2, 5), expected);

@@ -13,7 +13,7 @@ pub(crate) const CONTEXT_TOKENS: u32 = 16_384;
 #[doc(alias = "limit")]
 const TOTAL_DEADLINE: Duration = Duration::from_secs(600);
 
-/// Most threads that compute by default: with more, the speed of memory is the limit.
+/// Maximum number of threads that compute by default: with more, the memory speed is the limit.
 #[doc(alias = "limit")]
 const THREADS_MAX: u32 = 4;
 
@@ -28,8 +28,8 @@ pub struct LocalConfig {
     pub path: PathBuf,
     /// Tokens of context, prompt and reply together; `None`: 16,384. Never more than the model was trained for.
     pub context_tokens: Option<NonZeroU32>,
-    /// Threads that compute; `None`: one less than the machine has, at least one, at most four. Threads wait for each
-    /// other at every step, so one thread too many on a busy machine slows all of them down.
+    /// Number of threads that compute; `None`: one less than the machine has, at least one, at most four. Threads wait
+    /// for each other at every step, so one thread too many on a busy machine slows all of them down.
     pub threads: Option<NonZeroU32>,
     /// Time limit for one call, without the wait for its turn.
     pub total_deadline: Duration,

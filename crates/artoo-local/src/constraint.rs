@@ -1,4 +1,4 @@
-//! Constrains a reply to a schema while it is written: which tokens may come next, and which must.
+//! Constrains a reply to a schema while it is written: computes the tokens that may come next, and those that must.
 
 use std::sync::Arc;
 
@@ -22,6 +22,7 @@ pub(crate) struct Constraint {
 }
 
 impl Constraints {
+    /// The factory for the vocabulary of a model.
     pub(crate) fn new(vocabulary: &Arc<Vocabulary>) -> Result<Self, String> {
         let tokens: toktrie::TokEnv = Arc::clone(vocabulary) as _;
         let abilities = InferenceCapabilities { ff_tokens: true, ..InferenceCapabilities::default() };
@@ -94,7 +95,7 @@ mod tests {
     use super::likeliest;
 
     #[test]
-    fn the_likeliest_token_that_counts_is_taken() {
+    fn most_likely_allowed_token_is_chosen() {
         let check = |logits: &[f32], odd: bool, expected| {
             assert_eq!(likeliest(logits, |token| !odd || token % 2 == 1), expected, "{logits:?}");
         };

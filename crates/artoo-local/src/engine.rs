@@ -52,7 +52,7 @@ pub(crate) struct Order<'o> {
 pub(crate) trait Reader {
     /// Whether the caller has cancelled the call, or the program is ending.
     fn is_gone(&self) -> bool;
-    /// Reports how many tokens of the prompt need no evaluation.
+    /// Reports how many tokens of the prompt were evaluated by earlier calls.
     fn reused(&mut self, tokens: usize);
     /// Reports how many tokens and bytes the reply has now.
     fn grown(&mut self, tokens: usize, bytes: usize);
@@ -148,9 +148,9 @@ impl<'m> Engine<'m> {
         Ok(output)
     }
 
-    /// Truncates the context to what it has in common with a prompt, or loads a saved beginning of the prompt if that
-    /// is longer. Returns how many tokens of the prompt the context has then; at least one token of the prompt is left
-    /// to be evaluated, since a reply begins with what follows the last one.
+    /// Truncates the context to the part that it shares with a prompt, or loads a longer saved beginning of the prompt.
+    /// Returns the number of the prompt's tokens that the context then has; at least one token is left to be evaluated,
+    /// since the reply begins after the last one.
     fn go_back_to(&mut self, prompt: &[i32]) -> usize {
         let most = common(&self.held, prompt).min(self.in_steps).min(prompt.len().saturating_sub(1));
         let live = if self.rewinds || most == self.held.len() { most / STEP * STEP } else { 0 };
@@ -198,14 +198,14 @@ impl<'m> Engine<'m> {
                 self.in_steps = self.held.len();
             }
             if self.held.len() == stable {
-                self.keep();
+                self.save_prefix();
             }
         }
         Ok(true)
     }
 
     /// Saves the state of the context: the beginning of every prompt of this kind.
-    fn keep(&mut self) {
+    fn save_prefix(&mut self) {
         let bytes = self.context.state_seq_get_size_ext(SEQUENCE, LlamaStateSeqFlags::empty());
         if !self.prefixes.wants(&self.held, bytes) {
             return;
@@ -213,7 +213,7 @@ impl<'m> Engine<'m> {
         // If saving fails, the beginning is evaluated again by the next call.
         if let Ok(state) = self.context.state_seq_get(SEQUENCE, LlamaStateSeqFlags::empty()) {
             let bytes = state.byte_len();
-            self.prefixes.keep(&self.held, state, bytes);
+            self.prefixes.save_prefix(&self.held, state, bytes);
         }
     }
 

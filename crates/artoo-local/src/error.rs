@@ -1,4 +1,4 @@
-//! Why a model file can't be run, each with what to do about it.
+//! Errors of model files that can't be run, each with a remedy.
 
 use std::io;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ pub enum LocalError {
         source: io::Error,
     },
     /// The path is not a regular file with a model in the GGUF format.
-    #[error("{} is no model file in the GGUF format: {problem}; give one whose name ends in .gguf", path.display())]
+    #[error("{} is not a model file in the GGUF format: {problem}; use a .gguf file", path.display())]
     NotGguf {
         /// Path of the file that is not a GGUF model.
         path: PathBuf,
@@ -30,8 +30,8 @@ pub enum LocalError {
     },
     /// llama.cpp can't load the file.
     #[error(
-        "the model file {} can't be loaded: it is damaged, cut short or of a kind that is not known here; fetch it again, \
-         compare its sha256, or see ARTOO_LOG=error",
+        "the model file {} can't be loaded: it is damaged, truncated or of an unknown architecture; fetch it again, \
+         compare its SHA-256, or see ARTOO_LOG=error",
         path.display()
     )]
     Refused {
@@ -39,7 +39,7 @@ pub enum LocalError {
         path: PathBuf,
     },
     /// There is not enough memory for the model's context.
-    #[error("no context of {tokens} tokens can be had for {}; ask for fewer, or take a smaller model", path.display())]
+    #[error("not enough memory for {tokens} tokens of context with {}; set fewer, or use a smaller model", path.display())]
     NoContext {
         /// Path of the model file.
         path: PathBuf,
@@ -47,7 +47,7 @@ pub enum LocalError {
         tokens: u32,
     },
     /// The model only reads text, or its tokens can't be used.
-    #[error("the vocabulary of {} can't be used: {problem}; take another model", path.display())]
+    #[error("the vocabulary of {} can't be used: {problem}; use another model", path.display())]
     Vocabulary {
         /// Path of the model file.
         path: PathBuf,
@@ -55,7 +55,7 @@ pub enum LocalError {
         problem: String,
     },
     /// The chat template of the model can't be used.
-    #[error("the chat template of {} can't be used: {problem}; take another model", path.display())]
+    #[error("the chat template of {} can't be used: {problem}; use another model", path.display())]
     Template {
         /// Path of the model file.
         path: PathBuf,

@@ -9,7 +9,8 @@ use crate::LocalError;
 /// Versions of the GGUF format that llama.cpp reads.
 const VERSIONS: std::ops::RangeInclusive<u32> = 2..=3;
 
-/// Most tensors, and most metadata entries, of a model file; no model has more, so a larger count means damage.
+/// Maximum number of tensors, and of metadata entries, of a model file. No model has more, so a larger count means that
+/// the file is damaged.
 const COUNT_MAX: u64 = 1 << 20;
 
 /// Length of the header in bytes: magic, version, number of tensors, number of metadata entries.
@@ -59,7 +60,7 @@ mod tests {
     use super::check;
 
     #[test]
-    fn what_is_no_model_is_refused_with_a_reason() {
+    fn non_model_file_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let head = |magic: &[u8], version: u32, tensors: u64, facts: u64| {
             [magic, &version.to_le_bytes(), &tensors.to_le_bytes(), &facts.to_le_bytes()].concat()

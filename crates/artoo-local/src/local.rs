@@ -1,4 +1,4 @@
-//! A model from a file, as the rest of the program uses it: `Local`.
+//! A model from a file, as the rest of the program uses it: [`Local`].
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +22,7 @@ use crate::{LocalConfig, LocalError, file, processor, prompt, reply};
 
 /// How long dropping a `Local` waits for its thread, which checks for the end at every token and every step of a
 /// prompt.
-const FAREWELL: Duration = Duration::from_secs(5);
+const DROP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The HTTP status that an endpoint would return for a request that it can't serve.
 const REJECTED: u16 = 400;
@@ -180,7 +180,7 @@ impl Local {
         }
     }
 
-    /// Serves a request whose turn has come: writes the reply, shows the exchange, and parses the reply.
+    /// Serves a request that has its turn: writes the reply, reports the exchange, and parses the reply.
     async fn ask_in(
         &self,
         turn: OwnedSemaphorePermit,
@@ -248,7 +248,7 @@ impl Drop for Local {
         self.tasks = None;
         // llama.cpp must not compute while the process destroys llama.cpp's static data.
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        if ended.recv_timeout(FAREWELL).is_err() {
+        if ended.recv_timeout(DROP_TIMEOUT).is_err() {
             tracing::debug!("the model's thread is left to itself");
         }
     }

@@ -1,4 +1,4 @@
-//! Saved states of evaluated beginnings of prompts, so that a role's standing instructions are evaluated once.
+//! Saved states of evaluated beginnings of prompts, so that a role's fixed instructions are evaluated once.
 //!
 //! The type of a state does not matter here. Only beginnings whose length is a multiple of the step are saved: the rest
 //! of a prompt is then evaluated in the same pieces as without a saved state, and gives the same numbers to the last
@@ -50,7 +50,7 @@ impl<S> Prefixes<S> {
     }
 
     /// Saves a beginning with its state; drops the least recently used ones if there is no room.
-    pub(crate) fn keep(&mut self, tokens: &[i32], state: S, bytes: usize) {
+    pub(crate) fn save_prefix(&mut self, tokens: &[i32], state: S, bytes: usize) {
         if !self.wants(tokens, bytes) {
             return;
         }
@@ -77,27 +77,27 @@ mod tests {
     use super::{Prefixes, common};
 
     #[test]
-    fn the_longest_beginning_is_found_and_the_one_longest_unused_goes() {
+    fn longest_prefix_is_found_oldest_dropped() {
         let mut prefixes = Prefixes::new(10);
-        prefixes.keep(&[1, 2], "a", 4);
-        prefixes.keep(&[1, 2, 3, 4], "b", 4);
-        prefixes.keep(&[9], "too large", 11);
+        prefixes.save_prefix(&[1, 2], "a", 4);
+        prefixes.save_prefix(&[1, 2, 3, 4], "b", 4);
+        prefixes.save_prefix(&[9], "too large", 11);
         assert_eq!(prefixes.longest(&[1, 2, 3, 4, 5]), Some((4, &"b")));
         assert_eq!(prefixes.longest(&[1, 2, 3, 4]), Some((2, &"a")), "something is left to be evaluated");
         assert_eq!(prefixes.longest(&[9, 9]), None);
         assert!(!prefixes.wants(&[1, 2], 1) && !prefixes.wants(&[], 1) && prefixes.wants(&[7], 10));
-        prefixes.keep(&[7, 7], "c", 4);
+        prefixes.save_prefix(&[7, 7], "c", 4);
         assert_eq!(prefixes.longest(&[1, 2, 3, 4, 5]), Some((2, &"a")), "b was used before a");
         assert_eq!(prefixes.longest(&[7, 7, 7]), Some((2, &"c")));
-        prefixes.keep(&[8], "d", 10);
+        prefixes.save_prefix(&[8], "d", 10);
         assert_eq!(prefixes.longest(&[7, 7, 7]), None);
         let mut none = Prefixes::new(0);
-        none.keep(&[1], "a", 1);
+        none.save_prefix(&[1], "a", 1);
         assert_eq!(none.longest(&[1, 1]), None);
     }
 
     #[test]
-    fn common_beginnings_are_counted() {
+    fn common_prefix_length_is_counted() {
         assert_eq!(common(&[1, 2, 3], &[1, 2, 4]), 2);
         assert_eq!(common(&[1, 2], &[1, 2, 4]), 2);
         assert_eq!(common(&[], &[1]), 0);
@@ -105,13 +105,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_bound_holds_and_what_is_found_is_a_beginning(
+        fn saved_prefixes_stay_within_the_limit(
             steps in prop::collection::vec((prop::collection::vec(0..3, 1..5), 0_usize..6, any::<bool>()), 0..60),
         ) {
             let mut prefixes = Prefixes::new(12);
             for (tokens, bytes, keep) in steps {
                 if keep {
-                    prefixes.keep(&tokens, tokens.clone(), bytes);
+                    prefixes.save_prefix(&tokens, tokens.clone(), bytes);
                 } else if let Some((length, state)) = prefixes.longest(&tokens) {
                     prop_assert!(length < tokens.len());
                     prop_assert_eq!(&tokens[..length], &state[..]);

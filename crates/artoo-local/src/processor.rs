@@ -48,7 +48,7 @@ mod tests {
     use super::{check, first_missing};
 
     #[test]
-    fn a_processor_that_lacks_what_was_compiled_for_is_told_apart() {
+    fn missing_processor_features_are_reported() {
         assert_eq!(first_missing(&[(Some("ON"), true, "AVX"), (Some("ON"), false, "AVX2")]), Some("AVX2"));
         assert_eq!(first_missing(&[(Some("ON"), true, "AVX"), (None, false, "AVX2")]), None);
         assert_eq!(first_missing(&[(Some("OFF"), false, "AVX")]), None);

@@ -27,7 +27,7 @@ pub(crate) fn with_schema(prompt: &Prompt, schema: Option<&Value>) -> Prompt {
     Prompt { system, user: prompt.user.clone() }
 }
 
-/// The schema that a reply is constrained to; `None` if any text will do.
+/// The schema that constrains a reply; `None` if the schema allows any text.
 pub(crate) fn held_to(schema: &Value) -> Option<&Value> {
     (!bounds::asks_for_nothing(schema)).then_some(schema)
 }

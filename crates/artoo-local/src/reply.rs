@@ -5,12 +5,12 @@ use artoo_proto::{ModelFailure, Usage, escape};
 use serde_json::Value;
 
 use crate::engine::Output;
-use crate::worker::cut;
+use crate::worker::incomplete_reason;
 
 /// The marks before and after the reasoning that a model writes before its answer.
 const REASONING: (&str, &str) = ("<think>", "</think>");
 
-/// Most characters quoted of a text that can't be parsed.
+/// Maximum number of characters quoted of a text that can't be parsed.
 const EXCERPT_CHARS: usize = 200;
 
 /// A plain text, and the reasoning that the model wrote before it.
@@ -24,7 +24,7 @@ pub(crate) struct Text {
 
 /// The text of a complete reply; an error if the reply was cut, is not UTF-8, or ends inside its reasoning.
 pub(crate) fn text(output: &Output, usage: Usage) -> Result<Text, ModelFailure> {
-    if let Some(detail) = cut(&output.end) {
+    if let Some(detail) = incomplete_reason(&output.end) {
         return Err(ModelFailure::Cut { detail: detail.to_owned(), usage });
     }
     let unreadable = |detail: &str, text: &str| {
@@ -58,18 +58,19 @@ mod tests {
     use super::{text, value};
     use crate::engine::{End, Output};
 
+    /// An output with these bytes and this ending.
     fn output(bytes: &[u8], end: End) -> Output {
         Output { bytes: bytes.to_owned(), tokens: Vec::new(), end }
     }
 
     #[doc = "holds: law 0.14"]
     #[test]
-    fn only_a_whole_and_fitting_reply_becomes_a_value() {
+    fn only_complete_fitting_replies_become_values() {
         let usage = Usage { model_calls: 1, prompt_tokens: 2, completion_tokens: 3 };
         let schema = json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}});
         let check = |bytes: &[u8], end: End, schema: Option<&Value>, expected: Result<Value, &str>| {
             let found = value(&output(bytes, end), schema, usage).map_err(|failure| {
-                assert_eq!(failure.usage(), usage, "what was paid is told");
+                assert_eq!(failure.usage(), usage, "the usage that was paid for is reported");
                 let is_unreadable = matches!(failure, ModelFailure::Unreadable { .. });
                 if is_unreadable { "unreadable" } else { "cut" }
             });
@@ -90,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn reasoning_is_kept_apart() {
+    fn reasoning_is_separated_from_the_answer() {
         let found = text(&output(b"\n<think> a </think>b", End::Complete), Usage::default()).unwrap();
         assert_eq!((found.answer.as_str(), found.reasoning.as_str()), ("b", "a"));
     }

@@ -1,4 +1,4 @@
-//! A loaded model file: weights, vocabulary, chat template, and facts about the model to show to a person.
+//! A loaded model file: weights, vocabulary, chat template, and facts about the model for display.
 
 use std::path::Path;
 use std::pin::Pin;

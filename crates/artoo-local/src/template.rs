@@ -6,14 +6,15 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, Error, ErrorKind, Value, context};
 use minijinja_contrib::pycompat;
 
-/// Most steps that a template may run: far more than the longest needs, and done within milliseconds.
+/// Maximum number of steps that a template may run: far more than the longest needs, and done within milliseconds.
 const STEPS: u64 = 1_000_000;
 
 /// The template for files that have none, as in llama.cpp: ChatML, which most models were trained with.
 const CHAT_ML: &str = "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n\
                        {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
 
-/// The mark that opens reasoning, and how an opened reasoning is closed for a reply under a schema, which allows none.
+/// The mark that opens reasoning, and the text that closes it. A prompt whose template has opened reasoning is closed
+/// with it, since a reply under a schema can't contain reasoning.
 const REASONING: (&str, &str) = ("<think>", "\n</think>\n\n");
 
 /// Name of the template in its environment.
@@ -93,6 +94,7 @@ mod tests {
 
     use super::{Template, without_open_reasoning};
 
+    /// The prompt that a template renders.
     fn rendered(source: Option<&str>) -> Result<String, String> {
         let prompt = Prompt { system: "Be brief.".to_owned(), user: " Hi\n".to_owned() };
         let template = Template::new(source, "<s>".to_owned(), "</s>".to_owned());
@@ -100,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn templates_are_read_as_python_reads_them() {
+    fn templates_support_pythons_string_methods() {
         let check =
             |source: &str, expected: &str| assert_eq!(rendered(Some(source)), Ok(expected.to_owned()), "{source}");
         check("{{ messages[0]['content'] }}", "Be brief.");
@@ -128,21 +130,21 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_a_template_is_spoken_to_in_chat_ml() {
+    fn file_without_template_uses_chat_ml() {
         let expected =
             "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\n Hi\n<|im_end|>\n<|im_start|>assistant\n";
         assert_eq!(rendered(None), Ok(expected.to_owned()));
     }
 
     #[test]
-    fn instructions_begin_the_users_message_where_there_is_no_other() {
+    fn instructions_precede_user_message_without_system_role() {
         let source = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system') }}{% endif %}\
                       {{ messages | length }}: {{ messages[0].content }}";
         assert_eq!(rendered(Some(source)), Ok("1: Be brief.\n\n Hi\n".to_owned()));
     }
 
     #[test]
-    fn a_hostile_template_ends_with_an_error() {
+    fn endless_template_ends_with_an_error() {
         for source in [
             "{{ raise_exception('never') }}",
             "{% for a in range(10000) %}{% for b in range(10000) %}{{ b }}{% endfor %}{% endfor %}",
@@ -156,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn an_opened_reasoning_is_closed() {
+    fn opened_reasoning_is_closed() {
         let check = |text: &str, expected: &str| assert_eq!(without_open_reasoning(text.to_owned()), expected);
         check("<|assistant|>\n<think>\n", "<|assistant|>\n<think>\n</think>\n\n");
         check("<|assistant|>\n", "<|assistant|>\n");

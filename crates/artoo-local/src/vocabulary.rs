@@ -8,7 +8,8 @@ use llama_cpp_2::token::LlamaToken;
 use llama_cpp_2::vocab::LlamaVocab;
 use toktrie::{TokRxInfo, TokTrie, TokenId, TokenizerEnv};
 
-/// Inserted into a control mark in a text from outside: people see the same text, but the model sees no control mark.
+/// Inserted into a control mark in a text from outside: the text looks the same, but the model does not read it as a
+/// control mark.
 const JOINER: char = '\u{2060}';
 
 /// The tokens of one model, and its tokenizer.
@@ -116,12 +117,12 @@ mod tests {
     use super::broken_up;
 
     #[test]
-    fn marks_in_a_text_from_outside_are_broken_up() {
+    fn special_tokens_in_outside_text_are_split() {
         let marks = ["<|im_start|>", "<|im_end|>", "<s>"].map(str::to_owned);
         let check = |text: &str, expected: &str| assert_eq!(broken_up(&marks, text), expected);
         check("no mark < |im_end|>", "no mark < |im_end|>");
         check("a<|im_end|>\n<|im_start|>system", "a<\u{2060}|im_end|>\n<\u{2060}|im_start|>system");
-        // What is left after a mark was taken apart is none either.
+        // The parts of a mark that was broken up contain no mark either.
         check("<<s>s>", "<<\u{2060}s>s>");
         check("<|im_<|im_end|>end|>", "<|im_<\u{2060}|im_end|>end|>");
     }

@@ -14,7 +14,7 @@ use crate::prompt::{self, Tokens};
 use crate::runtime::{Facts, Runtime};
 use crate::{LocalConfig, LocalError};
 
-/// A task for the model's thread.
+/// A task for the model's thread: to load the model, or to write a reply.
 pub(crate) enum Task {
     /// Load the model unless it is loaded already, and send its facts.
     Load(Sender<Result<Facts, LocalError>>),
@@ -24,7 +24,7 @@ pub(crate) enum Task {
     Write(Box<Job>),
 }
 
-/// A reply to write, and where to send it.
+/// A reply to write, and the channels for its progress and its outcome.
 pub(crate) struct Job {
     /// The messages of the request.
     pub(crate) prompt: Prompt,
@@ -172,7 +172,7 @@ impl Reader for Waiting<'_> {
 }
 
 /// Why a reply is incomplete, in words; `None` for a complete one.
-pub(crate) fn cut(end: &End) -> Option<&'static str> {
+pub(crate) fn incomplete_reason(end: &End) -> Option<&'static str> {
     match end {
         End::Complete => None,
         End::Limit => Some("the token limit was reached"),

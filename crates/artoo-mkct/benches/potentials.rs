@@ -1,4 +1,4 @@
-//! The flat line: what a query costs at a thousand records and at a million, and what changes cost beside it.
+//! Measures that a query takes the same time with a thousand records and with a million, and what changes cost.
 
 use std::hint::black_box;
 
@@ -13,7 +13,7 @@ const NOW_MS: i64 = 1_772_000_000_000;
 const MS_PER_DAY: i64 = 86_400_000;
 const SIZES: [u64; 4] = [1_000, 10_000, 100_000, 1_000_000];
 
-/// An engine with so many records under one tag, their texts elsewhere, spread over three years.
+/// An engine with this number of records under one tag, spread over three years; their texts are not in RAM.
 fn engine(records: u64) -> Engine {
     let mut engine = Engine::new();
     let tag = tag();
@@ -28,10 +28,12 @@ fn engine(records: u64) -> Engine {
     engine
 }
 
+/// The tag that all records are filed under.
 fn tag() -> Tag {
     Tag::approach("count the files", &["glob"])
 }
 
+/// Measures queries and changes by the number of records.
 fn by_size(criterion: &mut Criterion) {
     let tag = tag();
     let mut group = criterion.benchmark_group("one tag");

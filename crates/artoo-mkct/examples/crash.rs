@@ -1,4 +1,4 @@
-//! Kills a writing process at random, many times, and says what was lost: `--rounds 500 --json`.
+//! Kills a writing process at random times and reports which acknowledged records are missing: `--rounds 500 --json`.
 
 #![expect(
     clippy::print_stdout,
@@ -12,7 +12,7 @@ use std::{path::PathBuf, process::Command};
 #[path = "../tests/it/kill.rs"]
 mod kill;
 
-/// Rounds where none are asked for.
+/// Default number of rounds.
 const ROUNDS: u64 = 50;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,4 +1,4 @@
-//! What a query costs by the number of records: against direct summation, with the cost of opening and of RAM.
+//! Measures queries by the number of records, compared with direct summation, and the time and RAM of opening.
 //!
 //! `cargo run --release -p artoo-mkct --example potentials -- --records 1000000 [--tags 1] [--json]`
 
@@ -19,15 +19,15 @@ use artoo_mkct::{
 const NOW_MS: i64 = 1_772_000_000_000;
 const MS_PER_DAY: i64 = 86_400_000;
 
-/// Records are spread over so many days before now.
+/// Age of the oldest record, in days.
 const SPAN_DAYS: i64 = 3 * 365;
 
-/// How often a state is opened; the fastest counts, since others use the machine too.
+/// How often a state is opened; the fastest time counts, since other processes slow down some of them.
 const OPENS: u32 = 5;
 
 const QUERIES: u32 = 1_000_000;
 
-/// What was measured.
+/// The measured times, errors and sizes.
 struct Figures {
     records: u64,
     tags: u64,
@@ -57,7 +57,7 @@ fn entity(tag: u64) -> String {
     format!("path:/data/{tag}")
 }
 
-/// One frame a record, as a journal would give them back; a fraction of the states of the matrix each.
+/// Frames of this number of records, as a journal returns them, with all states of the quantization matrix.
 fn frames(records: u64, tags: u64) -> impl Iterator<Item = Frame> {
     let mut source = Engine::new();
     (0..records).filter_map(move |i| {
@@ -73,6 +73,7 @@ fn frames(records: u64, tags: u64) -> impl Iterator<Item = Frame> {
     })
 }
 
+/// Measures an engine with this number of records and tags.
 fn measure(records: u64, tags: u64) -> Result<Figures, Box<dyn Error>> {
     let mut engine = Engine::new();
     let mut rebuild_ms = 0.0;
@@ -114,7 +115,7 @@ fn measure(records: u64, tags: u64) -> Result<Figures, Box<dyn Error>> {
     })
 }
 
-/// In a process of its own: opens a state, asks it, says how long that took and how much RAM is resident.
+/// Runs in a process of its own: opens a state, queries it, and prints the time and the resident RAM.
 fn open(state: &Path) -> Result<(), Box<dyn Error>> {
     let mut open_ms = f64::INFINITY;
     let mut engine = Engine::new();
@@ -129,6 +130,7 @@ fn open(state: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Average time of a query, in nanoseconds.
 fn query_ns(engine: &Engine, entity: &str) -> f64 {
     let started = Instant::now();
     for i in 0..QUERIES {
@@ -137,13 +139,14 @@ fn query_ns(engine: &Engine, entity: &str) -> f64 {
     started.elapsed().as_secs_f64() * 1e9 / f64::from(QUERIES)
 }
 
+/// Time of a direct summation, in nanoseconds.
 fn direct_ns(engine: &Engine, entity: &str) -> f64 {
     let started = Instant::now();
     black_box(direct(engine, entity, NOW_MS));
     started.elapsed().as_secs_f64() * 1e9
 }
 
-/// The sums term by term, largest rounding error carried along.
+/// Attention and decision summed record by record, with compensated rounding.
 fn direct(engine: &Engine, entity: &str, now_ms: i64) -> (f64, f64) {
     let mut sums = [(0.0_f64, 0.0_f64); 2];
     for share in engine.why(&Tag::new("tool:shell", entity), now_ms) {
@@ -157,7 +160,7 @@ fn direct(engine: &Engine, entity: &str, now_ms: i64) -> (f64, f64) {
     (attention, decision)
 }
 
-/// The largest error of either channel, as a part of attention, now and later.
+/// The largest error of attention and decision relative to attention, now and at later times.
 fn max_rel_err(engine: &Engine, entity: &str) -> f64 {
     [0, 1, 30, 365, 5 * 365]
         .map(|days| {
@@ -170,7 +173,7 @@ fn max_rel_err(engine: &Engine, entity: &str) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// What `/proc` says is resident; 0 where there is none.
+/// Resident memory in megabytes as `/proc` reports it; 0 without `/proc`.
 fn resident_mb() -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -178,6 +181,7 @@ fn resident_mb() -> f64 {
     kilobytes.unwrap_or_default() * 1_024.0 / 1e6
 }
 
+/// Prints the figures as text or JSON.
 fn print(figures: &Figures, json: bool) {
     let Figures { records, tags, query_ns, direct_ns, max_rel_err, rebuild_ms, open_ms, rss_mb, state_mb } = figures;
     if json {

@@ -1,4 +1,5 @@
-//! Writes many records in batches and opens them again: how fast, against the bare disk: `--records 1000000 --json`.
+//! Measures how fast records are written in batches and read again, compared with plain file writes: `--records 1000000
+//! --json`.
 
 #![expect(clippy::print_stdout, reason = "a program whose output is its figures")]
 
@@ -15,10 +16,11 @@ use artoo_mkct::{Durability, Memory, NewMegram, Options, State, Tag, memory::Mem
 
 const NOW: i64 = 1_772_000_000_000;
 
-/// Records in one write.
+/// Number of records in one write.
 const BATCH: usize = 100;
 
-/// Batches whose acknowledgement is not waited for: a writer that keeps the journal's thread busy.
+/// Number of batches that are written without waiting for their acknowledgement, so that the journal's thread is always
+/// busy.
 const AHEAD: usize = 64;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -74,6 +76,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Writes this number of records in batches.
 fn write(memory: &Memory, records: usize) -> Result<(), Box<dyn Error>> {
     let mut waiting = std::collections::VecDeque::new();
     for batch in 0..records / BATCH {
@@ -100,7 +103,7 @@ fn write(memory: &Memory, records: usize) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The same bytes, appended and synced in the same batches, by nobody in particular.
+/// Time to append and sync the same bytes in the same batches without a memory.
 fn raw(path: &Path, records: usize, bytes: u64) -> Result<Duration, Box<dyn Error>> {
     let batches = (records / BATCH).max(1);
     let batch = vec![b'x'; bytes as usize / batches];
@@ -113,7 +116,7 @@ fn raw(path: &Path, records: usize, bytes: u64) -> Result<Duration, Box<dyn Erro
     Ok(began.elapsed())
 }
 
-/// Resident memory in megabytes; zero where the system does not tell.
+/// Resident memory in megabytes; 0 if the system does not report it.
 fn resident_mb() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

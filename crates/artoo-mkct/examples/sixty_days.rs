@@ -1,4 +1,5 @@
-//! Draws the two potentials of one tag over sixty days, from real calls: events, a rule, its contradiction and its fall.
+//! Draws attention and decision of one tag over sixty days: events, a rule, contradicting events, and the rule's
+//! demotion.
 //!
 //! `cargo run -p artoo-mkct --example sixty_days > crates/artoo-mkct/docs/sixty-days.svg`
 
@@ -16,6 +17,7 @@ const DAYS: i64 = 60;
 const SAMPLES_PER_DAY: i64 = 8;
 
 // The picture, in pixels: a frame of the plot, and the values at its top and bottom.
+/// Size of the picture in pixels, the margins of the plot, and the values at its top and bottom.
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 400.0;
 const LEFT: f64 = 48.0;
@@ -25,13 +27,13 @@ const BOTTOM: f64 = 64.0;
 const HIGHEST: f64 = 9.0;
 const LOWEST: f64 = -3.0;
 
-/// A moment worth a mark.
+/// An event to be marked in the plot.
 struct Mark {
     day: f64,
     text: &'static str,
 }
 
-/// The curves and what happened on the way.
+/// The sampled curves and the marked events.
 #[derive(Default)]
 struct Story {
     samples: Vec<(f64, Potentials)>,
@@ -44,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Ten good days, two weeks of silence, then the world changes.
+/// Simulates ten days of successes, two weeks without events, then failures.
 fn live() -> Result<Story, Box<dyn Error>> {
     let (space, entity) = (intent_tag("deploy the site"), via_tag(&["rsync", "shell"]));
     let mut memory = Engine::new();
@@ -75,6 +77,7 @@ fn live() -> Result<Story, Box<dyn Error>> {
     Ok(story)
 }
 
+/// The plot as SVG.
 fn draw(story: &Story) -> String {
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" \
@@ -100,7 +103,7 @@ fn draw(story: &Story) -> String {
     svg + "</svg>"
 }
 
-/// What the action plane says, as a background; one rectangle a stretch.
+/// Draws the action at each time as a coloured background.
 fn bands(svg: &mut String, story: &Story) {
     let mut from = 0;
     while let Some((begin, first)) = story.samples.get(from) {
@@ -124,6 +127,7 @@ fn bands(svg: &mut String, story: &Story) {
     }
 }
 
+/// Draws the axes with their values.
 fn axes(svg: &mut String) {
     for value in [-2.0, 0.0, 2.0, 4.0, 6.0, 8.0] {
         let at = y(value);
@@ -139,6 +143,7 @@ fn axes(svg: &mut String) {
     }
 }
 
+/// Draws one of the two curves.
 fn curve(svg: &mut String, story: &Story, color: &str, channel: fn(&Potentials) -> f64) {
     let point = |(day, potentials): &(f64, Potentials)| format!("{:.1},{:.1}", x(*day), y(channel(potentials)));
     let points: Vec<String> = story.samples.iter().map(point).collect();
@@ -146,6 +151,7 @@ fn curve(svg: &mut String, story: &Story, color: &str, channel: fn(&Potentials) 
         &format!("<polyline points=\"{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"2\"/>\n", points.join(" "));
 }
 
+/// Draws the legend and the labels of the marks.
 fn labels(svg: &mut String, story: &Story) {
     text(svg, LEFT, 18.0, "start", "#3b6fb6", "attention: how much is known");
     text(svg, LEFT + 200.0, 18.0, "start", "#b5482f", "decision: which way it points");
@@ -156,18 +162,22 @@ fn labels(svg: &mut String, story: &Story) {
     }
 }
 
+/// Draws a text.
 fn text(svg: &mut String, x: f64, y: f64, anchor: &str, fill: &str, words: &str) {
     *svg += &format!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"{fill}\">{words}</text>\n");
 }
 
+/// The horizontal position of a day, in pixels.
 fn x(day: f64) -> f64 {
     LEFT + day / DAYS as f64 * (WIDTH - LEFT - RIGHT)
 }
 
+/// The vertical position of a value, in pixels.
 fn y(value: f64) -> f64 {
     TOP + (HIGHEST - value) / (HIGHEST - LOWEST) * (HEIGHT - TOP - BOTTOM)
 }
 
+/// Prints the SVG to standard output.
 #[expect(clippy::print_stdout, reason = "the example's output")]
 fn print_picture(svg: &str) {
     println!("{svg}");

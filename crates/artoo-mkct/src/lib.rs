@@ -21,7 +21,7 @@
 //! let mut memory = Engine::new();
 //! let now_ms = 1_772_000_000_000;
 //! let (intent, tools) = ("Count the PDF files in Documents", ["glob".to_owned()]);
-//! let event = NewMegram::new(Tag::approach(intent, &tools), State::Accept, "12 files, checked");
+//! let event = NewMegram::new(Tag::approach(intent, &tools), State::Accept, "12 files, checked").intent(intent);
 //! let frame = memory.write(event, now_ms)?; // the change, to be stored in a journal
 //!
 //! let query = RecallQuery::new(intent).tools(&tools);

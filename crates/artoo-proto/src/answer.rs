@@ -1,8 +1,8 @@
-//! Answers to the parts of a request: their texts, what their columns hold, and where all of a long one is stored.
+//! Answers to the parts of a request: the text, the meaning of the columns, and the digest of the complete output.
 
 use serde::{Deserialize, Serialize};
 
-/// What a column of an answer holds, so that a terminal can show it in units that people read.
+/// The meaning of a column of an answer, so that a terminal can show its values in readable units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Column {
@@ -23,7 +23,7 @@ pub enum Column {
 /// The answer to one part of the request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// What is answered: a question or change, in English.
+    /// The question or change that is answered, in English.
     pub label: String,
     /// The text, with exact values.
     pub text: String,
@@ -42,7 +42,7 @@ impl Answer {
         Self { label: label.into(), text: text.into(), ..Self::default() }
     }
 
-    /// The texts of all answers; each has its label if there are several.
+    /// The texts of all answers joined; each has its label if there are several.
     #[must_use]
     pub fn join(answers: &[Self]) -> String {
         if let [only] = answers {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{TaskId, Timestamp};
 
-/// What made the auditor write a report.
+/// Why the auditor wrote a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trigger {
@@ -46,7 +46,7 @@ pub struct ToolHealth {
     pub logical_retries: u64,
 }
 
-/// What the auditor saw since its last report.
+/// What the auditor observed since its last report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditReport {
     /// What made the auditor write this report.

@@ -51,7 +51,7 @@ impl Criterion {
         Self::Checked { check, required: true }
     }
 
-    /// The assertion as a person reads it: the prose, or the check in words.
+    /// The assertion as text for the user: the prose, or the check in words.
     #[must_use]
     pub fn claim(&self) -> String {
         match self {
@@ -243,7 +243,7 @@ impl Check {
         }
     }
 
-    /// Whether a pass says something about the machine and not only about the answer's form.
+    /// Whether a pass proves something about the machine and not only about the form of the answer.
     ///
     /// A form check never replaces a model's judgement.
     #[must_use]
@@ -260,7 +260,7 @@ impl Check {
         }
     }
 
-    /// The file this check expects to have been written, for checks of that kind.
+    /// The file that this check expects the subtask to write; `None` for checks of other kinds.
     #[must_use]
     pub fn written_path(&self) -> Option<&str> {
         match self {
@@ -294,19 +294,19 @@ impl CheckOutcome {
         Self { pass, evidence: evidence.into(), environmental: false }
     }
 
-    /// A passed check: its claim is true.
+    /// The result of a check whose claim is true.
     #[must_use]
     pub fn pass(evidence: impl Into<String>) -> Self {
         Self::new(true, evidence)
     }
 
-    /// A failed check: its claim is false.
+    /// The result of a check whose claim is false.
     #[must_use]
     pub fn fail(evidence: impl Into<String>) -> Self {
         Self::new(false, evidence)
     }
 
-    /// A check that failed because the environment prevented it.
+    /// The result of a check that the environment prevented.
     #[must_use]
     pub fn hindered(evidence: impl Into<String>) -> Self {
         Self { environmental: true, ..Self::fail(evidence) }

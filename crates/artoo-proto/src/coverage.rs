@@ -1,11 +1,11 @@
-//! Coverage: what the user's words ask for, as code reads them, and what shows each part to be done.
+//! Coverage: the parts of the user's request as code reads them, and the evidence that each part is done.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{Answer, EvidenceId};
 
-/// One thing that the user's words ask for, and that code can compare with what was done.
+/// A required effect or answer that code reads from the user's words and can compare with what was done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Obligation {
     /// The question or change asked for; its structure belongs to `artoo-reflex`.
@@ -14,7 +14,7 @@ pub struct Obligation {
     pub reading: String,
 }
 
-/// Why code takes no obligation from a part of the request.
+/// Why code reads no obligation from a part of the request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unread {
     /// The state that this part keeps, unless the user confirms a reading of it.
@@ -23,7 +23,7 @@ pub struct Unread {
     pub why: String,
 }
 
-/// A part of the request: words that either ask for obligations, each of the words read, or are not read at all.
+/// A part of the request: either code reads every word of it as obligations, or it counts as not read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Clause {
     /// Number of the clause, from 1.
@@ -40,17 +40,17 @@ pub struct Clause {
     pub unread: Option<Unread>,
 }
 
-/// What a model says that a clause means, before code has looked at it.
+/// A model's proposal for the meaning of a clause, before code has checked it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProposedReading {
     /// Number of the clause.
     pub clause: u32,
-    /// The typed checks that the clause is said to ask for: objects with a `kind`.
+    /// The typed checks that a model proposes for the clause: objects with a `kind`.
     pub checks: Vec<Value>,
 }
 
 /// A reading of a clause that a model proposed and code understood, or, without obligations, that the clause is only
-/// background. It counts only after the user's yes.
+/// background. It counts only after the user has confirmed it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OfferedReading {
     /// Number of the clause.
@@ -78,14 +78,14 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The clauses without obligations that ask for something all the same.
+    /// The clauses that ask for something and that code could not read.
     pub fn unread(&self) -> impl Iterator<Item = (&Clause, &Unread)> {
         let is_open = |unread: &&Unread| unread.state != CoverageState::Courtesy;
         self.clauses.iter().filter_map(move |clause| Some((clause, clause.unread.as_ref().filter(is_open)?)))
     }
 }
 
-/// What is known of a part of the request. The list is closed.
+/// The state of a part of the request. The list is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CoverageState {
@@ -99,18 +99,18 @@ pub enum CoverageState {
     Vague,
     /// It asks how something is done, so nothing is owed that code could test.
     Described,
-    /// Code can't read these words.
+    /// Code can't read the words of this part.
     NotRead,
     /// Only a model or a person can judge it, as a summary.
     Judged,
     /// It asks for a text alone, such as a poem or a summary, which only a model or a person can judge; it asks neither
     /// for a change nor for a fact about the machine.
     Words,
-    /// It asks for nothing, as "please".
+    /// The part asks for nothing, as "please".
     Courtesy,
 }
 
-/// What is known of one obligation, or of one clause without obligations.
+/// The state of one obligation, or of one clause without obligations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Covered {
     /// The bytes of the request that are meant, `[from, to)`; empty for a check that a script required.
@@ -144,13 +144,13 @@ pub struct Unasked {
     pub by: EvidenceId,
 }
 
-/// Which parts of the request are shown to be done, by what.
+/// The coverage of a request: which parts are proven to be done, and by which evidence.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Coverage {
     /// One row for each obligation and for each clause without one, in the order of the request; then the required
     /// checks.
     pub rows: Vec<Covered>,
-    /// Changes that nobody asked for.
+    /// Changes that the request does not ask for.
     pub unasked: Vec<Unasked>,
     /// Changed files that other programs run by themselves, as paths escaped for display.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -164,15 +164,18 @@ pub struct Coverage {
     /// Readings that would count if the user confirmed them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offered: Vec<OfferedReading>,
+    /// Proposed readings that the user confirmed, as they were proposed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub confirmed: Vec<ProposedReading>,
 }
 
 impl Coverage {
-    /// The rows that decide: all, or only the required ones if the user chose so.
+    /// The rows that decide the ending: all, or only the required ones if the user chose so.
     pub fn deciding(&self) -> impl Iterator<Item = &Covered> {
         self.rows.iter().filter(|row| row.required || !self.by_required)
     }
 
-    /// Whether everything that was asked for is shown to be done, and nothing else was changed.
+    /// Whether every part of the request is proven to be done, and no other change was made.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         let is_met = |row: &Covered| matches!(row.state, CoverageState::Shown | CoverageState::Courtesy);
@@ -186,7 +189,7 @@ impl Coverage {
         (!self.answers.is_empty()).then(|| Answer::join(&self.answers))
     }
 
-    /// The parts of the request that are shown not to be done as asked.
+    /// The parts of the request that are proven not to be done as asked.
     pub fn refuted(&self) -> impl Iterator<Item = &Covered> {
         self.deciding().filter(|row| row.state == CoverageState::Refuted)
     }

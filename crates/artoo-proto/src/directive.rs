@@ -1,8 +1,8 @@
-//! What the solver sends: directives to the planner, and the final result to the user.
+//! Messages of the solver: directives to the planner, and the final result to the user.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, Coverage, DeniedAction, ModelFailure, PerceptionFailure, TaskId, UnverifiedOutput};
+use crate::{Answer, Coverage, DeniedAction, ModelFailure, PerceptionFailure, SubTaskId, TaskId, UnverifiedOutput};
 
 /// How far a round is from the goal: the loss L and its parts, of which D, P and Omega are between 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -131,6 +131,64 @@ pub struct PlanDirective {
     pub suggested_alternatives: Vec<String>,
     /// The solver's decision in one sentence.
     pub rationale: String,
+    /// What each subtask of the last plan did, in sequence order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<TriedSubtask>,
+    /// Whether nothing was judged, so that the same plan may be tried again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub same_again: bool,
+}
+
+/// The work of a subtask of the last plan, and why it was not enough.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TriedSubtask {
+    /// The subtask's id.
+    pub subtask_id: SubTaskId,
+    /// What the subtask was to do.
+    pub intent: String,
+    /// Its calls, each as tool and input, shortened.
+    pub calls: Vec<String>,
+    /// Why the subtask failed; `null` if its criteria were met.
+    pub failure: Option<String>,
+    /// What must change in this subtask, if the solver says it for each subtask.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directive: Option<ReplanDirective>,
+    /// Tools that this subtask must not use again, besides those that are blocked for the whole plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocked_tools: Vec<String>,
+}
+
+/// The solver's request to the planner to describe the end of an abandoned task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WordingRequest {
+    /// The task's id.
+    pub task_id: TaskId,
+    /// Why the task was abandoned.
+    pub reason: String,
+    /// Claims that were verified in the round that is delivered.
+    pub met: Vec<String>,
+    /// Claims that are unmet, each with what was found.
+    pub unmet: Vec<String>,
+    /// What each subtask of the last plan did.
+    pub tried: Vec<TriedSubtask>,
+}
+
+/// The planner's description of the end of an abandoned task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wording {
+    /// The task's id.
+    pub task_id: TaskId,
+    /// The words; `null` if the model gave none.
+    pub words: Option<ModelWords>,
+}
+
+/// A model's description of an abandoned task; nothing of it is verified.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelWords {
+    /// How far the task got.
+    pub summary: String,
+    /// What the user can do next.
+    pub next_steps: Vec<String>,
 }
 
 /// How a criterion of the delivered result was decided.
@@ -180,6 +238,8 @@ pub enum AbandonReason {
     MaxReplans,
     /// Law 2: too many rounds in a row were worse than the round before.
     Diverging,
+    /// The same criteria failed in turn again, although the task had to leave that cycle before.
+    Cycling,
     /// Every available tool is blocked, and each was released once already.
     ToolsExhausted,
     /// No draft of a plan passed the plan validator.
@@ -297,4 +357,10 @@ pub struct FinalResult {
     /// Which parts of the request are shown to be done; `null` if nothing was compared.
     #[serde(default)]
     pub coverage: Option<Coverage>,
+    /// What a model says about an abandoned task; `null` if none was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_words: Option<Box<ModelWords>>,
+    /// The space tag of the skill that answered in place of a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill: Option<String>,
 }

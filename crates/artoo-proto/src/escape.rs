@@ -1,4 +1,4 @@
-//! Escaping of untrusted text: no control character, escape sequence or bidi mark is left in it.
+//! Escapes untrusted text, so that it contains no control character, escape sequence or bidi mark.
 //!
 //! Every terminal line, log line and quotation in a prompt is escaped here, so there is one rule to review.
 
@@ -39,7 +39,7 @@ pub fn path_line(bytes: &[u8]) -> String {
     out
 }
 
-/// Decodes a line that [`path_line`] wrote back to the path; `None` if [`path_line`] can't have written the line.
+/// Decodes a line of [`path_line`] to the path; `None` if [`path_line`] can't have written the line.
 #[must_use]
 pub fn path_from_line(line: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(line.len());
@@ -128,6 +128,13 @@ pub fn head_tail(text: &str, max: usize) -> (String, bool) {
     (format!("{head}\n… [{left_out} bytes left out] …\n{tail}"), true)
 }
 
+/// The text with its first letter in upper case.
+#[must_use]
+pub fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
 /// Whether a text is ASCII without control characters, so that [`visible`] would not change it.
 #[must_use]
 pub fn is_plain(text: &str) -> bool {
@@ -196,7 +203,8 @@ fn push_escaped(out: &mut String, c: char) {
 }
 
 /// Whether a character is a control (C0, DEL, C1), a bidi mark, an invisible format character, or a line separator.
-fn is_hostile(c: char) -> bool {
+#[must_use]
+pub fn is_hostile(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{00ad}' | '\u{061c}' | '\u{180e}' | '\u{200b}' | '\u{200c}' | '\u{200e}'..='\u{200f}'
@@ -210,8 +218,8 @@ mod tests {
 
     use super::{head_tail, is_hostile, is_plain, one_line, path_from_line, path_line, short_line, shorten, visible};
 
-    /// A slow reference implementation, one character at a time.
-    fn slowly(text: &str, keep_layout: bool) -> String {
+    /// Escapes a text one character at a time, as the reference for [`escape`].
+    fn escape_slowly(text: &str, keep_layout: bool) -> String {
         let escaped = |c: char| match c {
             '\n' | '\t' if keep_layout => c.to_string(),
             '\n' => "\\n".to_owned(),
@@ -226,19 +234,19 @@ mod tests {
     proptest! {
         #[test]
         fn escaping_equals_the_reference(text in "([ -~]{0,9}|[\n\t\r\u{1b}\u{9b}\u{202e}ä鍵]|\\PC){0,9}", max in 0_usize..60) {
-            prop_assert_eq!(visible(&text), slowly(&text, true));
-            prop_assert_eq!(one_line(&text), slowly(&text, false));
+            prop_assert_eq!(visible(&text), escape_slowly(&text, true));
+            prop_assert_eq!(one_line(&text), escape_slowly(&text, false));
             prop_assert_eq!(short_line(&text, max), shorten(&one_line(&text), max));
             prop_assert!(!is_plain(&text) || visible(&text) == text);
         }
 
         #[test]
-        fn a_path_line_is_reversible(bytes: Vec<u8>) {
+        fn path_line_is_reversible(bytes: Vec<u8>) {
             prop_assert_eq!(path_from_line(&path_line(&bytes)), Some(bytes));
         }
 
         #[test]
-        fn any_text_is_a_path_line_or_rejected(text: String) {
+        fn any_text_becomes_path_line_or_error(text: String) {
             if let Some(bytes) = path_from_line(&text) {
                 prop_assert_eq!(path_line(&bytes), text);
             }

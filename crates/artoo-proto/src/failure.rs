@@ -1,4 +1,4 @@
-//! What a call to a model costs, and how it fails.
+//! The usage of a model call, and the ways in which it fails.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub struct Abstention {
 }
 
 impl Abstention {
-    /// The last sentence of a remedy: what a language model adds.
+    /// The last sentence of a remedy that a language model would be.
     pub const SETUP: &str = "A language model could do more: artoo setup";
 }
 
@@ -32,7 +32,7 @@ pub struct Offer {
     pub change: String,
 }
 
-/// A number of model calls and tokens. Adding two values adds each field.
+/// Numbers of model calls and tokens. Adding two values adds each field.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Calls to a language model; the embedded parser counts as none.
@@ -154,7 +154,7 @@ impl ModelFailure {
         }
     }
 
-    /// What the failed call cost: at least one call, unless nothing was sent.
+    /// The usage of the failed call: at least one call, unless nothing was sent.
     #[must_use]
     pub fn usage(&self) -> Usage {
         match self {
@@ -170,7 +170,7 @@ impl ModelFailure {
         }
     }
 
-    /// The same failure with what the call cost, if its kind records that.
+    /// The same failure with this usage, if its kind records usage.
     #[must_use]
     pub fn with_usage(mut self, paid: Usage) -> Self {
         match &mut self {

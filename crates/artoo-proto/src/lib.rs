@@ -50,15 +50,16 @@ pub use coverage::{
     Clause, Coverage, CoverageState, Covered, Obligation, OfferedReading, ProposedReading, Reading, Unasked, Unread,
 };
 pub use directive::{
-    AbandonReason, Basis, CriterionMark, CriterionReport, Ending, FailureMix, FinalResult, Loss, PlanDirective,
-    PrevDirective, ReplanDirective, TerminalDirective, Urgency,
+    AbandonReason, Basis, CriterionMark, CriterionReport, Ending, FailureMix, FinalResult, Loss, ModelWords,
+    PlanDirective, PrevDirective, ReplanDirective, TerminalDirective, TriedSubtask, Urgency, Wording, WordingRequest,
 };
 pub use effect::{EffectFinished, EffectKind, EffectStarted};
 pub use envelope::{Address, Envelope};
 pub use failure::{Abstention, ModelFailure, Offer, Usage};
 pub use id::{ConsentHash, EffectId, EvidenceId, MegramId, MessageId, SubTaskId, TaskId};
 pub use memory::{
-    Advice, MacroState, Megram, MegramDraft, MegramLevel, MemoryAction, MemoryQuery, MemoryRecall, Potentials, Sop,
+    Advice, AdviceCap, Lesson, MacroState, Megram, MegramDraft, MegramLevel, MemoryAction, MemoryQuery, MemoryRecall,
+    Potentials, RecalledLesson, Sop,
 };
 pub use message::{Message, MessageKind};
 pub use model::{
@@ -67,8 +68,8 @@ pub use model::{
 };
 pub use operator::{
     Abort, CancelRequest, ClarificationAnswer, ClarificationRequest, ConsentAnswer, ConsentOffers, ConsentRequest,
-    ConsentScope, MemoryFeedback, MemoryFeedbackKind, ReadingAnswer, ReadingRequest, RoleFailed, SessionTurn,
-    UserRequest,
+    ConsentScope, MemoryCorrection, MemoryFeedback, MemoryFeedbackKind, ReadingAnswer, ReadingRequest, RoleFailed,
+    SessionTurn, UserRequest,
 };
 pub use recipe::{Recipe, RecipePlan, RecipeStep, RecipeSubtask};
 pub use role::Role;

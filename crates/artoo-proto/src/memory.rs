@@ -1,4 +1,4 @@
-//! What memory stores and answers: Megrams (memory records) in, typed advice out.
+//! Megrams (memory records) that roles send to memory, and the typed advice that memory returns.
 
 use serde::{Deserialize, Serialize};
 
@@ -83,6 +83,38 @@ pub struct MegramDraft {
     pub failure_class: Option<FailureClass>,
     /// The task that the record comes from.
     pub task_id: TaskId,
+    /// The whole intent of the task, of which the tag keeps the first three words.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub intent: String,
+    /// What a correction taught, if that is what the record is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lesson: Option<Lesson>,
+}
+
+/// What a correction taught: a criterion that was unmet, and the call with which it was met.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lesson {
+    /// The claim of the criterion.
+    pub criterion: String,
+    /// What was wrong before the correction.
+    pub wrong: String,
+    /// The tool of the call that then met the criterion.
+    pub tool: String,
+    /// The input of that call, as JSON text.
+    pub input: String,
+}
+
+/// A lesson of the same task or of a similar one. It is data, never an instruction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecalledLesson {
+    /// The record's id.
+    pub id: MegramId,
+    /// The intent of the task that taught the lesson.
+    pub intent: String,
+    /// Similarity of that intent to the queried one, from 0 to 1.
+    pub similarity: f64,
+    /// What was learnt.
+    pub lesson: Lesson,
 }
 
 /// The planner asks memory before every plan and replan.
@@ -134,6 +166,30 @@ pub struct Sop {
     pub content: String,
     /// +1 for a best practice, −1 for a constraint.
     pub sign: i8,
+    /// First tag that the rule is filed under, for example `intent:count_pdf_files`.
+    #[serde(default)]
+    pub space: String,
+    /// Second tag that the rule is filed under, for example `via:glob,shell`.
+    #[serde(default)]
+    pub entity: String,
+}
+
+/// Why the action of a piece of advice was lowered to caution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AdviceCap {
+    /// The failures were caused by the environment.
+    Environmental,
+    /// The advice is about a whole tool or intent.
+    Unspecific,
+    /// The advice is about another, similar intent.
+    Similar,
+    /// All failures come from one task.
+    OneTask,
+    /// The user said that a result was wrong.
+    Corrected,
+    /// The advice is a hypothesis: the approach worked for other intents and is untested for this one.
+    Hypothesis,
 }
 
 /// What memory advises about one approach, or one pair of tool and target.
@@ -147,6 +203,9 @@ pub struct Advice {
     pub potentials: Potentials,
     /// How similar the remembered intent is to the asked one; below 1 the advice is discounted.
     pub similarity: f64,
+    /// Why the action was lowered to caution; `null` if it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capped: Option<AdviceCap>,
     /// The records that the advice is based on, newest first.
     pub megrams: Vec<MegramId>,
 }
@@ -162,6 +221,12 @@ pub struct MemoryRecall {
     pub sops: Vec<Sop>,
     /// Advice on this intent as a whole, its approaches, and the tools and targets named.
     pub advice: Vec<Advice>,
+    /// Lessons of this task and of similar ones, best first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lessons: Vec<RecalledLesson>,
+    /// Notes that the user asked memory to remember and that fit the intent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Number of records in memory.
     pub megrams_total: u64,
 }

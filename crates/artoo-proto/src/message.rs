@@ -4,11 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Abort, CancelRequest, ClarificationAnswer, ClarificationRequest, ConsentAnswer, ConsentRequest, CorrectionSignal,
-    DispatchManifest, ExecutionResult, FinalResult, MegramDraft, MemoryFeedback, MemoryQuery, MemoryRecall,
-    OutcomeSummary, PerceptionFailed, Plan, PlanDirective, PlanRejected, ReadingAnswer, ReadingRequest, ReplanRequest,
-    RoleFailed, SubTask, SubTaskId, SubTaskMissing, SubTaskOutcome, TaskId, TaskSpec, UserRequest,
+    DispatchManifest, ExecutionResult, FinalResult, MegramDraft, MemoryCorrection, MemoryFeedback, MemoryQuery,
+    MemoryRecall, OutcomeSummary, PerceptionFailed, Plan, PlanDirective, PlanRejected, ReadingAnswer, ReadingRequest,
+    ReplanRequest, RoleFailed, SubTask, SubTaskId, SubTaskMissing, SubTaskOutcome, TaskId, TaskSpec, UserRequest,
+    Wording, WordingRequest,
 };
 
+/// Defines the messages with their kinds, and the task and subtask that each belongs to.
 macro_rules! messages {
     ($($(#[$doc:meta])* $kind:ident($payload:ty) $task:expr, $subtask:expr;)*) => {
         /// A message on the bus.
@@ -57,6 +59,7 @@ macro_rules! messages {
         }
 
         $(impl From<$payload> for Message {
+            /// The message with this content.
             fn from(content: $payload) -> Self {
                 Self::$kind(content)
             }
@@ -109,6 +112,10 @@ messages! {
     OutcomeSummary(OutcomeSummary) |m| Some(&m.task_id), |_| None;
     /// The solver tells the planner what to change.
     PlanDirective(PlanDirective) |m| Some(&m.task_id), |_| None;
+    /// The solver asks the planner to describe the end of an abandoned task.
+    WordingRequest(WordingRequest) |m| Some(&m.task_id), |_| None;
+    /// The planner's description of the end of an abandoned task.
+    Wording(Wording) |m| Some(&m.task_id), |_| None;
     /// An experience that the solver asks memory to store.
     Megram(MegramDraft) |m| Some(&m.task_id), |_| None;
     /// The one result of a task, to the user.
@@ -119,6 +126,8 @@ messages! {
     Abort(Abort) |m| Some(&m.task_id), |_| None;
     /// The user's feedback, to be stored in memory.
     MemoryFeedback(MemoryFeedback) |m| Some(&m.task_id), |_| None;
+    /// The user's feedback, passed on by the solver.
+    MemoryCorrection(MemoryCorrection) |m| Some(&m.task_id), |_| None;
     /// A role failed with an internal error.
     RoleFailed(RoleFailed) |m| Some(&m.task_id), |_| None;
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     Abstention, CorrectionSignal, Criterion, ExecutionResult, MemoryRecall, Now, PlanDirective, RecipePlan, Role,
-    SessionTurn, SubTask, SubTaskId, SubTaskOutcome, TaskId, TaskSpec, ToolCall, ToolSpec, Usage,
+    SessionTurn, SubTask, SubTaskId, SubTaskOutcome, TaskId, TaskSpec, ToolCall, ToolSpec, Usage, WordingRequest,
 };
 
 /// Facts about the machine and the user's folders that prompts may state.
@@ -68,7 +68,7 @@ impl PartialEq for InCalls {
     }
 }
 
-/// A request for an endpoint with native tool calls.
+/// The form of a request for an endpoint with native tool calls.
 ///
 /// The client turns the model's calls back into the reply that [`ModelRequest::schema`] describes: calls of `tools`
 /// become its list `calls` of `{tool, input}`, and the input of `ending` becomes its other fields.
@@ -95,7 +95,7 @@ pub struct OfferedTool {
     pub input_schema: Value,
 }
 
-/// The text of a model call; the first part stays the same between calls, so that it can be cached.
+/// The text of a model call. The first part stays the same between calls, so that it can be cached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prompt {
     /// The role's fixed instructions.
@@ -104,23 +104,27 @@ pub struct Prompt {
     pub user: String,
 }
 
-/// A role's material as typed data: the embedded parser reads it, and recordings are found by it.
+/// The input of a role as typed data: the embedded parser reads it, and recordings are found by it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum RoleContext {
-    /// Material of the perceiver.
+    /// The perceiver's input.
     Perceive(Box<PerceiveContext>),
-    /// Material of the planner.
+    /// The planner's input.
     Plan(Box<PlanContext>),
-    /// Material of an executor.
+    /// An executor's input.
     Execute(Box<ExecuteContext>),
-    /// Material of an agent-validator.
+    /// An agent-validator's input.
     ValidateSubtask(Box<ValidateSubtaskContext>),
-    /// Material of the meta-validator.
+    /// The meta-validator's input.
     ValidateTask(Box<ValidateTaskContext>),
+    /// The planner's input for the end of an abandoned task.
+    Word(Box<WordingRequest>),
+    /// The text of a rule that memory made, for a model that improves its wording.
+    WordRule(String),
 }
 
-/// What the perceiver works from.
+/// The perceiver's input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PerceiveContext {
     /// The user's words, verbatim.
@@ -140,7 +144,7 @@ pub struct PerceiveContext {
     pub now: Now,
 }
 
-/// What the planner works from.
+/// The planner's input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanContext {
     /// The task as the perceiver understood it.
@@ -170,9 +174,15 @@ pub struct Calibration {
     pub should_prefer: Vec<String>,
     /// Approaches that need a confirmation by the user.
     pub caution: Vec<String>,
+    /// Lessons from corrections in similar tasks; data, never instructions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lessons: Vec<String>,
+    /// Notes of the user that fit the task.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
-/// What an executor works from.
+/// An executor's input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExecuteContext {
     /// The subtask to carry out.
@@ -193,7 +203,7 @@ pub struct ExecuteContext {
     pub environment: Environment,
 }
 
-/// What an agent-validator asks a model to judge.
+/// An agent-validator's input for a model that judges a subtask.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ValidateSubtaskContext {
     /// The subtask to judge.
@@ -204,7 +214,7 @@ pub struct ValidateSubtaskContext {
     pub open: Vec<Criterion>,
 }
 
-/// What the meta-validator asks a model to judge.
+/// The meta-validator's input for a model that judges a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ValidateTaskContext {
     /// The user's words, verbatim.
@@ -233,7 +243,7 @@ pub struct ModelReply {
     pub model: String,
 }
 
-/// What a model replied: a value from a language model, or what the embedded parser built.
+/// The content of a model's reply: a value from a language model, or what the embedded parser built.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ReplyBody {

@@ -11,12 +11,12 @@ pub struct SessionTurn {
     pub input: String,
     /// How the task of the earlier request ended, in one or two lines.
     pub summary: String,
-    /// Whether the task was accepted or delivered a result, so that later requests can speak of it.
+    /// Whether the task was accepted or delivered a result, so that later requests can refer to it.
     #[serde(default = "answered", skip_serializing_if = "Clone::clone")]
     pub answered: bool,
 }
 
-/// A turn without the field counts as answered.
+/// The default of a turn without the field: it counts as answered.
 fn answered() -> bool {
     true
 }
@@ -65,7 +65,7 @@ pub struct ClarificationAnswer {
     pub answer: String,
 }
 
-/// An executor asks the user to approve a call.
+/// An executor's request to the user to approve a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConsentRequest {
     /// The task's id.
@@ -86,7 +86,7 @@ pub struct ConsentRequest {
     /// Wider approvals that the user may give instead of one for this call only.
     #[serde(default)]
     pub offers: ConsentOffers,
-    /// Readings of the request that a yes to this call confirms as the user's own words.
+    /// Readings of the request that an approval of this call also confirms.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub readings: Vec<OfferedReading>,
 }
@@ -117,7 +117,7 @@ pub struct ConsentOffers {
 }
 
 impl ConsentOffers {
-    /// Whether this scope was offered.
+    /// Whether the offers include this scope.
     #[must_use]
     pub fn include(&self, scope: ConsentScope) -> bool {
         match scope {
@@ -149,7 +149,7 @@ pub struct ConsentAnswer {
     pub readings: Vec<OfferedReading>,
 }
 
-/// The meta-validator asks the user whether readings of the request say what was meant.
+/// The meta-validator's question to the user whether readings of the request are right.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReadingRequest {
     /// The task's id.
@@ -163,7 +163,7 @@ pub struct ReadingRequest {
 pub struct ReadingAnswer {
     /// The task's id.
     pub task_id: TaskId,
-    /// Whether a person confirmed the readings; no answer counts as a no.
+    /// Whether the user confirmed the readings; no answer counts as a denial.
     pub confirmed: bool,
 }
 
@@ -190,6 +190,15 @@ pub struct MemoryFeedback {
     pub feedback: MemoryFeedbackKind,
 }
 
+/// The solver passes the user's feedback on a task to memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryCorrection {
+    /// The task that the feedback is about; it may have ended in an earlier run.
+    pub task_id: TaskId,
+    /// What the user said.
+    pub feedback: MemoryFeedbackKind,
+}
+
 /// The kinds of feedback from the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -206,7 +215,7 @@ pub enum MemoryFeedbackKind {
     },
 }
 
-/// The runtime tells the solver that a role failed; its task must end.
+/// The runtime's report to the solver that a role failed; its task must end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoleFailed {
     /// The id of the task that the solver must end because the role failed.

@@ -11,7 +11,7 @@ pub const PROGRAMS_MAX: usize = 16;
 /// Maximum number of words of one program in a pipeline: its name and arguments.
 pub const WORDS_MAX: usize = 1_024;
 
-/// Words that a shell reads as syntax where it expects the name of a program.
+/// Words that a shell reads as syntax in the position of a program's name.
 const RESERVED: [&str; 17] = [
     "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in", "select", "then",
     "time", "until", "while",
@@ -32,7 +32,7 @@ pub fn command(pipeline: &[Vec<String>]) -> String {
     pipeline.iter().map(program).collect::<Vec<_>>().join(" | ")
 }
 
-/// The input of a tool call as a person reads it: the field `pipeline` of the tool `shell` as a `command`.
+/// The input of a tool call for display: the field `pipeline` of the tool `shell` as a `command`.
 pub(crate) fn shown<'a>(tool: &str, input: &'a Value) -> Cow<'a, Value> {
     let pipeline = input.get("pipeline").filter(|_| tool == "shell");
     let Some(Ok(pipeline)) = pipeline.map(Vec::<Vec<String>>::deserialize) else { return Cow::Borrowed(input) };
@@ -66,7 +66,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn words_are_quoted_only_where_it_matters() {
+    fn words_are_quoted_only_where_needed() {
         for (word, expected) in [
             ("-maxdepth", "-maxdepth"),
             ("/a/b-c_d.e", "/a/b-c_d.e"),
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_pipeline_of_the_shell_is_shown_as_a_command() {
+    fn only_shell_pipelines_are_shown_as_commands() {
         let input = json!({"pipeline": [["ls", "a b"], ["wc", "-l"]], "network": false});
         assert_eq!(*shown("shell", &input), json!({"command": "ls 'a b' | wc -l", "network": false}));
         for (tool, input) in [

@@ -1,8 +1,8 @@
-//! Recipes: tool calls and checks, written by code, that run without a model.
+//! Recipes: tool calls and checks that code composes and that run without a model.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Column, Criterion, ToolRequest};
+use crate::{Column, Criterion, ProposedReading, ToolRequest};
 
 /// How a subtask is carried out without a model. Only code builds these; a model's draft has no such field.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -11,6 +11,10 @@ pub struct Recipe {
     pub steps: Vec<RecipeStep>,
     /// The request as the parser understood it, in English.
     pub reading: String,
+    /// The space tag of the skill that the recipe comes from; `null` for a recipe of the embedded parser. Only facts
+    /// that cover the whole request show that a skill worked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill: Option<String>,
 }
 
 /// One call of a recipe.
@@ -26,7 +30,7 @@ pub struct RecipeStep {
     pub paths_from: Option<usize>,
 }
 
-/// A plan made of recipes, which the embedded parser answers the planner with.
+/// A plan of recipes, as the embedded parser sends it to the planner.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecipePlan {
     /// One subtask for each step of the request, in order.
@@ -35,6 +39,9 @@ pub struct RecipePlan {
     pub task_criteria: Vec<Criterion>,
     /// Defaults chosen where the request said nothing (depth, letter case …), one sentence each.
     pub assumptions: Vec<String>,
+    /// Readings of clauses that the user confirmed in earlier tasks and with the skill; empty for the embedded parser.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub readings: Vec<ProposedReading>,
 }
 
 /// One subtask of a recipe plan.

@@ -252,7 +252,7 @@ impl Bytes {
 }
 
 /// Positions of `mark` (ASCII, any letter case), without overlaps.
-fn marks<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = usize> + 'a {
+fn mark_positions<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = usize> + 'a {
     let first = mark.bytes().next().map(|byte| byte.to_ascii_lowercase());
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -272,7 +272,7 @@ fn marks<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = usize> + 'a {
 fn replace_after(text: &str, mark: &str, secret: impl Fn(&str) -> Option<(usize, usize)>) -> Option<String> {
     let mut out = String::new();
     let mut copied = 0;
-    for at in marks(text, mark) {
+    for at in mark_positions(text, mark) {
         let after = at + mark.len();
         if after < copied {
             continue;

@@ -20,7 +20,7 @@ const fn row(kind: MessageKind, from: Role, to: &'static [Role]) -> Route {
 
 /// The route table, in the order in which a task uses the messages. Each kind has one row; the bus refuses any other
 /// message.
-pub const ROUTES: [Route; 28] = {
+pub const ROUTES: [Route; 31] = {
     use MessageKind as M;
     use Role as R;
     [
@@ -46,6 +46,8 @@ pub const ROUTES: [Route; 28] = {
         row(M::ReplanRequest, R::MetaValidator, &[R::Solver]),
         row(M::OutcomeSummary, R::MetaValidator, &[R::Solver]),
         row(M::PlanDirective, R::Solver, &[R::Planner]),
+        row(M::WordingRequest, R::Solver, &[R::Planner]),
+        row(M::Wording, R::Planner, &[R::Solver]),
         row(M::Megram, R::Solver, &[R::Memory]),
         row(M::FinalResult, R::Solver, &[R::Operator]),
         row(M::CancelRequest, R::Operator, &[R::Solver]),
@@ -55,6 +57,7 @@ pub const ROUTES: [Route; 28] = {
             &[R::Perceiver, R::Planner, R::Dispatcher, R::Executor, R::AgentValidator, R::MetaValidator],
         ),
         row(M::MemoryFeedback, R::Operator, &[R::Solver]),
+        row(M::MemoryCorrection, R::Solver, &[R::Memory]),
         row(M::RoleFailed, R::Runtime, &[R::Solver]),
     ]
 };

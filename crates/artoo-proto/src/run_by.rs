@@ -1,13 +1,12 @@
-//! Names of files that other programs run or obey on their own: one reviewed table.
+//! Names of files that other programs run or read as settings without being asked: one reviewed table.
 
 use std::path::Path;
 use std::sync::LazyLock;
 
 /// Reasons with patterns of names. `*` matches any characters within a name. A pattern that ends
 /// with `/` matches the folder and all below it, any other the last names of a path. Letter case is ignored.
-///
-/// A name that is as likely that of an ordinary source or text file is not listed, nor is a file that only a command
-/// which names it reads.
+/// The table leaves out names that ordinary source or text files often have, and files that are read only by a command
+/// that names them.
 const TABLE: [(&str, &str); 15] = [
     (
         "a shell runs it when it starts",
@@ -120,11 +119,11 @@ const TABLE: [(&str, &str); 15] = [
     ("a command that is given all names takes it for an option", "-*/"),
 ];
 
-/// One pattern of the table.
+/// One pattern of the table, with the reason that it gives.
 struct Pattern {
     who: &'static str,
     names: Vec<&'static str>,
-    /// The byte it begins with, in lowercase.
+    /// The first byte of the pattern in lowercase.
     first: Option<u8>,
     is_folder: bool,
 }
@@ -139,11 +138,11 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
     patterns.map(pattern).collect()
 });
 
-/// Why other programs act on a path on their own; `None` for an ordinary one.
+/// Why other programs act on a file of this name; `None` for an ordinary name.
 #[must_use]
 pub fn run_by(path: &Path, is_folder: bool) -> Option<&'static str> {
     let names: Vec<&[u8]> = path.components().map(|name| name.as_os_str().as_encoded_bytes()).collect();
-    // Most patterns begin like no name of the path.
+    // The first byte of most patterns differs from that of every name in the path.
     let firsts = names.iter().filter_map(|name| name.first()).chain(b"*");
     let begins: Vec<u8> = firsts.map(u8::to_ascii_lowercase).collect();
     let may_fit = |pattern: &&Pattern| pattern.first.is_some_and(|first| begins.contains(&first));
@@ -152,6 +151,7 @@ pub fn run_by(path: &Path, is_folder: bool) -> Option<&'static str> {
 }
 
 impl Pattern {
+    /// Whether the last names of a path, or for a folder pattern any of them, match the pattern.
     fn fits(&self, names: &[&[u8]], is_folder: bool) -> bool {
         let fits = |names: &[&[u8]]| names.iter().zip(&self.names).all(|(name, wanted)| fits(wanted.as_bytes(), name));
         let mut windows = names.windows(self.names.len());
@@ -159,6 +159,7 @@ impl Pattern {
     }
 }
 
+/// Whether a name matches a pattern with `*`, in any letter case.
 fn fits(pattern: &[u8], name: &[u8]) -> bool {
     match (pattern.split_first(), name.split_first()) {
         (None, None) => true,

@@ -104,28 +104,28 @@ fn part(schema: &Value, levels_left: usize, found: &mut Found<'_>) -> String {
         return only.to_string();
     }
     if let Some(allowed) = fields.get("enum").and_then(Value::as_array) {
-        return either(allowed.iter().map(Value::to_string));
+        return join_alternatives(allowed.iter().map(Value::to_string));
     }
     if fields.contains_key("properties") {
         return object(fields, inside, found);
     }
     let alternatives = fields.get("anyOf").or_else(|| fields.get("oneOf")).and_then(Value::as_array);
     if let Some(alternatives) = alternatives {
-        return either(alternatives.iter().map(|alternative| part(alternative, inside, &mut None)));
+        return join_alternatives(alternatives.iter().map(|alternative| part(alternative, inside, &mut None)));
     }
     match fields.get("type") {
         Some(Value::String(name)) => typed(name, fields, inside, found).unwrap_or_else(as_schema),
         Some(Value::Array(names)) => {
             let typed: Option<Vec<String>> =
                 names.iter().map(|name| typed(name.as_str()?, fields, inside, found)).collect();
-            typed.map_or_else(as_schema, |parts| either(parts.into_iter()))
+            typed.map_or_else(as_schema, |parts| join_alternatives(parts.into_iter()))
         }
         Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => as_schema(),
     }
 }
 
 /// Joins alternatives with `|`.
-fn either(parts: impl Iterator<Item = String>) -> String {
+fn join_alternatives(parts: impl Iterator<Item = String>) -> String {
     parts.collect::<Vec<_>>().join("|")
 }
 
@@ -182,6 +182,7 @@ mod tests {
 
     use super::{CACHE_MAX, Cache, shape};
 
+    /// Checks the notation of a schema.
     #[track_caller]
     fn check(schema: Value, expected: &str) {
         assert_eq!(&*shape(&schema), expected, "{schema}");
@@ -210,7 +211,7 @@ mod tests {
             }),
             r#"{"b":1|{...},"a":number(optional)("how\nmuch")}"#,
         );
-        // What the reader does not hold a reply against is left out beside what it does.
+        // Keywords that the reader does not check are left out, next to the ones that it does.
         check(
             json!({"type": "object", "required": ["t"], "properties": {"t": {"enum": ["x"]}}, "oneOf": [{"const": 7}]}),
             r#"{"t":"x"}"#,
@@ -219,7 +220,7 @@ mod tests {
 
     #[doc = "holds: client C14"]
     #[test]
-    fn unsupported_parts_stay_schema_and_words_stay_quoted() {
+    fn unsupported_schemas_are_json_and_names_quoted() {
         check(json!({"$ref": "#/x"}), r##"{"$ref":"#/x"}"##);
         check(json!({}), "{}");
         check(json!(true), "true");
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cache_returns_each_schemas_own_notation() {
+    fn cache_returns_each_schemas_own_notation() {
         let mut forms = Cache(Vec::new());
         for _ in 0..2 {
             for most in 0..CACHE_MAX + 5 {
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cache_evicts_the_least_recently_used() {
+    fn cache_evicts_the_least_recently_used() {
         let mut forms = Cache(Vec::new());
         let role = json!({"type": "string"});
         let first = forms.of(&role);
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_long_part_is_named() {
+    fn repeated_long_part_is_named() {
         let criterion = json!({"type": "object", "required": ["criterion"], "properties": {
             "criterion": {"type": "string", "maxLength": 320}, "mode": {"enum": ["verifiable", "plausible"]}}});
         let list = json!({"type": "array", "items": criterion, "maxItems": 6});

@@ -16,7 +16,7 @@ pub struct PlanDraft {
     pub task_criteria: Vec<Criterion>,
     /// The steps of the plan.
     pub subtasks: Vec<SubtaskDraft>,
-    /// What the model says that parts of the request mean which code can't read.
+    /// The model's readings of those parts of the request that code can't read.
     #[serde(default, deserialize_with = "usable")]
     pub readings: Vec<ProposedReading>,
 }
@@ -43,7 +43,7 @@ pub struct SubtaskDraft {
     pub meets: Vec<u32>,
 }
 
-/// The usable entries of a list: since nothing is trusted from it, a plan is not refused for the others.
+/// The valid entries of a list; invalid ones are skipped, since nothing in the list is trusted.
 fn usable<'de, D: Deserializer<'de>, T: DeserializeOwned>(list: D) -> Result<Vec<T>, D::Error> {
     let Value::Array(entries) = Value::deserialize(list)? else { return Ok(Vec::new()) };
     Ok(entries.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect())
@@ -88,6 +88,14 @@ pub struct Plan {
     pub blocked_tools: Vec<String>,
     /// Targets that no call of this round may use.
     pub blocked_targets: Vec<String>,
+}
+
+impl Plan {
+    /// Whether the plan comes from a skill.
+    #[must_use]
+    pub fn is_by_skill(&self) -> bool {
+        self.subtasks.iter().filter_map(|subtask| subtask.recipe.as_ref()).any(|recipe| recipe.skill.is_some())
+    }
 }
 
 /// The planner could not produce an acceptable plan; the solver ends the task.
@@ -151,6 +159,14 @@ pub struct DispatchManifest {
     pub dispatched_at: Timestamp,
 }
 
+impl DispatchManifest {
+    /// The space tag of the skill that the plan comes from; `None` for another plan.
+    #[must_use]
+    pub fn skill(&self) -> Option<&str> {
+        self.subtasks.iter().find_map(|subtask| subtask.skill.as_deref())
+    }
+}
+
 /// One subtask in a manifest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ManifestEntry {
@@ -166,12 +182,15 @@ pub struct ManifestEntry {
     pub success_criteria: Vec<Criterion>,
     /// Whether the subtask is a recipe, so that code wrote its checks.
     pub recipe: bool,
+    /// The space tag of the skill that the recipe comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill: Option<String>,
     /// The columns of the output's lines if the output answers the user; `null` if it only prepares a later step.
     #[serde(default)]
     pub answers: Option<Vec<Column>>,
 }
 
-/// The dispatcher reports a subtask that will not report itself.
+/// The dispatcher's report about a subtask that will not report itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubTaskMissing {
     /// The task that the subtask belongs to.

@@ -1,4 +1,4 @@
-//! The perceiver's answer: the task as it understood the request, or why it did not.
+//! The perceiver's answer: the task as it understood the request, or the reason for which it did not.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,9 @@ pub struct TaskSpec {
     /// The clauses of the request and the steps that code read in them.
     #[serde(default)]
     pub reading: Reading,
+    /// Whether the user can answer questions.
+    #[serde(default)]
+    pub interactive: bool,
 }
 
 /// Limits that the user named: where the task may act and when it must have ended; each is `null` if not named.
@@ -37,7 +40,7 @@ pub struct Constraints {
     pub deadline: Option<Timestamp>,
 }
 
-/// The perceiver could not turn the request into a task; nothing was started.
+/// The perceiver's report that it could not turn the request into a task; nothing was started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PerceptionFailed {
     /// The task that ends with this message.

@@ -55,7 +55,7 @@ impl ToolRequest {
     }
 }
 
-/// A requested call with the rules of its subtask that decide whether it may be made.
+/// A requested call, with the rules of its subtask that decide whether it may be made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolOrder {
     /// The task the call belongs to; approvals, denials, failures and changes are recorded by task.
@@ -80,7 +80,7 @@ pub struct ToolOrder {
     pub scope: ConsentScope,
 }
 
-/// What a call changes on the machine: what its run showed, or what it asks for if it has not run yet.
+/// The class of a call's effects: as observed in its run, or as declared if it has not run yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EffectClass {
@@ -199,7 +199,7 @@ impl ToolCall {
         pipeline::shown(&self.tool, &self.input)
     }
 
-    /// The item of the evidence store that holds the whole output, if there is one.
+    /// The item of the evidence store with the complete output, if there is one.
     #[must_use]
     pub fn whole_output(&self) -> Option<&KeptOutput> {
         match self.kept.as_slice() {
@@ -208,7 +208,7 @@ impl ToolCall {
         }
     }
 
-    /// The record of a call that ended before its tool could report: nothing is known of its effects.
+    /// The record of a call that ended before its tool could report; its effects are not known.
     #[must_use]
     pub fn ended(request: ToolRequest, evidence_id: EvidenceId, status: CallStatus, output: String) -> Self {
         Self {
@@ -255,7 +255,7 @@ pub struct DeniedAction {
     pub by_person: bool,
 }
 
-/// The answer to a requested call.
+/// The result of a requested call: its record, or the question that the user must answer first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ToolOutcome {

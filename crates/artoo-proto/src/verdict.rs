@@ -26,7 +26,7 @@ pub enum ExecutionStatus {
     Failed,
 }
 
-/// An executor's report: its claim (`output`) and what really happened (`tool_calls`).
+/// An executor's report: its claim (`output`) and the recorded calls (`tool_calls`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExecutionResult {
     /// The subtask's id.
@@ -134,6 +134,9 @@ pub struct GapPoint {
     pub unmet_criteria: Vec<String>,
     /// The cause of the first unmet criterion.
     pub failure_class: Option<FailureClass>,
+    /// What was wrong with the first unmet criterion.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wrong: Option<String>,
 }
 
 /// An agent-validator's final verdict on a subtask.
@@ -167,7 +170,7 @@ pub struct SubTaskOutcome {
     pub words_only: bool,
 }
 
-/// The meta-validator tells the solver that a subtask failed or that a criterion of the task is not met.
+/// The meta-validator's report to the solver that a subtask failed or that a criterion of the task is not met.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReplanRequest {
     /// The task's id.
@@ -216,7 +219,7 @@ pub struct UnverifiedOutput {
     pub output: String,
 }
 
-/// The meta-validator tells the solver that every criterion is met.
+/// The meta-validator's report to the solver that every criterion is met.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutcomeSummary {
     /// The task's id.

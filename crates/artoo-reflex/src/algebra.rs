@@ -8,6 +8,8 @@ mod pred;
 mod ty;
 mod walk;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 pub use act::{Act, GitAction, ModeChange, NameChange, ProcessName, Step, Target};
@@ -19,186 +21,79 @@ pub(crate) use walk::Layers;
 
 /// A question about files, text or the machine: a tree of operators over sources.
 ///
+/// Paths are absolute. Lists of paths are not empty, sorted, and without duplicates; texts to search for are not empty;
+/// numbers of lines and columns count from 1. `of` is the operand: the query whose result an operator works on.
 /// [`Query::ty`] gives the type of the result; [`Query::normalise`] brings equal meanings to one form.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case")]
 pub enum Query {
-    /// Source: the entries below one or several folders, each once.
-    Tree {
-        /// Absolute paths of the folders: at least one, sorted, without duplicates.
-        roots: Vec<String>,
-        /// How many levels below the folders are included.
-        depth: Depth,
-        /// Whether entries are included whose names start with a dot, and everything below such folders.
-        hidden: bool,
-        /// The kind of entries included: files, folders, links or all.
-        kind: Kind,
-    },
-    /// Source: files or folders given by path. A path that doesn't exist, or is of another kind, gives no element.
-    Paths {
-        /// Absolute paths of the files or folders: at least one, sorted, without duplicates.
-        paths: Vec<String>,
-        /// The kind of entries included; a path of another kind is left out.
-        kind: Kind,
-    },
+    /// Source: the entries of one kind below one or several folders, each once. `hidden` includes entries whose names
+    /// start with a dot, and everything below such folders.
+    Tree { roots: Vec<String>, depth: Depth, hidden: bool, kind: Kind },
+    /// Source: the entries at the given paths. A path that doesn't exist, or is of another kind, gives no element.
+    Paths { paths: Vec<String>, kind: Kind },
     /// Source: the lines of one file.
-    TextFile {
-        /// Absolute path of the file whose lines are read.
-        path: String,
-    },
+    TextFile { path: String },
     /// Source: the names of an archive's entries (tar, tar.gz, zip) as lines, in the archive's order.
-    ArchiveEntries {
-        /// Absolute path of the archive to list.
-        path: String,
-    },
+    ArchiveEntries { path: String },
     /// Source: the running processes.
     Processes,
     /// Source: a fact of the machine, such as its memory or the date.
-    System {
-        /// The fact that is asked for.
-        fact: Fact,
-    },
+    System { fact: Fact },
+    /// Source: the answer to a question of a kind of its own, as lines.
+    Known { known: Known },
     /// The lines of several files, the files in the order of their paths; shown as `path:line`.
-    TextOf {
-        /// The query for the files whose lines are read.
-        of: Box<Self>,
-    },
-    /// The elements of a query that satisfy a predicate.
-    Filter {
-        /// The query to filter; it yields files, lines or processes.
-        of: Box<Self>,
-        /// The predicate that an element must satisfy to stay in the result.
-        keep: Pred,
-    },
-    /// The elements of a query, sorted; equal files are sorted by path, other equal elements keep their order.
-    Sort {
-        /// The query to sort; it yields files, lines, groups or processes.
-        of: Box<Self>,
-        /// The sort keys, the most important first; at least one.
-        keys: Vec<SortKey>,
-    },
-    /// At most `count` elements of a query, after its first `skip`; files without a [`Query::Sort`] are in order of
-    /// path.
-    Limit {
-        /// The query to limit; it yields files, groups or processes.
-        of: Box<Self>,
-        /// The number of elements left out at the start of the list.
-        skip: u64,
-        /// The maximum number of elements that follow the skipped ones.
-        count: u64,
-    },
+    TextOf { of: Box<Self> },
+    /// The files, lines or processes that satisfy a predicate.
+    Filter { of: Box<Self>, keep: Pred },
+    /// Files, lines, groups or processes, sorted by at least one key, the most important first. Equal files are sorted by
+    /// path, other equal elements keep their order.
+    Sort { of: Box<Self>, keys: Vec<SortKey> },
+    /// At most `count` files, groups or processes, after the first `skip`; files without a [`Query::Sort`] are in order
+    /// of path.
+    Limit { of: Box<Self>, skip: u64, count: u64 },
     /// A range of the lines of a text, such as its first 5.
-    Part {
-        /// The query for the lines to take a range of.
-        of: Box<Self>,
-        /// The range of lines to take.
-        part: Part,
-    },
+    Part { of: Box<Self>, part: Part },
     /// Each distinct line of a text once, in the order of first occurrence.
-    Unique {
-        /// The query for the lines to remove duplicates from.
-        of: Box<Self>,
-    },
+    Unique { of: Box<Self> },
     /// The lines that occur more than once in a text, each shown once, in the order of first occurrence.
-    Repeated {
-        /// The query for the lines to search for repetitions.
-        of: Box<Self>,
-    },
-    /// The words of a text as lines: runs of letters, digits and apostrophes, ASCII letters in lower case.
-    Words {
-        /// The query for the lines to split into words.
-        of: Box<Self>,
-    },
+    Repeated { of: Box<Self> },
+    /// The words of a text as lines: runs of letters, digits and apostrophes, ASCII letters in lowercase.
+    Words { of: Box<Self> },
     /// One field (column) of each line; an empty line where a line has fewer fields.
-    Column {
-        /// The query for the lines to split into fields.
-        of: Box<Self>,
-        /// The number of the field to show, from 1.
-        number: u64,
-        /// What separates the fields of a line.
-        separator: Separator,
-    },
+    Column { of: Box<Self>, number: u64, separator: Separator },
     /// The lines with every occurrence of a text replaced.
-    Replace {
-        /// The query for the lines in which text is replaced.
-        of: Box<Self>,
-        /// The text to replace, never empty.
-        find: String,
-        /// The text that replaces each occurrence.
-        with: String,
-    },
-    /// The occurrences of a text as lines, from left to right, without overlaps.
-    Matches {
-        /// The query for the lines to search for the text.
-        of: Box<Self>,
-        /// The text whose occurrences are listed, never empty.
-        text: String,
-        /// Whether the search for the text ignores ASCII case.
-        ignore_case: bool,
-        /// Whether an occurrence counts only without an ASCII letter, digit or `_` beside it.
-        whole_word: bool,
-    },
+    Replace { of: Box<Self>, find: String, with: String },
+    /// The occurrences of a text as lines, from left to right, without overlaps. `ignore_case` ignores ASCII case;
+    /// `whole_word` leaves out occurrences with an ASCII letter, digit or underscore beside them.
+    Matches { of: Box<Self>, text: String, ignore_case: bool, whole_word: bool },
     /// A text transformed: its case, order or line breaks changed.
-    Rewritten {
-        /// The query for the lines to transform.
-        of: Box<Self>,
-        /// The transformation of the text.
-        how: Rewrite,
-    },
+    Rewritten { of: Box<Self>, how: Rewrite },
     /// A part of each file's path as a line, in the order of the files.
-    Names {
-        /// The query for the files whose paths are taken apart.
-        of: Box<Self>,
-        /// The part of the path to show: name, folder or extension.
-        part: NamePart,
-    },
-    /// The lines with their line numbers, as `number:line`.
-    Numbered {
-        /// The query for the lines to number: lines of files, possibly filtered or a range of them.
-        of: Box<Self>,
-    },
+    Names { of: Box<Self>, part: NamePart },
+    /// The lines of files, possibly filtered or a range of them, with their line numbers, as `number:line`.
+    Numbered { of: Box<Self> },
     /// A comparison of two texts.
-    Compare {
-        /// The query for the lines of the first text.
-        of: Box<Self>,
-        /// The query for the lines of the second text.
-        with: Box<Self>,
-        /// The question about the two texts, such as whether they are identical.
-        relation: Relation,
-    },
+    Compare { of: Box<Self>, with: Box<Self>, relation: Relation },
     /// The files with their sizes and modification times.
-    Details {
-        /// The query for the files to list with size and modification time.
-        of: Box<Self>,
-    },
+    Details { of: Box<Self> },
     /// One property of each file or folder, as `value<tab>path`.
-    Field {
-        /// The query for the files or folders whose property is shown.
-        of: Box<Self>,
-        /// The property to show, such as the owner.
-        field: Field,
-    },
+    Field { of: Box<Self>, field: Field },
     /// The files whose content equals that of at least one other file, as `sha256<tab>path`, sorted.
-    Duplicates {
-        /// The query for the files to search for equal content.
-        of: Box<Self>,
-    },
-    /// One number for each group of elements, as `number<tab>group`: the largest number first, ties by group name.
-    Group {
-        /// The query for the elements to group: files, or lines (grouped by text and only counted).
-        of: Box<Self>,
-        /// The property that the elements of a group share.
-        by: GroupKey,
-        /// The function that computes the number of each group, such as the count.
-        function: Function,
-    },
-    /// A single number computed from all elements of a query.
-    Aggregate {
-        /// The query for the elements that the number is computed from.
-        of: Box<Self>,
-        /// The function that computes the number, such as a count or a total size.
-        function: Function,
-    },
+    Duplicates { of: Box<Self> },
+    /// One number for each group of files, or of equal lines, as `number<tab>group`: the largest number first, ties by
+    /// group name. Groups of lines are only counted.
+    Group { of: Box<Self>, by: GroupKey, function: Function },
+    /// A single number computed from all elements of a query, such as their count.
+    Aggregate { of: Box<Self>, function: Function },
+}
+
+/// A question of a kind of its own, described in `kinds`, with its values by name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Known {
+    /// The name of the kind.
+    pub(crate) kind: String,
+    pub(crate) given: BTreeMap<String, String>,
 }
 
 /// How many levels below a folder a query includes.
@@ -228,9 +123,7 @@ pub enum Kind {
 /// A sort key and its direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SortKey {
-    /// The property that elements are sorted by.
     pub by: Key,
-    /// The sort direction, ascending or descending.
     pub order: Order,
 }
 
@@ -283,12 +176,7 @@ pub enum Part {
     /// This many lines from the end of the text.
     Last(u64),
     /// Lines from one number to another, both included, counted from 1.
-    Range {
-        /// Number of the first line of the range, from 1.
-        from: u64,
-        /// Number of the last line of the range, itself included.
-        to: u64,
-    },
+    Range { from: u64, to: u64 },
     /// The lines from this line number (counted from 1) to the end of the text.
     From(u64),
 }
@@ -343,8 +231,10 @@ pub enum Relation {
     Common,
     /// Which lines of the first don't occur in the second, each once.
     OnlyFirst,
-    /// Whether both are equal byte by byte.
+    /// Whether both are equal byte by byte: yes or no.
     Identical,
+    /// Whether both are equal byte by byte, in a sentence that names them.
+    Told,
     /// The changes from the first to the second, as `diff` prints them.
     Difference,
 }

@@ -33,6 +33,8 @@ pub(crate) enum Concept {
     Nor,
     /// A verb that asks a question, such as "list", "show" or "find".
     Verb(Verb),
+    /// A phrase such as "as a tree": everything below a folder.
+    Tree,
     /// A phrase such as "what is in", which lists the direct content of a folder.
     ListFolder,
     /// A phrase such as "how many", which asks for a count.
@@ -49,20 +51,16 @@ pub(crate) enum Concept {
     Details,
     /// A phrase such as "when was", the start of "when was x modified".
     WhenWas,
+    /// A phrase such as "the full path of", before what is listed.
+    PathsOf,
+    /// A phrase such as "and print their paths" or "and where": what is found is listed.
+    WithPaths,
     /// A phrase such as "in bytes", which adds nothing as sizes are always in bytes.
     InBytes,
     /// A word such as "files" or "folder": a noun for a kind of entry.
-    Noun {
-        /// The kind of entry that the noun means.
-        kind: Kind,
-        /// Whether the noun is plural ("files").
-        plural: bool,
-    },
+    Noun { kind: Kind, plural: bool },
     /// The noun "lines" (of a text), in the singular or plural.
-    Lines {
-        /// Whether the noun is plural ("lines").
-        plural: bool,
-    },
+    Lines { plural: bool },
     /// A word such as "rows": the lines of a table without its heading.
     Rows,
     /// A word such as "first" or "last": an end of a text or of a sorted list.
@@ -70,46 +68,23 @@ pub(crate) enum Concept {
     /// A phrase such as "the beginning of": the first or last lines, without a number.
     SomeLines(Edge),
     /// A word such as "largest" or "newest": the first element in a sort order.
-    Superlative {
-        /// The sort key that the superlative means.
-        by: Key,
-        /// The sort direction that puts the element first.
-        order: Order,
-    },
+    Superlative { by: Key, order: Order },
+    /// A word such as "bigger", said of one of two files.
+    Comparative { by: Key, order: Order },
     /// A superlative only before a noun, such as "last modified".
-    SuperlativeBefore {
-        /// The sort key that the superlative means.
-        by: Key,
-        /// The sort direction that puts the element first.
-        order: Order,
-    },
+    SuperlativeBefore { by: Key, order: Order },
     /// A phrase such as "sorted by", before a sort key.
     SortBy,
     /// A sort key named in the request, such as "size".
     Key(Key),
     /// A word such as "alphabetically": a sort key with its direction.
-    Sorted {
-        /// The sort key that the word means.
-        by: Key,
-        /// The sort direction that the word means.
-        order: Order,
-    },
+    Sorted { by: Key, order: Order },
     /// A sort direction such as "in descending order".
     Order(Order),
     /// A phrase such as "larger than", before a quantity.
-    Compare {
-        /// The direction of the comparison, such as "more than".
-        bound: Bound,
-        /// The quantity compared: size or age.
-        of: Measure,
-    },
+    Compare { bound: Bound, of: Measure },
     /// A bound after a quantity, such as "or more".
-    OrBound {
-        /// The direction of the comparison, such as "at least".
-        bound: Bound,
-        /// The quantity compared: size or age.
-        of: Measure,
-    },
+    OrBound { bound: Bound, of: Measure },
     /// The word "between", before the two ends of a range.
     Between,
     /// A word such as "to", between the ends of a range.
@@ -182,6 +157,12 @@ pub(crate) enum Concept {
     Contains,
     /// A phrase such as "the word", before a text that is content.
     TheWord,
+    /// A word such as "errors": the lines that have this text, in any letter case.
+    Marker(String),
+    /// A phrase such as "the word", before one word that is content, whatever else it means.
+    ThisWord,
+    /// A phrase such as "on which line is", before a text to look for.
+    WhichLine,
     /// A command such as "grep", before a text to look for in lines.
     Grep,
     /// A phrase such as "ignoring case": texts are searched without regard to case.
@@ -211,10 +192,7 @@ pub(crate) enum Concept {
     /// A word such as "it" or "those": refers to the result of an earlier step or request.
     Reference(Reference),
     /// A word such as "one" or "ones": a pronoun in place of a noun.
-    One {
-        /// Whether the pronoun is plural ("ones").
-        plural: bool,
-    },
+    One { plural: bool },
     /// A phrase such as "what about", before the folder or file for which the previous request is repeated.
     WhatAbout,
     /// A word such as "again", which repeats the previous request.
@@ -231,11 +209,8 @@ pub(crate) enum Concept {
     Per,
     /// A phrase such as "each" or "per file": the answer is wanted for each element.
     Each,
-    /// A phrase such as "how often does each word": counts equal words or lines.
-    Frequency {
-        /// Whether equal words are counted rather than equal lines.
-        words: bool,
-    },
+    /// A phrase such as "how often does each word": counts equal words, or equal lines.
+    Frequency { words: bool },
     /// A word such as "occur", the end of "how often does each word occur".
     Occurs,
     /// A word such as "groups", as in "the first 5 groups".
@@ -303,10 +278,7 @@ pub(crate) enum Concept {
     /// A phrase such as "to names like", before a template.
     NewTemplate,
     /// The noun "processes", in the singular or plural.
-    Processes {
-        /// Whether the noun is plural ("processes").
-        plural: bool,
-    },
+    Processes { plural: bool },
     /// A fact of the machine, such as "kernel version".
     Fact(Fact),
     /// A question about a file system, such as "free disk space of".
@@ -337,12 +309,7 @@ pub(crate) enum Concept {
     RepeatedNames,
     /// A phrase such as "occurrences of", before a text: whether they are counted, and whether they must be whole
     /// words.
-    Occurrences {
-        /// Whether the occurrences are counted rather than listed.
-        counted: bool,
-        /// Whether the occurrences must be whole words.
-        whole: bool,
-    },
+    Occurrences { counted: bool, whole: bool },
     /// A phrase such as "containing the whole word", before the word.
     ContainsWord,
     /// A phrase such as "as a whole word", after a text.

@@ -1,22 +1,21 @@
-//! Coverage: compares what a request asks for with what was recorded, both ways.
+//! Coverage: checks that everything a request asks for was done, and that nothing else was.
 //!
-//! A [`Ledger`] is made when a task begins, while the disk is as the user left it. It reads the request, and computes
-//! what the disk would hold if exactly this was done. At the end the recorded changes are compared with it.
+//! A [`Ledger`] is made when a task begins, before anything is changed. It reads the request and simulates its steps on
+//! a view of the disk. At the end of the task the recorded changes and the disk are compared with the simulation.
 
 mod answer;
+mod at_end;
 mod compare;
-mod cover;
-mod elsewhere;
 mod git;
-mod later;
-mod net;
 mod overlay;
 mod performed;
-pub(crate) mod settings;
+mod records;
+mod report;
 mod simulate;
 #[cfg(test)]
 mod tests;
 mod typed;
+mod workspace;
 
 use std::collections::BTreeMap;
 
@@ -24,34 +23,49 @@ use artoo_proto::{
     Clause, Coverage, CoverageState, Environment, Now, Obligation, OfferedReading, ProposedReading, Reading,
     SessionTurn, ToolCall, Unread,
 };
+use serde::{Deserialize, Serialize};
 
+use self::overlay::Overlay;
+pub(crate) use self::performed::HELD;
 pub use self::performed::performed;
-use self::simulate::{Expect, Simulation, simulate};
+use self::simulate::{Expectation, Simulation, simulate};
+pub(crate) use self::simulate::{Written, written};
 use crate::algebra::Step;
 use crate::english::english_steps;
+use crate::ensure::ensure;
 use crate::eval::FileSystem;
 use crate::parse::{Background, ReadClause, background_of, clauses, owed, unsaid};
 
-/// What one request asks for, and what the disk would hold if exactly this was done.
-#[derive(Debug)]
+/// The disk as it would be after these steps.
+pub(crate) fn after<'a>(steps: &[Step], fs: &'a dyn FileSystem) -> impl FileSystem + use<'a> {
+    let steps: Vec<&Step> = steps.iter().collect();
+    Overlay::new(fs, simulate(&steps, BTreeMap::new(), fs).nodes)
+}
+
+/// The steps that a request asks for, with a simulation of the disk after them.
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Ledger {
     environment: Environment,
     reading: Reading,
-    /// What was read.
+    /// The steps that code read in the request.
     read: Sequence,
-    /// What was read together with what a model proposed; `None` without a proposal.
+    /// The same steps together with those that a model proposed; `None` without a proposal.
     offered: Option<Sequence>,
     required: Vec<Required>,
     by_required: bool,
     confirmed: bool,
+    /// The proposals behind the offered readings.
+    #[serde(default)]
+    proposed: Vec<ProposedReading>,
 }
 
-/// The steps of a request, each with the position of its clause, and what they would leave.
-#[derive(Debug, Default)]
+/// The steps of a request, each with the position of its clause, and their simulation.
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Sequence {
     steps: Vec<(usize, Step)>,
     simulation: Simulation,
-    /// The same steps with new files of bare names placed in the workspace; `None` if there are none.
+    /// The same steps with new files that were named without a folder placed in the workspace; `None` if there are
+    /// none.
     elsewhere: Option<Box<Self>>,
 }
 
@@ -63,16 +77,16 @@ impl Sequence {
         Self { steps, simulation, elsewhere: None }
     }
 
-    /// Adds the sequence that places new files of bare names in the workspace.
+    /// Adds the sequence that places new files that were named without a folder in the workspace.
     fn with_workspace(mut self, clauses: &[Clause], environment: &Environment, fs: &dyn FileSystem) -> Self {
-        let moved = elsewhere::in_workspace(&self.steps, clauses, environment, fs);
+        let moved = workspace::in_workspace(&self.steps, clauses, environment, fs);
         self.elsewhere = moved.map(|steps| Box::new(Self::of(steps, fs)));
         self
     }
 }
 
 /// A check that a script requires.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Required {
     check: String,
     steps: Vec<Step>,
@@ -80,8 +94,7 @@ struct Required {
 }
 
 impl Ledger {
-    /// Reads a request without computing what it would change. Such a ledger can't be compared until
-    /// [`Ledger::simulate`].
+    /// Reads a request without simulating it; [`Ledger::cover`] needs [`Ledger::simulate`] first.
     #[must_use]
     pub fn read(
         request: &str,
@@ -93,7 +106,7 @@ impl Ledger {
         Self::of_clauses(request, clauses(request, session, environment, now, fs), environment)
     }
 
-    /// Computes what the request would change and answer. To be called before the task changes anything.
+    /// Simulates the changes and answers of the request. Must be called before the task changes anything.
     #[must_use]
     pub fn simulate(mut self, fs: &dyn FileSystem) -> Self {
         let read = Sequence::of(std::mem::take(&mut self.read.steps), fs);
@@ -102,7 +115,14 @@ impl Ledger {
         self
     }
 
-    /// The ledger of a request whose clauses are read already.
+    /// Whether every clause was read, and each asks a question and changes nothing.
+    #[must_use]
+    pub fn only_asks(&self) -> bool {
+        let is_read = self.reading.unread().next().is_none();
+        is_read && self.read.steps.iter().all(|(_, step)| matches!(step, Step::Ask(_)))
+    }
+
+    /// The ledger of a request from its parsed clauses.
     fn of_clauses(request: &str, clauses: Vec<ReadClause>, environment: &Environment) -> Self {
         let (mut reading, mut all) = (Reading::default(), Vec::new());
         for (at, (number, clause)) in (1..).zip(clauses).enumerate() {
@@ -125,19 +145,21 @@ impl Ledger {
             required: Vec::new(),
             by_required: false,
             confirmed: false,
+            proposed: Vec::new(),
         }
     }
 
-    /// The clauses of the request, the steps read in them, and the readings on offer.
+    /// The clauses of the request, the steps read in them, and the offered readings.
     #[must_use]
     pub fn reading(&self) -> &Reading {
         &self.reading
     }
 
-    /// Adds checks that a script requires (`--require`); `only` lets them alone decide (`--exit-by-required`).
+    /// Adds checks that a script requires (`--require`). With `only` (`--exit-by-required`) the result depends on them
+    /// alone.
     ///
     /// # Errors
-    /// What is wrong with the first check that can't be read, for the user.
+    /// A message for the user if a check can't be parsed.
     pub fn require(&mut self, checks: &[String], only: bool, fs: &dyn FileSystem) -> Result<(), String> {
         for check in checks {
             let steps = typed::shorthand(check, &self.environment, fs)?;
@@ -147,17 +169,17 @@ impl Ledger {
         Ok(())
     }
 
-    /// Adds one required check. It is about the end of the task, so its questions are answered then.
+    /// Adds one required check. Its questions are answered when the task ends.
     fn require_steps(&mut self, check: &str, steps: Vec<Step>, fs: &dyn FileSystem) {
         let all: Vec<&Step> = steps.iter().collect();
         let mut simulation = simulate(&all, BTreeMap::new(), fs);
-        // What only the request itself makes possible is carried out after it.
-        if simulation.rows.iter().any(|row| matches!(row, Expect::Never(_))) {
+        // A check that fails on the initial disk may depend on the request, so it is simulated after the request.
+        if simulation.rows.iter().any(|row| matches!(row, Expectation::Never(_))) {
             simulation = simulate(&all, self.read.simulation.nodes.clone(), fs);
         }
         for (row, step) in simulation.rows.iter_mut().zip(&steps) {
             if matches!(step, Step::Ask(_)) {
-                *row = Expect::Later(String::new());
+                *row = Expectation::Later(String::new());
             }
         }
         self.required.push(Required { check: check.to_owned(), steps, simulation });
@@ -166,7 +188,7 @@ impl Ledger {
     /// Adds readings of unread clauses that a model proposed; they count only after [`Ledger::confirm`].
     pub fn propose(&mut self, proposals: &[ProposedReading], fs: &dyn FileSystem) {
         for proposal in proposals {
-            // A model that proposes checks says that the clause asks for something.
+            // Proposed checks replace an offer that says the clause asks for nothing.
             let is_other = |known: &OfferedReading| known.clause != proposal.clause || !known.obligations.is_empty();
             self.reading.offered.retain(is_other);
             let typed = proposal.checks.iter().map(|check| typed::steps(check, &self.environment, fs));
@@ -180,41 +202,42 @@ impl Ledger {
                 Some(words) => Err(format!("“{words}”: no check says this; add one, or leave the clause unread")),
                 None => offer,
             };
-            if let Err(problem) = offer.and_then(|steps| self.offer(proposal.clause, steps, fs)) {
-                let line = format!("clause {}: {problem}", proposal.clause);
-                if !self.reading.refused.contains(&line) {
-                    self.reading.refused.push(line);
+            let line = match offer.and_then(|steps| self.offer(proposal.clause, steps, fs)) {
+                Ok(()) => {
+                    self.proposed.retain(|known| known.clause != proposal.clause);
+                    self.proposed.push(proposal.clone());
+                    continue;
                 }
+                Err(problem) => format!("clause {}: {problem}", proposal.clause),
+            };
+            if !self.reading.refused.contains(&line) {
+                self.reading.refused.push(line);
             }
         }
     }
 
-    /// Adds one proposed reading; an error if it can't count.
+    /// Adds one proposed reading; an error if it is not acceptable.
     fn offer(&mut self, number: u32, steps: Vec<Step>, fs: &dyn FileSystem) -> Result<(), String> {
         let unread =
             self.reading.unread().find(|(clause, _)| clause.number == number).map(|(clause, _)| clause.clone());
         let Some(clause) = unread else { return Err("it is read already, or there is none of this number".to_owned()) };
-        if self.confirmed {
-            return Err("the readings are confirmed already".to_owned());
-        }
+        ensure(!self.confirmed, || "the readings are confirmed already".to_owned())?;
         if self.reading.offered.iter().any(|known| known.clause == number) {
             return Ok(());
         }
-        // A clause that asks for nothing is background to one that does.
-        if steps.is_empty() && self.reading.clauses.len() == 1 {
-            return Err("it proposes nothing".to_owned());
-        }
+        // A clause without checks is background information, which needs another clause to belong to.
+        ensure(!steps.is_empty() || self.reading.clauses.len() != 1, || "it proposes nothing".to_owned())?;
         let again = Sequence::of(self.read.steps.clone(), fs);
-        if again.simulation.rows != self.read.simulation.rows {
-            return Err("files were changed since the request was read".to_owned());
-        }
+        ensure(again.simulation.rows == self.read.simulation.rows, || {
+            "files were changed since the request was read".to_owned()
+        })?;
         let known = self.offered.as_ref().map_or(&self.read.steps, |offered| &offered.steps);
         let at = self.reading.clauses.iter().position(|known| known.number == number).unwrap_or_default();
         let all = known.iter().cloned().chain(steps.iter().map(|step| (at, step.clone())));
         let sequence = Sequence::of(all.collect(), fs);
         for ((place, step), row) in sequence.steps.iter().zip(&sequence.simulation.rows) {
             let is_new_problem = *place == at || !self.fails_already(*place, step);
-            if let Expect::Never(problem) = row
+            if let Expectation::Never(problem) = row
                 && is_new_problem
             {
                 return Err(problem.clone());
@@ -226,50 +249,50 @@ impl Ledger {
         Ok(())
     }
 
-    /// Whether a step that was read can't be met by itself.
+    /// Whether a step fails in the simulation of what was read.
     fn fails_already(&self, clause: usize, step: &Step) -> bool {
         let mut rows = self.read.steps.iter().zip(&self.read.simulation.rows);
-        rows.any(|((at, known), row)| *at == clause && known == step && matches!(row, Expect::Never(_)))
+        rows.any(|((at, known), row)| *at == clause && known == step && matches!(row, Expectation::Never(_)))
     }
 
-    /// The user confirmed the offered readings: from now on they count as the user's own words.
+    /// Records that the user confirmed the offered readings; from then on they count as the user's own words.
     pub fn confirm(&mut self) {
         self.confirmed = true;
     }
 
-    /// Compares what was asked for with what the calls of the task recorded, and with the disk as it is now.
+    /// Forgets the proposed readings, so that others can be proposed.
+    pub fn withdraw(&mut self) {
+        (self.confirmed, self.offered) = (false, None);
+        self.proposed.clear();
+        self.reading.refused.clear();
+        self.reading.offered = backgrounds(&self.reading);
+    }
+
+    /// Compares the request with the recorded changes of the task's calls and with the current disk.
     #[must_use]
     pub fn cover(&self, calls: &[ToolCall], fs: &dyn FileSystem) -> Coverage {
         self.covered(calls, fs)
     }
 }
 
-/// The bytes of a clause without the words and marks that join it to others.
+/// The byte range of a clause without commas, semicolons and joining words such as "and" at its ends.
 fn trimmed(request: &str, (from, to): (usize, usize)) -> (usize, usize) {
-    const JOINS: [&str; 3] = ["and", "then", "also"];
     let is_space = |c: char| c.is_whitespace() || matches!(c, ',' | ';');
-    let mut words = request.get(from..to).unwrap_or_default().trim_matches(is_space);
-    loop {
-        let first = words.split(is_space).next().filter(|first| first.len() < words.len());
-        let last = words.rsplit(is_space).next().filter(|last| last.len() < words.len());
-        let joins = |word: Option<&str>| {
-            word.filter(|word| JOINS.iter().any(|join| word.eq_ignore_ascii_case(join))).map(str::len)
-        };
-        words = match (joins(first), joins(last)) {
-            (Some(length), _) => words.get(length..),
-            (None, Some(length)) => words.get(..words.len() - length),
-            (None, None) => break,
-        }
-        .unwrap_or_default()
-        .trim_matches(is_space);
+    let is_join = |word: &str| ["and", "then", "also"].iter().any(|join| word.eq_ignore_ascii_case(join));
+    let mut rest = request.get(from..to).unwrap_or_default().trim_matches(is_space);
+    while let Some((_, after)) = rest.split_once(is_space).filter(|(first, _)| is_join(first)) {
+        rest = after.trim_start_matches(is_space);
     }
-    let start = words.as_ptr().addr() - request.as_ptr().addr();
-    if words.is_empty() { (from, to) } else { (start, start + words.len()) }
+    while let Some((before, _)) = rest.rsplit_once(is_space).filter(|(_, last)| is_join(last)) {
+        rest = before.trim_end_matches(is_space);
+    }
+    let start = rest.as_ptr().addr() - request.as_ptr().addr();
+    if rest.is_empty() { (from, to) } else { (start, start + rest.len()) }
 }
 
-/// The clauses that may only tell how things are, as readings without obligations.
+/// The unread clauses that may be statements of fact, as readings without obligations.
 ///
-/// One that names files could say what a clause that code read is about, so it must stand beside none.
+/// A statement that names files could restrict another clause, so it is offered only if no clause was read.
 fn backgrounds(reading: &Reading) -> Vec<OfferedReading> {
     let is_read = reading.clauses.iter().any(|clause| clause.unread.is_none());
     let is_background = |clause: &&Clause| match background_of(&clause.words) {
@@ -287,7 +310,7 @@ fn backgrounds(reading: &Reading) -> Vec<OfferedReading> {
     if reading.clauses.len() > 1 { unread.filter(is_background).map(offer).collect() } else { Vec::new() }
 }
 
-/// Steps as obligations, each with its English.
+/// Steps as obligations, each with its English sentence.
 fn obligations(steps: &[Step]) -> Vec<Obligation> {
     let one = |step: &Step| {
         let reading = english_steps(std::slice::from_ref(step));

@@ -8,7 +8,7 @@ mod pred;
 
 pub use act::english_act;
 
-use crate::algebra::{Field, Function, GroupKey, Order, Query, Relation, SortKey, Step, Ty};
+use crate::algebra::{Field, Function, Query, Relation, SortKey, Step, Ty};
 
 /// The English sentence of a query in normal form.
 #[must_use]
@@ -17,9 +17,12 @@ pub fn english(query: &Query) -> String {
         Query::System { fact: crate::algebra::Fact::Date } => "show today's date".to_owned(),
         Query::System { fact } => format!("show the {}", fact::phrase(fact)),
         Query::Aggregate { of, function } => number(of, *function),
-        Query::Group { of, by, function } => format!("{}, per {}", number(of, *function), group(*by)),
+        Query::Group { of, by, function } => format!("{}, per {}", number(of, *function), word(by)),
         Query::Sort { of, keys } if is_groups(of) => format!("{}{}", english(of), order(keys)),
         Query::Limit { of, skip: 0, count } if is_groups(of) => format!("{}, first {count} groups", english(of)),
+        Query::Compare { of, with, relation: Relation::Told } => {
+            format!("compare {} and {}", lines::compared(of), lines::compared(with))
+        }
         Query::Compare { of, with, relation: Relation::Identical } => {
             format!("whether {} is identical to {}", lines::compared(of), lines::compared(with))
         }
@@ -94,18 +97,9 @@ fn number(of: &Query, function: Function) -> String {
     }
 }
 
-/// The word for a group key.
-fn group(by: GroupKey) -> &'static str {
-    match by {
-        GroupKey::Extension => "extension",
-        GroupKey::Folder => "folder",
-        GroupKey::Day => "day",
-        GroupKey::Month => "month",
-        GroupKey::Year => "year",
-        GroupKey::Kind => "kind",
-        GroupKey::Owner => "owner",
-        GroupKey::Text => "text",
-    }
+/// The name that a unit variant is serialised by, which is its English word.
+fn word(variant: impl serde::Serialize) -> String {
+    serde_json::to_value(variant).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 /// The words for a property of files.
@@ -126,30 +120,23 @@ fn property(field: Field) -> &'static str {
 
 /// A sort order in English: ", sorted by size in descending order, then by name in ascending order".
 fn order(keys: &[SortKey]) -> String {
-    let mut said = String::new();
-    for (at, key) in keys.iter().enumerate() {
+    let one = |(at, key): (usize, &SortKey)| {
         let lead = if at == 0 { "sorted" } else { "then" };
-        let order = match key.order {
-            Order::Ascending => "ascending",
-            Order::Descending => "descending",
-        };
-        said.push_str(&format!(", {lead} by {} in {order} order", files::key(key.by)));
-    }
-    said
+        format!(", {lead} by {} in {} order", files::key(key.by), word(key.order))
+    };
+    keys.iter().enumerate().map(one).collect()
 }
 
 /// The text in the first pair of quotation marks that does not occur in the text itself.
-fn quoted(text: &str) -> String {
-    for (open, close) in [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('«', '»')] {
-        if !text.contains(open) && !text.contains(close) {
-            return format!("{open}{text}{close}");
-        }
-    }
-    format!("«{text}»")
+pub(crate) fn quoted(text: &str) -> String {
+    let pairs = [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('«', '»')];
+    let free = pairs.into_iter().find(|(open, close)| !text.contains([*open, *close]));
+    let (open, close) = free.unwrap_or(('«', '»'));
+    format!("{open}{text}{close}")
 }
 
 /// A path, in quotation marks if it could be misread.
-fn quoted_path(path: &str) -> String {
+pub(crate) fn quoted_path(path: &str) -> String {
     let plain = path.chars().all(|c| c.is_alphanumeric() || matches!(c, '/' | '_' | '-' | '.'));
     if plain && !path.ends_with('.') { path.to_owned() } else { quoted(path) }
 }

@@ -111,6 +111,11 @@ pub fn evaluate(query: &Query, fs: &dyn FileSystem) -> Result<Answer, EvalError>
         Query::ArchiveEntries { path } => lines::of_archive(Path::new(path), fs).map(Answer::Lines),
         Query::Processes => process::all(fs).map(Answer::Processes),
         Query::System { fact } => fact::value(fact, fs),
+        Query::Known { known } => {
+            let row = known.row().ok_or(EvalError::Meaningless)?;
+            let lines = (row.eval)(known, fs)?.into_iter().map(|line| Line::plain(line.into_bytes()));
+            Ok(Answer::Lines(lines.collect()))
+        }
         Query::TextOf { of } => lines::of_files(&self::files(of, fs)?, fs).map(Answer::Lines),
         Query::Filter { of, keep } => match evaluate(of, fs)? {
             Answer::Files(files) => files::keep(files, keep, of, fs).map(Answer::Files),
@@ -135,9 +140,9 @@ pub fn evaluate(query: &Query, fs: &dyn FileSystem) -> Result<Answer, EvalError>
             _ => Err(EvalError::Meaningless),
         },
         Query::Limit { of, skip, count } => Ok(match evaluate(of, fs)? {
-            Answer::Files(files) => Answer::Files(stretch(files, *skip, *count)),
-            Answer::Groups(groups) => Answer::Groups(stretch(groups, *skip, *count)),
-            Answer::Processes(processes) => Answer::Processes(stretch(processes, *skip, *count)),
+            Answer::Files(files) => Answer::Files(limited(files, *skip, *count)),
+            Answer::Groups(groups) => Answer::Groups(limited(groups, *skip, *count)),
+            Answer::Processes(processes) => Answer::Processes(limited(processes, *skip, *count)),
             _ => return Err(EvalError::Meaningless),
         }),
         Query::Part { of, part } => Ok(Answer::Lines(lines::part(self::lines(of, fs)?, *part))),
@@ -182,11 +187,11 @@ fn lines(query: &Query, fs: &dyn FileSystem) -> Result<Vec<Line>, EvalError> {
 /// Evaluates a comparison of two texts.
 fn compare(of: &Query, with: &Query, relation: Relation, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
     match (relation, of, with) {
-        (Relation::Identical, Query::TextFile { path: one }, Query::TextFile { path: two }) => {
+        (Relation::Identical | Relation::Told, Query::TextFile { path: one }, Query::TextFile { path: two }) => {
             let content = |path: &str| text::content(Path::new(path), fs);
             Ok(Answer::Truth(content(one)? == content(two)?))
         }
-        (Relation::Identical, ..) => {
+        (Relation::Identical | Relation::Told, ..) => {
             let texts = |query| lines(query, fs).map(|lines| lines.into_iter().map(|line| line.text));
             Ok(Answer::Truth(texts(of)?.eq(texts(with)?)))
         }
@@ -208,7 +213,7 @@ fn by_keys(keys: &[SortKey], by: impl Fn(Key) -> Ordering) -> Ordering {
 }
 
 /// The elements of a list after the first `skip`, at most `count`.
-fn stretch<T>(elements: Vec<T>, skip: u64, count: u64) -> Vec<T> {
+fn limited<T>(elements: Vec<T>, skip: u64, count: u64) -> Vec<T> {
     let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     elements.into_iter().skip(size(skip)).take(size(count)).collect()
 }

@@ -130,8 +130,7 @@ impl Lexicon {
     ///
     /// `None` if there are several such words, if the word is proper English, or if one of them is a verb for a change.
     pub(crate) fn correction_of(&self, word: &str) -> Option<&str> {
-        if word.chars().count() < MIN_CHARS_FOR_A_TYPO || !word.chars().all(|c| c.is_ascii_lowercase()) || is(word, 'o')
-        {
+        if word.chars().count() < MIN_CHARS_FOR_A_TYPO || !word.chars().all(|c| c.is_ascii_lowercase()) {
             return None;
         }
         let slipped: Vec<&str> =
@@ -148,9 +147,10 @@ impl Lexicon {
         }
     }
 
-    /// The known words that a word may be a slip of, with the number of slips, the fewest first.
+    /// The known words that a word may be a slip of, with the number of slips, the fewest first; none for proper English.
     pub(crate) fn near(&self, word: &str) -> Vec<(usize, &'static str)> {
-        let known = WORDS.lines().filter_map(|line| line.split_once('\t').filter(|(_, is)| is.contains('k')));
+        let lines = if is(word, 'o') { "" } else { WORDS }.lines();
+        let known = lines.filter_map(|line| line.split_once('\t').filter(|(_, is)| is.contains('k')));
         let mut near: Vec<_> = known.filter_map(|(known, _)| Some((slips(word, known)?, known))).collect();
         near.sort_by_key(|(slips, known)| (*slips, known.chars().next() != word.chars().next()));
         near
@@ -171,7 +171,11 @@ const MAX_SLIPS: usize = 2;
 
 /// The number of letters added, lost, changed or swapped between a word and a known one; `None` if they are not near.
 pub(crate) fn slips(word: &str, known: &str) -> Option<usize> {
-    if word.is_ascii() && word.len().abs_diff(known.len()) > MAX_SLIPS && known.is_ascii() {
+    // A slip changes the length by one letter at most, and the set of letters by two: most words need no comparison.
+    let letters = |word: &str| word.bytes().fold(0_u32, |set, byte| set | 1_u32 << (byte % 32));
+    let differing = (letters(word) ^ letters(known)).count_ones() as usize;
+    let is_far = word.len().abs_diff(known.len()) > MAX_SLIPS || differing > 2 * MAX_SLIPS;
+    if is_far && word.is_ascii() && known.is_ascii() {
         return None;
     }
     let slips = strsim::osa_distance(word, known);

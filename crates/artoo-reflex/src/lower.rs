@@ -1,6 +1,5 @@
-//! Lowers a query to one tool call and an act to a few. Whatever the tools can't compute exactly is refused.
+//! Lowers a query to one tool call. A query that the tools can't compute exactly is refused.
 
-mod act;
 mod facts;
 mod files;
 mod find;
@@ -10,15 +9,15 @@ mod lines;
 mod pipeline;
 mod processes;
 mod selection;
-mod typed;
+pub(crate) mod typed;
 
 use artoo_proto::ToolRequest;
 use serde_json::json;
 
 use crate::algebra::{Function, Query, Relation, Ty};
+use crate::ensure::ensure;
 
-pub use act::perform;
-use pipeline::{Argv, Pipeline};
+pub(crate) use pipeline::{Argv, Pipeline};
 
 /// Why no tool call computes exactly a query; the text names the part of the query that can't be computed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -32,6 +31,9 @@ pub enum Unsupported {
     /// The sandbox hides this information from programs.
     #[error("{0} can't be asked of the kernel in the sandbox that artoo runs programs in")]
     Sandboxed(&'static str),
+    /// The edit can't be carried out on what the file holds; the text says why.
+    #[error("{0}")]
+    Edit(String),
     /// The programs of this operating system don't compute this in the same way.
     #[error("{0} is not computed in the same way on this system")]
     System(&'static str),
@@ -73,9 +75,7 @@ pub fn lower(query: &Query, os: &str) -> Result<ToolRequest, Unsupported> {
         Ok(call) => return Ok(call),
         Err(unsupported) => unsupported,
     };
-    if query.ty().is_err() {
-        return Err(typed);
-    }
+    ensure(query.ty().is_ok(), || typed)?;
     Ok(ToolRequest { tool: "shell".to_owned(), input: json!({ "pipeline": programs(query, os)? }) })
 }
 
@@ -83,6 +83,16 @@ pub fn lower(query: &Query, os: &str) -> Result<ToolRequest, Unsupported> {
 pub(crate) fn programs(query: &Query, os: &str) -> Result<Vec<Vec<String>>, Unsupported> {
     let ty = query.ty().map_err(|_| Unsupported::Arrangement("a query without meaning"))?;
     command(query, ty, Programs::of(os)?)?.programs()
+}
+
+/// The programs that print the paths of files, each with a NUL after it, in their order.
+pub(crate) fn files_to(query: &Query) -> Result<Pipeline, Unsupported> {
+    selection::paths(query, Programs::Gnu)
+}
+
+/// The programs that print plain lines.
+pub(crate) fn lines_to(query: &Query) -> Result<Pipeline, Unsupported> {
+    lines::text(query, Programs::Gnu)
 }
 
 /// The pipeline for a query whose result has this type.
@@ -101,7 +111,12 @@ fn command(query: &Query, ty: Ty, programs: Programs) -> Result<Pipeline, Unsupp
             let in_words = Argv::bytewise("sed -e").value("s/^ *0$/no/").and("-e").value("s/^ *[1-9][0-9]*$/yes/");
             command(&count, Ty::Number, programs).map(|count| count.pipe(in_words))
         }
-        (Query::Compare { of, with, .. }, Ty::Truth) => lines::difference(Argv::new("diff -q -s"), of, with),
+        (Query::Compare { of, with, relation }, Ty::Truth) => {
+            let compared = lines::difference(Argv::new("diff -q -s"), of, with)?;
+            let in_words =
+                Argv::bytewise("sed -e").value("s/.* are identical$/yes/").and("-e").value("s/.* differ$/no/");
+            Ok(if *relation == Relation::Told { compared } else { compared.pipe(in_words) })
+        }
         (Query::Aggregate { of, function }, Ty::Number) => match of.ty() {
             Ok(Ty::Files | Ty::Rows) => files::number(of, *function, programs),
             Ok(Ty::Lines) => lines::number(of, *function, programs),

@@ -10,6 +10,7 @@ mod features;
 mod forms;
 mod item;
 mod lexical;
+mod mend;
 mod offer;
 mod pattern;
 mod refuse;
@@ -23,6 +24,7 @@ use self::antecedent::Antecedent;
 pub(crate) use self::background::{Background, background_of};
 use self::build::{BuildError, Built};
 use self::chart::Chart;
+pub(crate) use self::forms::{Form, sorted};
 use self::item::Context;
 use self::lexical::{Phrases, corrected};
 use self::steps::StepBoundaries;
@@ -125,7 +127,7 @@ fn recent(session: &[SessionTurn]) -> Vec<&SessionTurn> {
 }
 
 /// Parses a request in the context of the earlier requests of the session.
-fn read(context: &Context<'_>, text: &str, session: &[&SessionTurn]) -> Result<Parsed, Abstention> {
+fn read<'a>(context: &Context<'a>, text: &str, session: &[&'a SessionTurn]) -> Result<Parsed, Abstention> {
     let (context, before) = follow(context, session);
     read_after(&context, text, before.as_ref())
 }
@@ -153,8 +155,25 @@ enum Failure {
     Unexplained(Vec<BuildError>),
 }
 
-/// The only reading of tokens as a whole.
+/// The only reading of tokens as a whole, as they stand or, of a question, as they are meant.
 fn attempt(
+    context: &Context<'_>,
+    text: &str,
+    tokens: &[Token],
+    before: Option<&Antecedent>,
+) -> Result<Vec<Built>, Failure> {
+    let built = match as_said(context, text, tokens, before) {
+        Err(Failure::Unexplained(errors)) => {
+            let mended = mend::question(context, text, tokens, before).or_else(|| mend::substituted(context, tokens));
+            mended.ok_or(Failure::Unexplained(errors))?
+        }
+        said => said?,
+    };
+    Ok(mend::located(context, tokens, built))
+}
+
+/// The only reading of tokens as they stand.
+fn as_said(
     context: &Context<'_>,
     text: &str,
     tokens: &[Token],
@@ -194,11 +213,12 @@ fn existing(context: &Context<'_>, readings: Vec<Vec<Built>>) -> Vec<Vec<Built>>
 
 /// The result that "those" refers to: of the last answered request, if this crate can read that; with the context of a
 /// request that follows it.
-fn follow<'a>(context: &Context<'a>, session: &[&SessionTurn]) -> (Context<'a>, Option<Antecedent>) {
+fn follow<'a>(context: &Context<'a>, session: &[&'a SessionTurn]) -> (Context<'a>, Option<Antecedent>) {
     let answered = session.split_last().filter(|(last, _)| last.answered);
     let parsed = answered.and_then(|(last, earlier)| read(context, &last.input, earlier).ok());
     let before = parsed.and_then(|parsed| Antecedent::of_request(&parsed.steps));
-    (Context { is_lost: before.is_none() && !session.is_empty(), ..*context }, before)
+    let earlier = answered.map(|(last, _)| last.input.as_str());
+    (Context { is_lost: before.is_none() && !session.is_empty(), earlier, ..*context }, before)
 }
 
 /// The steps of a reading, without their assumptions.

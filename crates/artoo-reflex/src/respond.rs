@@ -7,10 +7,12 @@ use artoo_proto::{
 use serde_json::json;
 
 use crate::algebra::{Act, Function, Key, Order, Query, SortKey, Step, Ty};
+use crate::coverage::{HELD, Written, after, written};
 use crate::english::{english, english_act};
 use crate::eval::FileSystem;
-use crate::lower::{Unsupported, lower, perform};
+use crate::lower::{Unsupported, lower};
 use crate::parse::{Parsed, offer, parse};
+use crate::perform::perform;
 use crate::suggest;
 use crate::texts::{self, decline};
 
@@ -26,23 +28,49 @@ pub fn respond(context: &RoleContext, fs: &dyn FileSystem) -> ReplyBody {
     let answer = match context {
         RoleContext::Perceive(perceive) => restate(perceive, fs),
         RoleContext::Plan(plan) => recipes(plan, fs),
-        RoleContext::Execute(_) | RoleContext::ValidateSubtask(_) | RoleContext::ValidateTask(_) => {
-            Err(decline("", Vec::new(), texts::JUDGES_NOTHING))
-        }
+        RoleContext::Execute(_)
+        | RoleContext::ValidateSubtask(_)
+        | RoleContext::ValidateTask(_)
+        | RoleContext::Word(_)
+        | RoleContext::WordRule(_) => Err(decline("", Vec::new(), texts::JUDGES_NOTHING)),
     };
     answer.unwrap_or_else(|abstention| ReplyBody::Abstain { abstention })
 }
 
-/// The perceiver's answer: the task restated as one English sentence per step.
+/// Answers the first request of a role to understand or plan a task, if every word of the task is read in one way and
+/// every step has a recipe; `None` otherwise, and for a task with anything besides its words.
+#[must_use]
+pub fn respond_in_full(context: &RoleContext, fs: &dyn FileSystem) -> Option<ReplyBody> {
+    match context {
+        RoleContext::Perceive(perceive) if perceive.material.is_none() && perceive.clarifications.is_empty() => {
+            understand(perceive, fs).ok()
+        }
+        RoleContext::Plan(plan) if plan.spec.material.is_none() && plan.problems.is_empty() => recipes(plan, fs).ok(),
+        RoleContext::Perceive(_)
+        | RoleContext::Plan(_)
+        | RoleContext::Execute(_)
+        | RoleContext::ValidateSubtask(_)
+        | RoleContext::ValidateTask(_)
+        | RoleContext::Word(_)
+        | RoleContext::WordRule(_) => None,
+    }
+}
+
+/// The perceiver's answer, or the decline with the nearest request that would be answered.
 fn restate(context: &PerceiveContext, fs: &dyn FileSystem) -> Result<ReplyBody, Abstention> {
     let PerceiveContext { raw_input, session, environment, now, .. } = context;
-    // Refuse here what can't be carried out, before anything is planned.
-    let planned = |parsed: &Parsed| plan(parsed, &environment.os, fs).map(|_| ());
-    let parsed = parse(raw_input, session, environment, *now, fs).and_then(|parsed| planned(&parsed).map(|()| parsed));
-    let parsed = parsed.map_err(|declined| {
-        let accepts = |parsed: &Parsed| planned(parsed).is_ok();
+    understand(context, fs).map_err(|declined| {
+        let accepts = |parsed: &Parsed| plan(parsed, &environment.os, fs).is_ok();
         Abstention { offer: offer(raw_input, session, environment, *now, fs, &accepts).map(Box::new), ..declined }
-    })?;
+    })
+}
+
+/// The perceiver's answer: the task restated as one English sentence per step.
+fn understand(context: &PerceiveContext, fs: &dyn FileSystem) -> Result<ReplyBody, Abstention> {
+    let PerceiveContext { raw_input, session, environment, now, .. } = context;
+    let parsed = parse(raw_input, session, environment, *now, fs)?;
+    // Refuse here what can't be carried out, before anything is planned.
+    plan(&parsed, &environment.os, fs)?;
     let value = json!({
         "task_id": label(&parsed.steps),
         "intent": parsed.reading,
@@ -67,10 +95,11 @@ fn plan(parsed: &Parsed, os: &str, fs: &dyn FileSystem) -> Result<RecipePlan, Ab
         return Err(decline(&parsed.reading, Vec::new(), &suggest::advice(&path, fs)));
     }
     let mut subtasks = Vec::new();
-    for step in &parsed.steps {
+    for (at, step) in parsed.steps.iter().enumerate() {
+        let before = after(parsed.steps.get(..at).unwrap_or_default(), fs);
         let pieces = match step {
             Step::Ask(query) => lower(query, os).and_then(|call| answered(query, call)).map(|piece| vec![piece]),
-            Step::Do(act) => acted(act),
+            Step::Do(act) => acted(act, os, &before),
         };
         subtasks.extend(
             pieces.map_err(|reason| decline(&parsed.reading, Vec::new(), &texts::unsupported(&reason.to_string())))?,
@@ -80,7 +109,7 @@ fn plan(parsed: &Parsed, os: &str, fs: &dyn FileSystem) -> Result<RecipePlan, Ab
         subtask.sequence = sequence;
     }
     let task_criteria = subtasks.iter().flat_map(|subtask| subtask.success_criteria.iter().cloned()).collect();
-    Ok(RecipePlan { subtasks, task_criteria, assumptions: parsed.assumptions.clone() })
+    Ok(RecipePlan { subtasks, task_criteria, assumptions: parsed.assumptions.clone(), readings: Vec::new() })
 }
 
 /// The subtask for a question: one tool call, and a check that evaluates the query again.
@@ -90,9 +119,10 @@ fn answered(query: &Query, call: ToolRequest) -> Result<RecipeSubtask, Unsupport
 }
 
 /// The subtasks for an act: its files are listed and checked; then they are listed again and changed.
-fn acted(act: &Act) -> Result<Vec<RecipeSubtask>, Unsupported> {
-    let steps = perform(act)?;
+fn acted(act: &Act, os: &str, fs: &dyn FileSystem) -> Result<Vec<RecipeSubtask>, Unsupported> {
+    let steps = perform(act, fs)?;
     let reading = english_act(act);
+    let held = written(act, fs).ok().and_then(|Written { path, before, .. }| Some(json!({ path: before? })));
     let mut pieces = Vec::new();
     if let Some(selection) = act.selection() {
         // Files in several folders are listed by one call per folder.
@@ -100,7 +130,16 @@ fn acted(act: &Act) -> Result<Vec<RecipeSubtask>, Unsupported> {
         let listed = listings.map(|listing| RecipeStep { answers: true, ..listing.clone() }).collect();
         pieces.push(subtask(english(selection), listed, recompute(selection)?, None)?);
     }
-    let act = serde_json::to_value(act).map_err(|_| Unsupported::Arrangement("this act"))?;
+    // What is written is computed by programs too.
+    if let Act::Save { of, .. } = act
+        && let Ok(call) = lower(of, os)
+    {
+        pieces.push(RecipeSubtask { answers: None, ..answered(of, call)? });
+    }
+    let mut act = serde_json::to_value(act).map_err(|_| Unsupported::Arrangement("this act"))?;
+    if let (Some(fields), Some(held)) = (act.as_object_mut(), held) {
+        fields.insert(HELD.to_owned(), held);
+    }
     let done = Criterion::checked(Check::Performed { act, reading: reading.clone() });
     pieces.push(subtask(reading, steps, done, Some(vec![Column::Sentence]))?);
     Ok(pieces)
@@ -126,7 +165,7 @@ fn subtask(
     Ok(RecipeSubtask {
         intent: reading.clone(),
         sequence: 1,
-        recipe: Recipe { steps, reading },
+        recipe: Recipe { steps, reading, skill: None },
         success_criteria: vec![criterion],
         answers,
     })
@@ -153,6 +192,9 @@ fn label_of_act(act: &Act) -> &'static str {
         Act::Extract { .. } => "unpack_archive",
         Act::Delete { .. } => "delete_files",
         Act::Replace { .. } => "replace_text",
+        Act::Insert { .. } | Act::Save { .. } | Act::SetValue { .. } => "edit_text",
+        Act::SetMode { .. } => "set_permissions",
+        Act::Link { .. } => "create_link",
         // No recipe carries out another act.
         _ => "other_change",
     }

@@ -17,7 +17,10 @@ pub(crate) fn missing(steps: &[Step], fs: &dyn FileSystem) -> Option<String> {
             Step::Ask(query) => sources(query, &mut named),
             Step::Do(act) => {
                 act.selection().into_iter().for_each(|of| sources(of, &mut named));
-                named.extend(if let Act::Replace { path, .. } = act { Some(path.clone()) } else { None });
+                named.extend(match act {
+                    Act::Replace { path, .. } | Act::Link { target: path, .. } => Some(path.clone()),
+                    _ => None,
+                });
                 break;
             }
         }

@@ -147,7 +147,7 @@ impl FileSystem for MemoryFileSystem {
 /// The programs, with their arguments, that answer a query, even if a typed tool answers it too.
 ///
 /// # Errors
-/// `Unsupported` if no pipeline computes exactly this.
+/// `Unsupported` if no pipeline computes exactly this query.
 pub fn programs(query: &Query, os: &str) -> Result<Vec<Vec<String>>, Unsupported> {
     crate::lower::programs(query, os)
 }

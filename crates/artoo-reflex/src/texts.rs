@@ -17,9 +17,6 @@ pub(crate) const TOO_LONG: &str =
 /// Advice for a request with too many readings.
 pub(crate) const TOO_MANY_READINGS: &str = "The request can be read in too many ways; say it in fewer words.";
 
-/// What the command `tree` means in words.
-pub(crate) const TREE: &str = "list the files and folders in";
-
 /// Advice for text with commas that could be separators.
 pub(crate) const COMMAS: &str = "Put the text with its commas in quotation marks.";
 
@@ -42,6 +39,18 @@ pub(crate) fn typo(meant: &str) -> String {
 /// Advice for a request with two readings.
 pub(crate) fn ambiguous(first: &str, second: &str) -> String {
     format!("The request can mean “{first}” or “{second}”; say which.")
+}
+
+/// Advice for a word that is read as a kind of file where a folder is due.
+pub(crate) fn kind_or_folder(word: &str) -> String {
+    format!("“{word}” is read as a kind of file here; if it is a folder, say “the folder {word}”.")
+}
+
+/// Advice for a word that orders other things than the request lists.
+pub(crate) fn other_order(word: &str) -> String {
+    format!(
+        "“{word}” orders other things than these; files are sorted by name, size or date, processes by cpu or memory."
+    )
 }
 
 /// Advice for a request that is read and that no tool carries out.
@@ -103,6 +112,9 @@ pub(crate) enum BuildError {
     /// The earlier answer has fewer elements than the request counts.
     #[error("the last answer has {0}; say which of them, or name the file")]
     FewerBefore(usize),
+    /// A line or column is asked for that a file doesn't have.
+    #[error("{name} has {count} {what}")]
+    Fewer { name: String, count: usize, what: &'static str },
     /// The query does not type-check.
     #[error("{}", mismatch(.0))]
     Type(#[from] TypeError),

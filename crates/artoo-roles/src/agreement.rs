@@ -1,5 +1,5 @@
-//! Whether a reply's schema and the type that reads it say the same: values of either, drawn at random, held against the
-//! other. Drawn by all of JSON Schema that the schemas use, `oneOf` and the bounds of numbers included.
+//! Compares a reply's schema with the type that reads the reply: random values of each must be valid for the other.
+//! Values are drawn by all JSON Schema keywords that the schemas use, `oneOf` and number limits included.
 
 use std::fmt::Debug;
 
@@ -13,11 +13,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 // Values drawn for each question: an alternative with one wrong field is found within the first dozen.
+/// Number of random values for each comparison; the first dozen finds an alternative with one wrong field.
 const CASES: u32 = 300;
 
 // Items of a list beyond the fewest that is drawn.
+/// Number of list items that may be drawn beyond the minimum.
 const ITEMS: usize = 3;
 
+/// A generator of random values that draws the same values in every run.
 fn runner() -> TestRunner {
     // The same values in every run.
     let config = Config { cases: CASES, failure_persistence: None, ..Config::default() };
@@ -27,7 +30,7 @@ fn runner() -> TestRunner {
     )
 }
 
-/// Every value that fits the schema can be read as a `T`, and `T` has a field for everything that was said.
+/// Asserts that every value that is valid for the schema can be read as a `T`, which has a field for each of its parts.
 #[track_caller]
 pub(crate) fn whatever_fits_is_read<T: DeserializeOwned + Serialize + Debug>(schema: &Value) {
     let read = runner().run(&values(schema), |value| {
@@ -41,7 +44,7 @@ pub(crate) fn whatever_fits_is_read<T: DeserializeOwned + Serialize + Debug>(sch
     read.unwrap_or_else(|error| panic!("{error}\n{schema}"));
 }
 
-/// Every value of a `T`, as it is written, fits the schema.
+/// Asserts that every written `T` is valid for the schema.
 #[track_caller]
 pub(crate) fn whatever_is_written_fits<T: Debug>(
     schema: &Value,
@@ -56,8 +59,8 @@ pub(crate) fn whatever_is_written_fits<T: Debug>(
     fits.unwrap_or_else(|error| panic!("{error}\n{schema}"));
 }
 
-/// Whether all that `part` says stands in `whole`; what a type adds by itself does not matter. A criterion may be said
-/// in one sentence.
+/// Whether `whole` contains all fields of `part`; additional fields are allowed. A criterion may also be a plain
+/// sentence.
 fn holds(whole: &Value, part: &Value) -> bool {
     match (whole, part) {
         (Value::Object(whole), Value::String(text)) => whole.get("criterion").is_some_and(|said| said == text.as_str()),
@@ -75,7 +78,7 @@ fn holds(whole: &Value, part: &Value) -> bool {
     }
 }
 
-/// Every text and every list of a schema has a bound on its length. `open` are places that may be anything.
+/// Asserts that every text and list of a schema has a maximum length. `open` names the places that may have none.
 #[track_caller]
 pub(crate) fn every_length_is_bounded(schema: &Value, open: &[&str]) {
     let mut found = Vec::new();
@@ -83,6 +86,7 @@ pub(crate) fn every_length_is_bounded(schema: &Value, open: &[&str]) {
     assert!(found.is_empty(), "without a bound: {found:?} in {schema}");
 }
 
+/// Adds the places of a schema without a maximum length to `found`.
 fn unbounded(schema: &Value, place: &str, open: &[&str], found: &mut Vec<String>) {
     let Some(fields) = schema.as_object() else { return };
     if open.contains(&place) {
@@ -113,6 +117,7 @@ fn unbounded(schema: &Value, place: &str, open: &[&str], found: &mut Vec<String>
     }
 }
 
+/// The type names of a schema.
 fn types(schema: &Value) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(name)) => vec![name],
@@ -121,7 +126,7 @@ fn types(schema: &Value) -> Vec<&str> {
     }
 }
 
-/// Values that a schema describes.
+/// Random values that are valid for a schema.
 pub(crate) fn values(schema: &Value) -> BoxedStrategy<Value> {
     for name in ["oneOf", "anyOf"] {
         if let Some(alternatives) = schema.get(name).and_then(Value::as_array) {
@@ -145,6 +150,7 @@ pub(crate) fn values(schema: &Value) -> BoxedStrategy<Value> {
     if each.is_empty() { Just(json!(7)).boxed() } else { Union::new(each).boxed() }
 }
 
+/// Random values of one type of a schema.
 fn of_type(name: &str, schema: &Value) -> BoxedStrategy<Value> {
     let number = |name: &str, usual: i64| schema.get(name).and_then(Value::as_i64).unwrap_or(usual);
     match name {
@@ -164,6 +170,7 @@ fn of_type(name: &str, schema: &Value) -> BoxedStrategy<Value> {
     }
 }
 
+/// Random objects that are valid for a schema.
 fn object(schema: &Value) -> BoxedStrategy<Value> {
     let required: Vec<&str> =
         schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
@@ -184,7 +191,7 @@ fn object(schema: &Value) -> BoxedStrategy<Value> {
     whole.prop_map(Value::Object).boxed()
 }
 
-/// Short texts of any letters, and the longest one allowed.
+/// Random short texts, and one of the maximum length.
 pub(crate) fn text(most: usize) -> BoxedStrategy<String> {
     let any_letters = vec(any::<char>(), 0..=most.min(12)).prop_map(|letters| letters.into_iter().collect());
     prop_oneof![4 => any_letters, 1 => Just("\u{e9}".repeat(most))].boxed()

@@ -51,6 +51,7 @@ impl<T: Reply> Ask<T> {
         Self::begin(cx, Arc::new(request), false)
     }
 
+    /// Starts a request under a new effect id; `asked_again` says that it is the second one.
     fn begin(
         cx: &mut Context<'_>,
         request: Arc<ModelRequest>,

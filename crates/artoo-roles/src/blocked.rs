@@ -129,7 +129,7 @@ mod tests {
 
     #[doc = "holds: fault L28"]
     #[test]
-    fn a_blocked_target_is_seen_however_it_is_spelled() {
+    fn all_spellings_of_blocked_paths_match() {
         let check = |entry: &str, tool: &str, words: &str, expected: bool| {
             let blocked = [entry.to_owned()];
             let found = named_in(&blocked, &[tool.to_owned()], words, &environment()).is_some();
@@ -156,20 +156,20 @@ mod tests {
 
     #[doc = "holds: design D4"]
     #[test]
-    fn blocked_targets_reach_a_tool_in_the_form_it_reads() {
+    fn blocked_targets_have_the_tools_format() {
         let blocked = ["*:/a/b", "*:/a/**", "shell:ls", "read_file:/c", "plain"].map(str::to_owned);
         assert_eq!(for_call(&blocked, "read_file"), ["read_file:/a/b", "read_file:/a/", "read_file:/c", "plain"]);
     }
 
     #[test]
-    fn targets_are_worded_on_one_line() {
+    fn blocked_target_description_is_one_line() {
         assert_eq!(worded("*:/a/**"), "anything in the folder \"/a\" with any tool");
         assert_eq!(worded("shell:rm x"), "\"rm x\" with the tool shell");
         assert!(!worded("*:a\nb\u{1b}[2J").contains(['\n', '\u{1b}']));
     }
 
     #[test]
-    fn paths_are_found_in_prose() {
+    fn paths_in_prose_are_found() {
         let found: Vec<String> = paths_in("Put 'a b' in (~/docs/), then ./x, report.pdf. See https://x.y/z").collect();
         assert_eq!(found, ["~/docs", "./x", "report.pdf", "https://x.y/z"]);
     }

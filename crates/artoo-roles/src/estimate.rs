@@ -62,28 +62,28 @@ type Sizes = &'static [(Role, usize, usize)];
 
 /// Sizes of the calls for [`Course::Checked`].
 const CHECKED: Sizes = &[
-    (Role::Perceiver, 1_480, 88),
-    (Role::Planner, 8_761, 153),
-    (Role::Executor, 1_605, 105),
-    (Role::MetaValidator, 2_105, 208),
+    (Role::Perceiver, 1_618, 88),
+    (Role::Planner, 8_899, 153),
+    (Role::Executor, 1_743, 105),
+    (Role::MetaValidator, 2_243, 208),
 ];
 
 /// Sizes of the calls for [`Course::Words`].
 const WORDS: Sizes = &[
-    (Role::Perceiver, 1_480, 88),
-    (Role::Planner, 8_761, 122),
-    (Role::Executor, 1_561, 85),
-    (Role::AgentValidator, 1_976, 109),
-    (Role::MetaValidator, 1_961, 186),
+    (Role::Perceiver, 1_618, 88),
+    (Role::Planner, 8_899, 122),
+    (Role::Executor, 1_699, 85),
+    (Role::AgentValidator, 2_114, 109),
+    (Role::MetaValidator, 2_099, 186),
 ];
 
 /// Sizes of the calls for [`Course::Judged`].
 const JUDGED: Sizes = &[
-    (Role::Perceiver, 1_480, 88),
-    (Role::Planner, 8_761, 835),
-    (Role::Executor, 1_981, 274),
-    (Role::AgentValidator, 6_767, 281),
-    (Role::MetaValidator, 8_436, 530),
+    (Role::Perceiver, 1_618, 88),
+    (Role::Planner, 8_899, 835),
+    (Role::Executor, 2_119, 274),
+    (Role::AgentValidator, 6_905, 281),
+    (Role::MetaValidator, 8_574, 530),
 ];
 
 /// The estimated model calls of a simple task, in order.
@@ -176,7 +176,8 @@ fn calls_max_of(subtasks: u64) -> u64 {
     let replies = u64::from(CALLS_PER_ATTEMPT) + u64::from(IDLE_REPLIES_MAX) + 1;
     // R3's replies and R4a's verdict, for each attempt of each subtask; R2's drafts; R4b's verdict.
     let round = u64::from(PLAN_DRAFTS_MAX) + subtasks * attempts * (replies + 1) + 1;
-    (u64::from(CLARIFICATION_ROUNDS) + 1 + ROUNDS_MAX * round) * TIMES_ASKED
+    // The words of an abandoned task are asked for once.
+    (u64::from(CLARIFICATION_ROUNDS) + 1 + ROUNDS_MAX * round) * TIMES_ASKED + 1
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Rules in code for what a text is about and what it claims, by tables of words. They send a model's reply back or keep
-//! a judge from poor evidence; whether a request is fulfilled is decided by facts.
+//! Word-table rules that decide what a request is about and what a text claims. They reject a model's reply or restrict
+//! a judge's evidence; facts decide whether a request is fulfilled.
 //!
 //! A claim of a change needs a tool call that made it. The rules prefer to miss a case over a false alarm.
 
@@ -31,7 +31,7 @@ pub fn is_about_this_machine(request: &str) -> bool {
     concrete || !is_general(&lower)
 }
 
-/// Whether a part of a request opens as a question.
+/// Whether a part of a request begins like a question.
 #[must_use]
 pub fn is_question(part: &str) -> bool {
     let lower = part.to_lowercase();

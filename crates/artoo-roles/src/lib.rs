@@ -24,8 +24,10 @@ pub mod meta_validator;
 pub mod perceiver;
 pub mod planner;
 pub mod prompt;
+pub mod record;
 #[cfg(feature = "runtime")]
 pub mod runtime;
+pub mod skill;
 pub mod solver;
 pub mod system;
 #[cfg(any(test, feature = "testing"))]

@@ -64,6 +64,30 @@ pub const SUMMARY_CHARS: usize = 300;
 pub const LABEL_CHARS: usize = 60;
 /// Maximum number of pieces of advice from memory in one prompt (decision M16).
 pub const ADVICE_MAX: usize = 10;
+/// Maximum number of tasks for which memory remembers what it recalled.
+pub const UNTESTED_TASKS_MAX: usize = 64;
+/// Maximum number of adopted habits (level T) in one prompt.
+pub const HABITS_MAX: usize = 3;
+/// Maximum number of lessons from memory in one prompt.
+pub const LESSONS_MAX: usize = 2;
+/// Maximum length of the intent, the criterion and the fault in a lesson, in characters each.
+pub const LESSON_CHARS: usize = 60;
+/// Maximum number of next steps that a model may give at the end of an abandoned task.
+pub const WORDED_STEPS_MAX: usize = 3;
+/// Time to wait for a model's words at the end of an abandoned task, in milliseconds.
+pub const WORDING_WAIT_MS: u64 = 30_000;
+/// Maximum length of what was wrong with an attempt, as its outcome tells it, in characters.
+pub const WRONG_CHARS: usize = 300;
+/// Maximum length of the call in a lesson, in characters.
+pub const LESSON_INPUT_CHARS: usize = 200;
+/// Maximum length of a rule that a model words, in characters.
+pub const RULE_CHARS: usize = 300;
+/// Maximum length of the reply with a rule's words, in tokens, for a model that thinks before it.
+pub const RULE_TOKENS: u32 = 1_024;
+/// Maximum number of rules that a model is asked to word in one run, since each call may cost money.
+pub const RULES_WORDED_MAX: usize = 8;
+/// Maximum length of what a replan tells about the last plan, in characters: about 300 tokens.
+pub const TRIED_CHARS: usize = 1_200;
 /// Maximum length of a model's reply to a role, in tokens: enough for a plan, the longest reply.
 pub const REPLY_TOKENS: u32 = 4_096;
 /// Maximum length of one long text in a reply (an answer, a file's content, a step's context), in characters. Four of
@@ -89,6 +113,8 @@ pub const REPLY_READINGS: usize = 8;
 pub const REPLY_PARTS: u32 = 9_999;
 /// Maximum number of entries of any list inside a tool call's input; for more, a model can use a pattern or a command.
 pub const REPLY_ITEMS: usize = 16;
+/// Age up to which an approval is still used when a task is resumed, in milliseconds; an older one is asked for again.
+pub const APPROVAL_KEPT_MS: i64 = 5 * 60 * 1_000;
 /// Number of ended tasks whose ids a process remembers, to tell a late message from the first message of a new task.
 pub const ENDED_REMEMBERED: usize = 1_024;
 /// Maximum number of panics of R7 (the Solver) in one task that R7 itself has to report. After one more, the System

@@ -1,5 +1,6 @@
 //! The state machine behind every role: it takes one input at a time and returns effects.
 
+use std::collections::BTreeMap;
 use std::mem::discriminant;
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use artoo_proto::{
     ToolOrder, ToolOutcome,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use uuid::Uuid;
 
 /// A role as a state machine: it performs no I/O, reads no clock and can't reach another role.
@@ -97,12 +99,14 @@ pub struct Context<'a> {
     pub ids: &'a mut Ids,
     /// Whether the machine ignored an input; the System then reports the input to observers (the tap).
     pub ignored: bool,
+    /// Entries for the log of decisions that the machine adds.
+    pub records: Vec<Value>,
 }
 
 impl<'a> Context<'a> {
     /// A context for one step.
     pub fn new(now: Now, ids: &'a mut Ids) -> Self {
-        Self { now, ids, ignored: false }
+        Self { now, ids, ignored: false, records: Vec::new() }
     }
 
     /// Ignores an input that is not expected in this phase: returns no effects, and observers get a report.
@@ -185,6 +189,38 @@ impl Ids {
     }
 }
 
+/// The ids of a System. Each open task has a generator of its own, so that its ids don't depend on other tasks.
+#[derive(Debug)]
+pub struct IdSources {
+    seed: Uuid,
+    /// The generator for what belongs to no open task.
+    shared: Ids,
+    tasks: BTreeMap<TaskId, Ids>,
+}
+
+impl IdSources {
+    /// Generators whose ids are all derived from `seed`.
+    #[must_use]
+    pub fn new(seed: Uuid) -> Self {
+        Self { seed, shared: Ids::new(seed), tasks: BTreeMap::new() }
+    }
+
+    /// Adds the generator of a task that begins.
+    pub fn begin(&mut self, task: &TaskId) {
+        self.tasks.insert(task.clone(), Ids::new(Uuid::new_v5(&self.seed, task.as_str().as_bytes())));
+    }
+
+    /// Removes the generator of a task that has ended.
+    pub fn end(&mut self, task: &TaskId) {
+        self.tasks.remove(task);
+    }
+
+    /// The generator of a task; the shared one for no task, or one that is not open.
+    pub fn of(&mut self, task: Option<&TaskId>) -> &mut Ids {
+        task.and_then(|task| self.tasks.get_mut(task)).unwrap_or(&mut self.shared)
+    }
+}
+
 /// A message or the result of an effect, addressed to a machine and not yet converted to its `Input` type.
 #[derive(Debug, Clone)]
 pub enum Incoming {
@@ -209,13 +245,13 @@ impl Incoming {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Misrouted {
     /// A message of a kind this role never receives.
-    #[error("{kind} is not for this role")]
+    #[error("this role never receives {kind}")]
     Message {
         /// Kind of the message that was delivered to the wrong role.
         kind: MessageKind,
     },
     /// The result of a kind of effect that this role can't request.
-    #[error("this role asks for no {what}")]
+    #[error("this role never requests a {what}")]
     Completion {
         /// Kind of the effect that completed, in words, for example `timer`.
         what: &'static str,
@@ -300,6 +336,9 @@ pub struct ReadOrder {
     pub by_required: bool,
     /// What a model says that unread parts mean; empty for the first reading, which is the one that counts.
     pub proposals: Vec<ProposedReading>,
+    /// Whether the user confirmed the proposals before, with a skill.
+    #[serde(default)]
+    pub confirmed: bool,
 }
 
 /// A request to compare the user's words with everything that a task recorded.

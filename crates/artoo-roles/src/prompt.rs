@@ -33,18 +33,38 @@ impl Fenced {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PromptError {
     /// The template has a placeholder (`{{name}}`) without a value.
-    #[error("the template has a hole nobody fills: {hole:?}")]
+    #[error("the placeholder {hole:?} of the template has no value")]
     Missing {
         /// Name of the placeholder without a value.
         hole: String,
     },
     /// A value was given for a placeholder that the template does not have.
-    #[error("the template has no hole named {hole:?}")]
+    #[error("the template has no placeholder {hole:?}")]
     Unused {
         /// Name of the value that has no placeholder.
         hole: String,
     },
 }
+
+/// Every prompt that a role sends to a model.
+pub(crate) const ALL: &[&str] = &[
+    include_str!("../../../prompts/agent_validator.md"),
+    include_str!("../../../prompts/agent_validator.user.md"),
+    include_str!("../../../prompts/ending.md"),
+    include_str!("../../../prompts/ending.user.md"),
+    include_str!("../../../prompts/executor.md"),
+    include_str!("../../../prompts/executor.tools.md"),
+    include_str!("../../../prompts/executor.user.md"),
+    include_str!("../../../prompts/laws.md"),
+    include_str!("../../../prompts/meta_validator.md"),
+    include_str!("../../../prompts/meta_validator.user.md"),
+    include_str!("../../../prompts/perceiver.md"),
+    include_str!("../../../prompts/perceiver.user.md"),
+    include_str!("../../../prompts/planner.md"),
+    include_str!("../../../prompts/planner.user.md"),
+    include_str!("../../../prompts/rule.md"),
+    include_str!("../../../prompts/rule.user.md"),
+];
 
 /// Text shown for an empty list.
 const NONE: &str = "(none)";

@@ -18,11 +18,11 @@ pub enum Unit {
 pub struct Activity {
     /// The tool's name.
     pub tool: String,
-    /// What it does, to be shown before its count: `copying`.
+    /// What the call does, for display before its count: `copying`.
     pub verb: &'static str,
-    /// How much is done; at most the total.
+    /// The amount that is done; at most the total.
     pub done: u64,
-    /// How much there is to do; `None` if that is not known.
+    /// The total amount; `None` if it is not known.
     pub total: Option<u64>,
     /// The unit of both numbers.
     pub unit: Unit,
@@ -36,7 +36,7 @@ pub(crate) struct Stage {
     pub(crate) verb: &'static str,
     pub(crate) unit: Unit,
     pub(crate) total: Option<u64>,
-    /// How often each byte is read or written, as when a copy is read back.
+    /// Number of passes in which each byte is read or written, as when a copy is read back.
     pub(crate) passes: u64,
 }
 
@@ -49,13 +49,14 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Starts counting at zero. Until then the work is in no list.
+    /// Sets the stage and starts counting at zero. A meter without a stage is left out of [`Calls::activity`].
     pub(crate) fn begin(&self, stage: Stage) {
         self.bytes.store(0, Ordering::Relaxed);
         self.entries.store(0, Ordering::Relaxed);
         *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = Some((stage, Instant::now()));
     }
 
+    /// Clears the stage: nothing is counted until the next [`Meter::begin`].
     pub(crate) fn end(&self) {
         *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -68,6 +69,7 @@ impl Meter {
         self.entries.fetch_add(entries as u64, Ordering::Relaxed);
     }
 
+    /// The progress for display; `None` before the work has begun.
     pub(crate) fn activity(&self, tool: &str) -> Option<Activity> {
         let (Stage { verb, unit, total, passes }, started) =
             (*self.stage.lock().unwrap_or_else(PoisonError::into_inner))?;
@@ -91,6 +93,7 @@ impl Calls {
         Listed { calls: self, meter }
     }
 
+    /// The progress of every listed call whose work has begun.
     pub(crate) fn activity(&self) -> Vec<Activity> {
         let calls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         calls.iter().filter_map(|(tool, meter)| meter.activity(tool)).collect()

@@ -31,7 +31,7 @@ impl ApprovedPlace {
         &self.path
     }
 
-    /// Where it really is.
+    /// Its path with all symlinks resolved.
     pub(crate) fn real(&self) -> &Path {
         &self.real
     }

@@ -95,6 +95,7 @@ fn file(
     CheckOutcome { evidence: format!("{}: {}", paths::line(&path), escape::one_line(&verdict.evidence)), ..verdict }
 }
 
+/// Opens a regular file for a check; returns its size too.
 fn opened(environment: &Environment, path: &Path) -> Result<(File, u64), CheckOutcome> {
     if Protected::new(environment, &[]).refusal(path).is_some() {
         return Err(CheckOutcome::fail("it is protected and not read"));
@@ -112,6 +113,7 @@ fn opened(environment: &Environment, path: &Path) -> Result<(File, u64), CheckOu
     Ok((file, size))
 }
 
+/// Compares the content of a file with a text.
 fn equals(mut file: File, size: u64, text: &str) -> io::Result<CheckOutcome> {
     let wanted = u64::try_from(text.len()).unwrap_or(u64::MAX);
     if size != wanted {
@@ -146,6 +148,7 @@ fn number(output: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|number| number.is_finite())
 }
 
+/// The beginning of the output, quoted for the evidence.
 fn shown(output: &str) -> String {
     escape::one_line(&escape::shorten(output.trim(), SHOWN_MAX_CHARS))
 }

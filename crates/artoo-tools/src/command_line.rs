@@ -1,6 +1,5 @@
 //! What a command line names: paths, patterns, hosts and simple commands, in any spelling.
-//!
-//! It is never a proof of what a command does: a name that is computed at run time is not seen.
+//! The result never proves what a command does, since names that are computed at run time are not seen.
 
 mod tokens;
 mod words;
@@ -37,7 +36,7 @@ pub(crate) struct CommandLine {
     pub(crate) commands: Vec<Vec<String>>,
     /// The simple commands as they are written.
     pub(crate) simple: Vec<Simple>,
-    /// Whether a function starts itself over and over, several at a time.
+    /// Whether a function calls itself without end, several times at once.
     pub(crate) is_fork_bomb: bool,
 }
 
@@ -87,6 +86,7 @@ pub(crate) fn read(config: &ToolConfig, command: &str) -> CommandLine {
     CommandLine { simple, is_fork_bomb, ..line }
 }
 
+/// Whether a word may be a path: it is no option and not too long.
 fn may_be_path(word: &Word) -> bool {
     !word.text.starts_with('-') && word.text.len() <= paths::PATH_MAX_BYTES
 }

@@ -10,16 +10,16 @@ use serde::{Deserialize, Serialize};
 /// What happens to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) enum Action {
-    /// It does not exist before and does afterwards.
+    /// The path does not exist before the call, and does afterwards.
     #[serde(rename = "make")]
     Create,
-    /// It exists before, and is changed, moved or removed.
+    /// The path exists before the call, and is changed, moved or removed.
     #[serde(rename = "take")]
     Modify,
 }
 
-/// An effect on one path.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// An action on one path, or on all paths below it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct FileEffect {
     pub(crate) action: Action,
     /// Absolute, symlinks in its folder resolved; if it is a symlink itself, the effect is on the link.
@@ -34,19 +34,19 @@ pub(crate) type EffectSet = BTreeSet<FileEffect>;
 /// Whether a call uses the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NetworkUse {
-    /// The tool has no way to use it.
+    /// The tool can't use the network.
     None,
-    /// A program that the sandbox keeps from it, if this machine has a sandbox.
+    /// A program that the sandbox keeps from the network, if this machine has a sandbox.
     Blocked,
-    /// It may.
+    /// The call may use the network.
     Possible,
-    /// It does.
+    /// The call uses the network.
     #[cfg_attr(not(feature = "web"), expect(dead_code, reason = "only web searches do"))]
     Certain,
 }
 
 impl NetworkUse {
-    /// That of a program in a sandbox.
+    /// The use of the network by a program in a sandbox.
     pub(crate) fn of_sandbox(is_allowed: bool) -> Self {
         if is_allowed { Self::Possible } else { Self::Blocked }
     }
@@ -55,7 +55,7 @@ impl NetworkUse {
 /// How the files that a call changes are saved for undo.
 #[derive(Debug, Clone)]
 pub(crate) enum UndoMethod {
-    /// They are not saved.
+    /// The files are not saved.
     None,
     /// Each step is written to the journal before it is made.
     Steps,

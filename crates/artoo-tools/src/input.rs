@@ -39,7 +39,7 @@ pub(crate) fn schema(required: &[&str], fields: Value) -> Value {
     }
 }
 
-/// The absolute path that a field names.
+/// The absolute path in a field.
 pub(crate) fn path(environment: &Environment, field: &'static str, text: &str) -> Result<PathBuf, Box<Record>> {
     paths::absolute(environment, text).map_err(|problem| unfit(format!("{field}: {problem}")))
 }

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use crate::activity::Meter;
 
-/// How long the caller waits after the deadline, since the work may be in a slow system call.
+/// How long the caller waits after the deadline for work that is in a slow system call.
 const STOP_GRACE: Duration = Duration::from_secs(1);
 
-/// A deadline that is also reached when the caller is dropped, and the meter that the work advances.
+/// A deadline of blocking work, which is also reached when the caller is dropped, with the meter of the work.
 #[derive(Debug, Clone)]
 pub(crate) struct Limit {
     deadline: Instant,
@@ -23,7 +23,7 @@ impl Limit {
         Self { deadline: Instant::now() + timeout, abandoned: Arc::default(), meter: Arc::default() }
     }
 
-    /// The same for work that advances this meter.
+    /// A deadline this long from now, for work that advances this meter.
     pub(crate) fn metered(timeout: Duration, meter: &Arc<Meter>) -> Self {
         Self { meter: Arc::clone(meter), ..Self::after(timeout) }
     }
@@ -37,12 +37,13 @@ impl Limit {
 /// Why blocking work has no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stopped {
-    /// It did not return in time; it may still be in a system call.
+    /// The work did not return in time; it may still be in a system call.
     TimedOut,
-    /// It panicked.
+    /// The work panicked.
     Panicked,
 }
 
+/// Sets the flag when the caller is dropped, so that the limit counts as reached.
 struct AbandonOnDrop(Arc<AtomicBool>);
 
 impl Drop for AbandonOnDrop {

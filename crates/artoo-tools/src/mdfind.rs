@@ -27,6 +27,7 @@ const QUERY_MAX_CHARS: usize = 500;
 /// Maximum number of matches without a limit in the input.
 const LIMIT_DEFAULT: usize = 50;
 
+/// The input of `mdfind` as JSON.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
@@ -36,7 +37,7 @@ struct Wire {
     limit: Option<usize>,
 }
 
-/// A valid query.
+/// A valid input of `mdfind`.
 #[derive(Debug, Clone)]
 pub(crate) struct Query {
     words: Vec<String>,
@@ -46,7 +47,7 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// Reads an input.
+    /// Parses the input of `mdfind`.
     pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, Box<Record>> {
         let wire: Wire = input::parse(value)?;
         input::check_length("query", &wire.query, QUERY_MAX_CHARS)?;
@@ -62,7 +63,7 @@ impl Query {
     }
 }
 
-/// Walks the folder for names that contain every word, ignoring letter case.
+/// Walks the folder for names that contain every word, in any letter case; `silent`: indexes that gave no answer.
 pub(crate) fn walk(query: &Query, protected: &Protected, silent: &[String], limit: &Limit) -> Record {
     if let Some(refused) = glob::unusable_root(&query.root, protected) {
         return refused;
@@ -86,17 +87,17 @@ pub(crate) fn walk(query: &Query, protected: &Protected, silent: &[String], limi
     );
     found.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
     found.truncate(query.limit);
-    let gap = walked.gap();
-    let state = gap.as_ref().map_or("complete".to_owned(), |gap| format!("incomplete: {gap}"));
+    let missing_part = walked.missing_part();
+    let state = missing_part.as_ref().map_or("complete".to_owned(), |part| format!("incomplete: {part}"));
     let summary = format!(
         "[walked {} and {} folders below it, {state}; hidden names left out; {} of {matches} matches shown{}]",
         paths::line(&query.root),
         walked.folders,
         found.len(),
-        remarks(silent),
+        notes_of_indexes(silent),
     );
     let text = with_summary(&found, &summary);
-    match gap {
+    match missing_part {
         Some(_) if walked.stopped => Record::cut(text),
         Some(_) if matches == 0 => Record::hindered(text),
         Some(_) | None => Record::read(text),
@@ -134,24 +135,25 @@ pub(crate) fn from_index(
         "[from {} below {}; {}; {} of {} matches shown{}]",
         index.name(),
         paths::line(&query.root),
-        index.remark(std::time::SystemTime::now()),
+        index.completeness_note(std::time::SystemTime::now()),
         shown.len(),
         listed.len(),
-        remarks(silent),
+        notes_of_indexes(silent),
     );
     Ok(Some(Record::read(with_summary(shown, &summary))))
 }
 
 /// The answers of other indexes, for the summary.
-fn remarks(silent: &[String]) -> String {
+fn notes_of_indexes(silent: &[String]) -> String {
     silent.iter().map(|why| format!("; {why}")).collect()
 }
 
+/// The paths, one a line, with a summary as the last line.
 fn with_summary(found: &[PathBuf], summary: &str) -> String {
     found.iter().map(|path| paths::line(path)).chain([summary.to_owned()]).collect::<Vec<_>>().join("\n")
 }
 
-/// The schema for models.
+/// The JSON schema of `mdfind`'s input.
 pub(crate) fn schema() -> Value {
     input::schema(
         &["query"],

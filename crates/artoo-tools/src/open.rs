@@ -38,11 +38,12 @@ pub(crate) fn regular(path: &Path) -> Result<File, OpenProblem> {
     Ok(file)
 }
 
+/// Fails unless the file is a regular file.
 fn must_be_regular(metadata: &fs::Metadata) -> Result<(), OpenProblem> {
     if metadata.is_file() { Ok(()) } else { Err(OpenProblem::NotRegular { kind: kind_name(metadata.file_type()) }) }
 }
 
-/// Makes a folder with a new name that begins like this, with access for the user only.
+/// Creates a folder whose name starts with `prefix`, with access for the user only.
 pub(crate) fn private_folder(parent: &Path, prefix: &str) -> io::Result<PathBuf> {
     static MADE: AtomicU64 = AtomicU64::new(0);
     let mut last = io::ErrorKind::AlreadyExists.into();

@@ -31,8 +31,8 @@ pub(crate) struct Made {
 }
 
 impl Made {
-    /// Removes the file.
-    pub(crate) fn unmake(self) {
+    /// Removes the file that was just created.
+    pub(crate) fn remove_created(self) {
         // The caller reports its own error.
         let _ = unlinkat(&self.place.folder, &self.place.name, AtFlags::empty());
     }
@@ -52,6 +52,7 @@ impl Place {
         })
     }
 
+    /// Opens the folders of a path one by one; `missing` is called for each folder that has to be created.
     fn reach(path: &Path, mut missing: impl FnMut(&Path) -> Result<(), Errno>) -> io::Result<Self> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
         let mut folder = open("/", FOLDER_FLAGS, Mode::empty())?;
@@ -81,7 +82,7 @@ impl Place {
         Ok(Self { folder, name })
     }
 
-    /// A name in the folder at this place.
+    /// The place of a name in the folder at this place.
     pub(crate) fn inside(&self, name: &OsStr) -> io::Result<Self> {
         Ok(Self { folder: self.open_folder()?, name: name.to_owned() })
     }
@@ -96,25 +97,26 @@ impl Place {
         self.open_regular(OFlags::RDONLY)
     }
 
-    /// The same for reading and writing; the file keeps its content.
+    /// Opens the regular file of this name for reading and writing; the file keeps its content.
     pub(crate) fn open_to_write(&self) -> io::Result<File> {
         self.open_regular(OFlags::RDWR)
     }
 
+    /// Opens the regular file of this name with this access.
     fn open_regular(&self, access: OFlags) -> io::Result<File> {
         let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
         let file = File::from(open_below(&self.folder, &self.name, flags, Mode::empty())?);
         if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
     }
 
-    /// Opens it with `O_PATH`, so that later calls act on the same inode.
+    /// Opens the name with `O_PATH`, so that later calls act on the same inode.
     #[cfg(target_os = "linux")]
     pub(crate) fn open_path(&self) -> io::Result<OwnedFd> {
         open_below(&self.folder, &self.name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
     }
 
-    /// A second handle of this place.
-    pub(crate) fn again(&self) -> io::Result<Self> {
+    /// A second handle of the same place.
+    pub(crate) fn reopen(&self) -> io::Result<Self> {
         Ok(Self { folder: rustix::io::dup(&self.folder)?, name: self.name.clone() })
     }
 
@@ -131,7 +133,7 @@ impl Place {
     }
 }
 
-/// Opens a name in a folder; fails if it is a symlink.
+/// Opens a name in a folder; fails if the name is a symlink.
 fn open_below(folder: impl AsFd, name: &OsStr, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
     let flags = flags | OFlags::NOFOLLOW;
     #[cfg(target_os = "linux")]

@@ -70,7 +70,7 @@ pub(crate) fn without_links(path: &Path) -> PathBuf {
     }
 }
 
-/// A path on one line, reversible.
+/// A path on one line, with escapes that can be reverted.
 pub(crate) fn line(path: &Path) -> String {
     escape::path_line(path.as_os_str().as_bytes())
 }

@@ -31,7 +31,7 @@ const PLACES: [&str; 6] = [
     "~/.aws ~/.azure ~/.kube ~/.docker ~/.oci ~/.config/gcloud ~/.config/doctl ~/.config/rclone ~/.terraform.d ~/.vault-token \
         ~/.s3cfg ~/.boto ~/.aliyun ~/.bluemix ~/.config/hcloud ~/.config/scw ~/.config/linode-cli ~/.config/containers/auth.json \
         ~/.config/helm ~/.fly ~/.config/ngrok ~/.ngrok2 ~/.config/stripe ~/.pulumi ~/.config/.wrangler",
-    // Credentials of other programs, agents among them.
+    // Credentials of other programs, coding agents included.
     "~/.config/gh ~/.config/hub ~/.config/github-copilot ~/.netrc ~/.npmrc ~/.pypirc ~/.pgpass ~/.my.cnf ~/.git-credentials \
         ~/.config/git/credentials ~/.cargo/credentials.toml ~/.cache/huggingface/token ~/.claude/.credentials.json \
         ~/.codex/auth.json ~/.gemini/oauth_creds.json \
@@ -55,7 +55,8 @@ const PLACES: [&str; 6] = [
         ~/.local/state/nvim/shada ~/.local/share/nvim/shada ~/.mongodb",
 ];
 
-/// Places of secrets handed to this machine's programs. Hidden if they are there: beside them much changes all the time.
+/// Folders in which the system gives secrets to its programs. Hidden as soon as they exist, since files beside them
+/// change all the time.
 const HANDED_OVER: [&str; 1] = ["/run/secrets /var/run/secrets"];
 
 /// artoo's own data, besides the configured folders.
@@ -114,7 +115,7 @@ impl Protected {
         &self.places
     }
 
-    /// Places that a sandboxed command may not read: as written, and with symlinks resolved.
+    /// The paths that a sandboxed command may not read: as written, and with symlinks resolved.
     pub(crate) fn hidden_places(&self) -> BTreeSet<PathBuf> {
         self.places.iter().chain(&self.start_up).cloned().collect()
     }
@@ -179,18 +180,18 @@ fn folded(path: &Path) -> Vec<u8> {
     out
 }
 
-/// The path is the folder or below it, both [`folded`].
+/// Whether a path is the folder or below it; both are [`folded`].
 fn is_below(path: &[u8], folder: &[u8]) -> bool {
     path.starts_with(folder)
 }
 
-/// Protected places of one table, as absolute paths.
+/// The protected places of a table as absolute paths.
 fn written<'a>(home: &'a Path, families: &'a [&str]) -> impl Iterator<Item = PathBuf> + 'a {
     let places = families.iter().flat_map(|family| family.split_whitespace()).map(|place| place.replace('+', " "));
     places.map(|place| place.strip_prefix("~/").map_or_else(|| PathBuf::from(&place), |below| home.join(below)))
 }
 
-/// Whether the path is in `/proc` and is not one of the files about the machine as a whole.
+/// Whether the path is in `/proc` and is not one of the files about the whole machine.
 fn is_process_memory(path: &Path) -> bool {
     let Ok(below) = path.strip_prefix("/proc") else { return false };
     let facts =
@@ -206,19 +207,20 @@ mod tests {
 
     use super::{folded, is_below};
 
-    /// The rule, a name at a time.
-    fn slowly(path: &Path, folder: &Path) -> bool {
+    /// Compares a path with a folder name by name, as the reference for [`is_below`].
+    fn is_below_by_name(path: &Path, folder: &Path) -> bool {
         let mut names = path.components();
         folder
             .components()
             .all(|wanted| names.next().is_some_and(|found| found.as_os_str().eq_ignore_ascii_case(wanted.as_os_str())))
     }
 
+    /// Whether a path is in a folder, checked against the reference.
     #[track_caller]
     fn check(path: &str, folder: &str) -> bool {
         let (path, folder) = (Path::new(path), Path::new(folder));
         let found = is_below(&folded(path), &folded(folder));
-        assert_eq!(found, slowly(path, folder), "{path:?} below {folder:?}");
+        assert_eq!(found, is_below_by_name(path, folder), "{path:?} below {folder:?}");
         found
     }
 

@@ -32,6 +32,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// A record with this status and text.
     fn new(status: CallStatus, text: impl Into<String>) -> Self {
         Self {
             status,
@@ -51,37 +52,37 @@ impl Record {
         }
     }
 
-    /// Success, with what was read.
+    /// The record of a successful call, with the text that it read.
     pub(crate) fn read(text: impl Into<String>) -> Self {
         Self::new(CallStatus::Ok, text)
     }
 
-    /// Failure because the request is not valid.
+    /// The record of a call that fails because its request is not valid.
     pub(crate) fn unusable(reason: impl Into<String>) -> Self {
         Self { measures: false, ..Self::new(CallStatus::Failed, reason) }
     }
 
-    /// Failure caused by the environment, such as a missing file or a full disk.
+    /// The record of a call that fails because of the environment, such as a missing file or a full disk.
     pub(crate) fn hindered(reason: impl Into<String>) -> Self {
         Self { environmental: true, ..Self::new(CallStatus::Failed, reason) }
     }
 
-    /// Denied under Law 1, without running.
+    /// The record of a call that is denied under Law 1 without running.
     pub(crate) fn denied(reason: &str) -> Self {
         Self { measures: false, ..Self::new(CallStatus::Denied, format!("[LAW1] {reason}")) }
     }
 
-    /// Stopped at the deadline.
+    /// The record of a call that was stopped at the deadline.
     pub(crate) fn timed_out(reason: impl Into<String>) -> Self {
         Self { environmental: true, ..Self::new(CallStatus::TimedOut, reason) }
     }
 
-    /// An incomplete answer, with the reason.
+    /// The record of a call with an incomplete answer, with the reason.
     pub(crate) fn cut(text: impl Into<String>) -> Self {
         Self { environmental: true, truncated: true, ..Self::new(CallStatus::Cut, text) }
     }
 
-    /// The record of a program that succeeded if its exit code is 0.
+    /// The record of a program, which succeeded if its exit code is 0.
     pub(crate) fn of_program(ended: &mut Ended, max_chars: usize) -> Self {
         let kept = ended.keep();
         let (mut text, is_cut) = ended.text(max_chars);
@@ -107,17 +108,18 @@ impl Record {
         }
     }
 
-    /// The same of a request that could not be read.
+    /// The same record with the effect class of the request, for a request that could not be read.
     pub(crate) fn of_class(mut self: Box<Self>, class: EffectClass) -> Box<Self> {
         self.class = class;
         self
     }
 
+    /// The same record with this effect class.
     pub(crate) fn class(self, class: EffectClass) -> Self {
         Self { class, ..self }
     }
 
-    /// Adds the changes that the undo journal found. `is_held`: the program could change nothing else.
+    /// Adds the changes that the undo journal found. `is_held`: the sandbox allowed no other changes.
     pub(crate) fn with_changes(mut self, changes: io::Result<RecordedChanges>, is_held: bool) -> Self {
         match changes {
             Ok(changes) => {
@@ -132,6 +134,7 @@ impl Record {
         self
     }
 
+    /// The same record with suggestions for a missing name.
     pub(crate) fn alternatives(self, alternatives: Vec<String>) -> Self {
         Self { alternatives, ..self }
     }

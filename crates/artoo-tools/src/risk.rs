@@ -1,7 +1,6 @@
-//! What the words of a command line say about its risks: what is never run, and words for the question about the rest.
-//!
-//! It helps people and models, and protects nothing: a command can hide what it does from any reader of its words.
-//! What protects are the sandbox and the list of what a command really changed.
+//! The risks that the words of a command line hint at: whether it is refused, and descriptions for the question.
+//! The assessment informs users and models but protects nothing, since a command's words can hide what it does. The
+//! sandbox and the observed changes protect.
 
 mod patterns;
 mod table;
@@ -16,24 +15,24 @@ use table::{
     RISKS, Risk,
 };
 
-/// The worst that the words of a command hint at. No words show that a command changes nothing.
+/// The worst class of effect that the words of a command hint at. No words prove that a command changes nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandClass {
-    /// The words show no known risk, or code that they don't show runs.
+    /// No known risk in the words, or they run code that they don't show.
     Opaque,
-    /// It may send data to another machine, or show secrets.
+    /// The command may send data to another machine, or show secrets.
     Exfil,
-    /// It may change or remove what can't be restored.
+    /// The command may change or remove what can't be restored.
     Irreversible,
 }
 
-/// What the words of a command say about its risks.
+/// The risks that the words of a command hint at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CommandAssessment {
     /// The command as it was given.
     pub command: String,
-    /// The worst that its words hint at.
+    /// The worst class that the words hint at.
     pub class: CommandClass,
     /// Why it is never run, and what to do instead; `None` if it may run.
     pub refused: Option<String>,
@@ -60,7 +59,7 @@ pub(crate) fn assess(command: &str, line: &CommandLine) -> CommandAssessment {
     }
 }
 
-/// The program that is never run, and what it does.
+/// The refused program of a command line, with a description of its effect.
 fn refused(line: &CommandLine) -> Option<(&str, &'static str)> {
     if line.is_fork_bomb {
         return Some(("this command", "starts processes without end"));
@@ -101,7 +100,7 @@ fn kills_everything(arguments: &[String]) -> bool {
     arguments.len() > 1 && arguments.iter().skip(skipped).any(|word| word == "-1" || word == "1") || arguments == ["1"]
 }
 
-/// Whether a text of another language starts processes in an endless loop.
+/// Whether the program text of an interpreter starts processes in an endless loop.
 fn forks_forever(simple: &Simple) -> bool {
     let loops = ["while fork", "while 1", "while(1", "while (1", "while True", "while true", "loop", "for(;;"];
     matches(simple, INTERPRETERS, "*fork")
@@ -130,7 +129,7 @@ fn risks_of(simple: &Simple, fetches: bool) -> impl Iterator<Item = Risk> {
     rows.map(|row| row.2).chain(found)
 }
 
-/// Whether a shell or an interpreter runs what comes from another command.
+/// Whether a shell or an interpreter runs the output of another command.
 fn runs_unseen(simple: &Simple) -> bool {
     let Some((program, arguments)) = simple.words.split_first() else { return false };
     let is_runner = SHELLS.contains(&program.as_str()) || matches(simple, INTERPRETERS, "");

@@ -20,22 +20,22 @@ const HEAD_BYTES: u64 = 4096;
 /// Maximum number of entries whose names are compared in one search.
 pub(crate) const SEARCHED_MAX: usize = 1_000_000;
 
-/// One of this many entries may be opened; of the others only the names are checked.
+/// One in this many entries may be opened; of the others only the names are checked.
 const OPENED_PART: usize = 5;
 
 /// Maximum number of files opened below one folder that is searched.
 const OPENED_MAX: usize = 2_000;
 
-/// Maximum number of files opened in one search.
+/// Maximum number of files opened in all folders of one search.
 const OPENED_TOTAL_MAX: usize = 8_000;
 
 /// Maximum number of links followed in one search.
 const LINKS_MAX: usize = 2_000;
 
-/// Maximum number of entries searched in folders to which links lead.
+/// Maximum number of entries searched in the folders to which links lead.
 const LED_TO_MAX: usize = 20_000;
 
-/// Levels of a folder of libraries in which names are compared.
+/// Depth to which a folder of libraries is searched for names.
 const LIBRARY_DEPTH: usize = 2;
 
 /// Maximum number of entries whose names are compared in folders of libraries.
@@ -63,7 +63,7 @@ const FAMILIES: [&str; 6] = [
         service-account*.json service_account*.json oauth_creds.json token.json .token *.token .secrets/ secret.json \
         secret.yml secret.yaml secret.toml secrets.json secrets.yml secrets.yaml secrets.toml .netrc _netrc .npmrc .pypirc \
         .pgpass .my.cnf .mylogin.cnf .git-credentials .vault-token .htpasswd .boto .s3cfg .terraformrc",
-    // Credentials of other programs, agents among them.
+    // Credentials of other programs, coding agents included.
     ".claude.json .codex/auth.json opencode/auth.json github-copilot/*.json huggingface/token huggingface/stored_tokens \
         .composer/auth.json containers/auth.json gh/hosts.yml doctl/config.yaml .fly/config.yml supabase/access-token \
         firebase-tools.json",
@@ -103,7 +103,7 @@ pub(crate) fn is_secret(path: &Path) -> bool {
     is_named_so(path) || is_named_so(&paths::real(path)) || begins_so(path)
 }
 
-/// Whether a file may hold secrets, by its name alone. A backup or an older version is named as what it was made of.
+/// Whether a file may hold secrets, by its name alone. A backup or an older version counts by the name of its original.
 pub(crate) fn is_named_so(path: &Path) -> bool {
     let path = path.to_string_lossy().to_lowercase();
     let is_backup = path.split('/').any(|name| without_backup_ending(name) != name);
@@ -128,12 +128,12 @@ fn without_backup_ending(name: &str) -> &str {
             None => break,
         }
     }
-    // Editors hide such a file by one more dot, or put it between number signs.
+    // Editors name backup copies with one more dot in front, or between number signs.
     let rest = if rest.len() < name.len() && rest.starts_with("..") { &rest[1..] } else { rest };
     rest.strip_prefix('#').and_then(|rest| rest.strip_suffix('#')).unwrap_or(rest)
 }
 
-/// Whether a key is in the beginning of the file; in a `.git/config`, also a password in a URL.
+/// Whether the first bytes of a file contain a key; in a `.git/config`, also a password in a URL.
 pub(crate) fn begins_so(path: &Path) -> bool {
     let mut head = Vec::new();
     let Ok(file) = open::regular(path) else { return false };
@@ -172,7 +172,7 @@ pub(crate) struct Walk<'a, F> {
     links: usize,
     /// Folders outside the searched ones to which links in them lead.
     led_to: Vec<PathBuf>,
-    /// The folders searched, and whether each was searched whole.
+    /// The folders searched, each with whether the search was complete.
     searched: Vec<(PathBuf, bool)>,
     found: BTreeSet<PathBuf>,
 }
@@ -195,7 +195,7 @@ impl<'a, F: Fn(&Path) -> bool> Walk<'a, F> {
         }
     }
 
-    /// Searches a folder, by its real path; whether the names of all its entries were searched.
+    /// Searches a folder, by its real path; returns whether the names of all its entries were compared.
     pub(crate) fn search(&mut self, root: &Path) -> bool {
         if (self.skip)(root) {
             return true;
@@ -203,7 +203,7 @@ impl<'a, F: Fn(&Path) -> bool> Walk<'a, F> {
         if let Some((_, is_whole)) = self.searched.iter().find(|(above, _)| root.starts_with(above)) {
             return *is_whole;
         }
-        // Folders named first must not use up what may be opened in those after them.
+        // Folders that come first must leave a share of the opened files for the later ones.
         let opened_max = self.opened + OPENED_MAX.min(self.entries_max / OPENED_PART);
         let mut folders = VecDeque::from([(root.to_path_buf(), library_depth(root))]);
         let mut is_whole = true;
@@ -239,7 +239,7 @@ impl<'a, F: Fn(&Path) -> bool> Walk<'a, F> {
         is_whole
     }
 
-    /// Whether a file may hold secrets; the beginnings of the first files alone are read.
+    /// Whether a file may hold secrets; the content is read only as long as files may be opened.
     fn is_secret(&mut self, path: &Path, is_library: bool, opened_max: usize) -> bool {
         if is_library {
             // Libraries come with public certificates.
@@ -249,7 +249,7 @@ impl<'a, F: Fn(&Path) -> bool> Walk<'a, F> {
         is_named_so(path) || (self.opened <= opened_max.min(OPENED_TOTAL_MAX) && begins_so(path))
     }
 
-    /// Judges what a link leads to: a file by its names, a folder later.
+    /// Handles a symlink: judges its target by name if that is a file, or searches it later if it is a folder.
     fn follow(&mut self, link: &Path) {
         self.links += 1;
         let Some(real) = Some(link).filter(|_| self.links <= LINKS_MAX).and_then(|link| link.canonicalize().ok())
@@ -264,11 +264,11 @@ impl<'a, F: Fn(&Path) -> bool> Walk<'a, F> {
         }
     }
 
-    /// The files found, with those that are other names of them or of `linked` files.
+    /// The secrets found, with their other hard links and the hard links of `linked` files.
     pub(crate) fn into_found(mut self) -> BTreeSet<PathBuf> {
         self.entries_max = self.entries_max.min(self.entries + LED_TO_MAX);
         for folder in std::mem::take(&mut self.led_to) {
-            // A link to a folder above leads to what is searched already.
+            // A link to an ancestor leads to a folder that is searched already.
             if folder.parent().is_some() && !self.searched.iter().any(|(root, _)| root.starts_with(&folder)) {
                 self.search(&folder);
             }
@@ -308,7 +308,7 @@ impl<'a, F: Fn(&Path) -> bool> Walk<'a, F> {
     }
 }
 
-/// The entries of a folder; of git's own folder only the settings, since the others are no readable text.
+/// The entries of a folder; of git's own folder only the settings, since its other files are not readable text.
 fn git_settings_alone(folder: &Path, listed: fs::ReadDir) -> impl Iterator<Item = fs::DirEntry> {
     let is_git = folder.file_name() == Some(OsStr::new(".git"));
     listed.flatten().filter(move |entry| !is_git || entry.file_name() == "config")
@@ -330,6 +330,7 @@ mod tests {
 
     use super::{FAMILIES, PATTERNS, Walk, is_named_so};
 
+    /// The secrets below a folder, and whether the search was complete.
     fn below(folder: &Path, entries_max: usize, skip: impl Fn(&Path) -> bool) -> (Vec<PathBuf>, bool) {
         let linked = HashSet::new();
         let mut walk = Walk::new(entries_max, &linked, skip);
@@ -375,6 +376,7 @@ mod tests {
         }
     }
 
+    /// A folder with these files.
     fn folder(files: &[&str]) -> TempDir {
         let dir = TempDir::new().unwrap();
         for path in files {
@@ -400,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_and_links_of_secrets_are_found() {
+    fn other_names_of_secrets_are_found() {
         let dir = folder(&["in/.env", "in/a.txt", "out/.env", "out/app/.ssh/x", "out/n.txt"]);
         let (inner, outer) = (dir.path().join("in"), dir.path().join("out"));
         fs::hard_link(inner.join(".env"), inner.join("same.txt")).unwrap();

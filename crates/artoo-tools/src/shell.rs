@@ -1,4 +1,4 @@
-//! `shell`: a command line, run as a transaction: what it would change is asked about before it is changed.
+//! `shell`: a command line, run as a transaction: the user is asked about its changes before they are made.
 
 mod check;
 mod git;
@@ -43,14 +43,16 @@ const READING_NO_FILES: [&str; 32] = [
     "chmod", "nproc", "arch", "tty",
 ];
 
+/// The tool `shell`.
 #[derive(Debug)]
 pub(crate) struct Shell;
 
+/// The input of `shell` as JSON.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
     command: Option<String>,
-    /// Programs with their arguments; code writes them, models write a command.
+    /// Programs with their arguments; used by recipes, while models write a command.
     pipeline: Option<Vec<Vec<String>>>,
     #[serde(default)]
     network: bool,
@@ -58,16 +60,16 @@ struct Wire {
     writes: Vec<String>,
 }
 
-/// A command that ran, to judge its end.
+/// A command that was started, with what is needed to judge its result.
 #[derive(Debug)]
 struct Command {
-    /// The program that is started.
+    /// The path of the program that is started.
     program: PathBuf,
-    /// Its simple commands.
+    /// The simple commands.
     commands: Vec<Vec<String>>,
-    /// Paths that it names.
+    /// The paths that the command names.
     paths: Vec<PathBuf>,
-    /// Files that it may not read, since they may hold secrets.
+    /// Files that the command may not read, since they may hold secrets.
     left_out: Vec<PathBuf>,
 }
 
@@ -89,6 +91,7 @@ impl Tool for Shell {
     }
 }
 
+/// Parses the input, and returns the request of a transaction.
 fn read(machine: &Machine, input: &Value) -> Result<Request, Box<Record>> {
     let Machine { config, protected, .. } = machine;
     let Wire { command, pipeline, network: asks_network, writes } = input::parse(input)?;
@@ -158,7 +161,7 @@ fn read(machine: &Machine, input: &Value) -> Result<Request, Box<Record>> {
     Ok(Request { target: command.trim().to_owned(), effects, question, job })
 }
 
-/// The programs of a pipeline, or a shell with the command as it was shown.
+/// The invocation of a pipeline, or of a shell with the command as it was shown.
 fn invocation(pipeline: Option<&[Vec<String>]>, command: &str, config: &ToolConfig) -> Option<Invocation> {
     if let Some(pipeline) = pipeline {
         return pipeline::invocation(pipeline, config);
@@ -168,15 +171,15 @@ fn invocation(pipeline: Option<&[Vec<String>]>, command: &str, config: &ToolConf
     Some(shell)
 }
 
-/// The places with secrets among these names, with the files that were found to be some.
+/// The secrets that a command names or was found to read, each once.
 fn secrets(protected: &Protected, names: &[PathBuf], found: Vec<PathBuf>) -> Vec<PathBuf> {
     let kept = names.iter().filter_map(|name| protected.readable_place(name));
     let secrets: BTreeSet<PathBuf> = found.into_iter().chain(kept).collect();
     secrets.into_iter().collect()
 }
 
-/// Why a command is asked about although it names no secret: it may read files of which not even the names were compared.
-/// A command that names other paths is not asked about for what it computes; one of programs that read no files neither.
+/// Why a command that names no secret needs approval: it may read files whose names were not compared. No approval is
+/// needed for paths that are computed in a command that names other paths, and for programs that read no files.
 fn not_searched(line: &CommandLine, found: &FoundSecrets) -> Option<String> {
     let reads_cwd = line.names.is_empty() && line.folders.len() <= 1;
     let is_reader =
@@ -185,7 +188,7 @@ fn not_searched(line: &CommandLine, found: &FoundSecrets) -> Option<String> {
     (is_missed && line.commands.iter().any(is_reader)).then(|| texts::NOT_SEARCHED.to_owned())
 }
 
-/// The schema for models.
+/// The JSON schema of `shell`'s input.
 fn schema() -> Value {
     input::schema(
         &["command"],
@@ -206,7 +209,7 @@ mod tests {
     use crate::protect::FoundSecrets;
 
     #[test]
-    fn only_commands_that_may_read_the_unsearched_ask() {
+    fn only_commands_that_read_unsearched_files_ask() {
         let asks = |command: &str, name: Option<&str>, misses_named, misses_cwd| {
             let words = command.split(' ').map(str::to_owned).collect();
             let names = name.into_iter().map(Into::into).collect();

@@ -63,13 +63,14 @@ fn below(folder: &Path, wanted: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The known word that is most similar to an unknown one, if any is similar.
+/// The known word that is most similar to an unknown one; `None` if no word is similar.
 pub(crate) fn nearest(wanted: &str, known: &[&'static str]) -> Option<&'static str> {
     let wanted = wanted.to_lowercase();
     let near = known.iter().filter_map(|word| Some((distance(&wanted, &word.to_lowercase())?, *word)));
     near.min().map(|(_, word)| word)
 }
 
+/// The lowest existing folder of a path, and the first name that is missing in it.
 fn first_missing(path: &Path) -> Option<(&Path, &std::ffi::OsStr)> {
     let mut missing = path;
     loop {
@@ -81,7 +82,7 @@ fn first_missing(path: &Path) -> Option<(&Path, &std::ffi::OsStr)> {
     }
 }
 
-/// The distance of two names; `None` if they are not similar enough for a suggestion.
+/// The edit distance of two names; `None` if they are not similar enough for a suggestion.
 fn distance(wanted: &str, found: &str) -> Option<usize> {
     if wanted == found {
         return Some(0);

@@ -11,8 +11,8 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> String {
     }
 }
 
-/// The head and tail of a longer text in at most `max_chars` characters, with the exact number of missing bytes between,
-/// and whether any is missing. Characters are not split.
+/// The head and the tail of a longer text in at most `max_chars` characters, with the exact number of omitted bytes
+/// between them; also returns whether any are omitted. Characters are not split.
 pub(crate) fn ends(head: &[u8], left_out: u64, tail: &[u8], max_chars: usize) -> (String, bool) {
     let (half, rest) = (max_chars / 2, max_chars - max_chars / 2);
     let whole;
@@ -35,7 +35,7 @@ pub(crate) fn ends(head: &[u8], left_out: u64, tail: &[u8], max_chars: usize) ->
     (format!("{first}\n… [{missing} bytes left out] …\n{last}{remark}"), true)
 }
 
-/// The positions of the characters; bytes that are not UTF-8 count as they are shown.
+/// The positions of the characters; each sequence that is not UTF-8 counts as the one character that is shown for it.
 fn starts(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
     let mut at = 0;
     bytes.utf8_chunks().flat_map(move |chunk| {
@@ -47,15 +47,18 @@ fn starts(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
+/// The number of characters.
 fn characters(bytes: &[u8]) -> usize {
     starts(bytes).count()
 }
 
+/// The first characters.
 fn beginning(bytes: &[u8], characters: usize) -> &[u8] {
     let to = starts(bytes).nth(characters).unwrap_or(bytes.len());
     bytes.get(..to).unwrap_or_default()
 }
 
+/// The last characters, `wanted` of them at most.
 fn end(bytes: &[u8], wanted: usize) -> &[u8] {
     let skipped = characters(bytes).saturating_sub(wanted);
     let from = starts(bytes).nth(skipped).unwrap_or(bytes.len());
@@ -82,7 +85,7 @@ mod tests {
 
     use super::ends;
 
-    /// The mark's number and what stands around it.
+    /// The parts of a shortened text: head, number of omitted bytes, tail.
     fn parts(cut: &str) -> (&str, u64, &str) {
         let (first, rest) = cut.split_once("\n… [").unwrap();
         let (number, last) = rest.split_once(" bytes left out] …\n").unwrap();
@@ -90,7 +93,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the text and wherever it was cut before, what is shown are true ends and the number is exact.
+        /// The shown parts are the true ends of the text, and the number of omitted bytes is exact, even if the text
+        /// was shortened before.
         #[doc = "holds: design D21"]
         #[test]
         fn cut_keeps_characters_and_counts_exactly(

@@ -10,7 +10,7 @@ use artoo_proto::units;
 
 use crate::paths;
 
-/// Defines functions that fill in a text.
+/// Defines functions that fill values into a text.
 macro_rules! texts {
     ($($name:ident($($argument:ident),+) $text:literal;)+) => {
         $(pub(crate) fn $name($($argument: impl Display),+) -> String {
@@ -19,7 +19,7 @@ macro_rules! texts {
     };
 }
 
-/// Names in a sentence; the rest is counted.
+/// Maximum number of names in a sentence; the rest is counted.
 pub(crate) const NAMED_MAX: usize = 3;
 
 // Reasons of questions.
@@ -27,6 +27,7 @@ pub(crate) const NAMED_MAX: usize = 3;
 /// Why a call that only creates files needs approval under [`artoo_proto::ToolOrder::confirm`].
 pub(crate) const CAUTION: &str = "care is advised for this step, and it changes something";
 pub(crate) const CREATES_OUTSIDE: &str = "it creates files outside the workspace";
+pub(crate) const CHANGES_FILES: &str = "it changes files that are there";
 pub(crate) const MOVES_OR_DELETES: &str = "it moves or deletes files";
 pub(crate) const ASKS_NETWORK: &str = "it asks for the network (any host)";
 pub(crate) const SENDS_INPUT: &str = "what it is given may leave this machine";
@@ -48,7 +49,7 @@ texts! {
 
 pub(crate) const FILLS_DISK: &str = "will write as much as it needs, up to the whole free space of the disk";
 pub(crate) const UNNAMED_TIMES: &str = "changes dates of files";
-/// A detail: what an approval can't be bound to.
+/// A detail of a question about files to which an approval can't be bound.
 pub(crate) const NOT_BOUND: &str =
     "files that it reads from other folders without naming them may change before it runs";
 
@@ -56,30 +57,31 @@ texts! {
     reads_secret(path) "will read {path}, which may hold secrets";
 }
 
+/// The effect of creating a file.
 pub(crate) fn creates(path: &Path, home: &Path, bytes: usize) -> String {
-    format!("makes the file {} ({})", near(path, home), units::bytes(bytes as u64))
+    format!("makes the file {} ({})", path_from_home(path, home), units::bytes(bytes as u64))
 }
 
 /// Where files are copied or moved to: a path, or the folder that the paths share; each new name of a renaming.
 pub(crate) fn destination(targets: &[&Path], is_renaming: bool, home: &Path) -> String {
     match targets {
-        [first, _, ..] if !is_renaming => near(first.parent().unwrap_or(first), home),
+        [first, _, ..] if !is_renaming => path_from_home(first.parent().unwrap_or(first), home),
         _ => named(targets, home),
     }
 }
 
-/// Where archives are unpacked, and what comes out.
+/// The folder in which archives are unpacked, with the number and size of their entries.
 pub(crate) fn unpacked(into: &Path, home: &Path, files: u64, bytes: u64) -> String {
-    format!(" into {} ({}, {})", near(into, home), units::count(files, "file", "files"), units::bytes(bytes))
+    format!(" into {} ({}, {})", path_from_home(into, home), units::count(files, "file", "files"), units::bytes(bytes))
 }
 
-/// Changes of a program that is not limited by a view.
+/// The effect of a program that may change files outside a view.
 pub(crate) fn may_change(place: &Path, home: &Path) -> String {
     let everything = if place.is_dir() { "everything in " } else { "" };
-    format!("may change {everything}{}", near(place, home))
+    format!("may change {everything}{}", path_from_home(place, home))
 }
 
-// Undo, to follow "it".
+// Undo, with the subject "it".
 
 pub(crate) const UNDOABLE: &str = "can be undone with artoo undo";
 pub(crate) const NOTHING_KEPT: &str = "can't be undone: no copy of it is kept";
@@ -90,6 +92,7 @@ texts! {
     not_undoable(reason) "can't be undone: {reason}";
 }
 
+/// The undo of a program whose files are copied before it runs.
 pub(crate) fn copied_first(entries: u64, bytes: u64, left_out: &str) -> String {
     let are = if entries == 1 { "is" } else { "are" };
     let copied = format!("{}, {}, {are} copied first", units::count(entries, "entry", "entries"), units::bytes(bytes));
@@ -97,6 +100,7 @@ pub(crate) fn copied_first(entries: u64, bytes: u64, left_out: &str) -> String {
     format!("{UNDOABLE} where it changes the workspace or what it names ({copied}){left_out}")
 }
 
+/// The reason for which a program's files can't be copied before it runs.
 pub(crate) fn too_large_to_copy(entries: u64, bytes: u64, max_entries: u64, max_bytes: u64) -> String {
     let counted = |entries, bytes| format!("{} and {}", units::count(entries, "entry", "entries"), units::bytes(bytes));
     let (found, max) = (counted(entries, bytes), counted(max_entries, max_bytes));
@@ -147,7 +151,7 @@ pub(crate) fn first(texts: impl IntoIterator<Item = String>, max: usize) -> Stri
     named.join(", ") + &more(texts.count())
 }
 
-/// How many more there are, to follow a list.
+/// The number of items that a list leaves out, to follow the list.
 pub(crate) fn more(count: usize) -> String {
     if count == 0 { String::new() } else { format!(" and {count} more") }
 }
@@ -158,13 +162,13 @@ pub(crate) fn counted(counts: &[(u64, &str, &str)]) -> String {
     present.map(|(count, one, many)| units::count(*count, one, many)).collect::<Vec<_>>().join(" and ")
 }
 
-/// A number without commas, with its noun, as evidence shows it.
+/// A number without thousands separators, with its noun, as evidence shows it.
 pub(crate) fn exactly(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// A path with `~` for the home folder.
-pub(crate) fn near(path: &Path, home: &Path) -> String {
+/// A path in which the home folder is written as `~`.
+pub(crate) fn path_from_home(path: &Path, home: &Path) -> String {
     match path.strip_prefix(home) {
         Ok(below) if below.as_os_str().is_empty() => "~".to_owned(),
         Ok(below) => format!("~/{}", paths::line(below)),
@@ -172,10 +176,12 @@ pub(crate) fn near(path: &Path, home: &Path) -> String {
     }
 }
 
-/// Paths by their first names, relative to the folder that they share.
+/// The first names of these paths, relative to the folder that they share.
 pub(crate) fn named(all: &[&Path], home: &Path) -> String {
     let [first_path, others @ ..] = all else { return String::new() };
-    let Some(mut shared) = first_path.parent().filter(|_| !others.is_empty()) else { return near(first_path, home) };
+    let Some(mut shared) = first_path.parent().filter(|_| !others.is_empty()) else {
+        return path_from_home(first_path, home);
+    };
     for path in others {
         while !path.starts_with(shared) || *path == shared {
             let Some(above) = shared.parent() else { break };
@@ -183,7 +189,7 @@ pub(crate) fn named(all: &[&Path], home: &Path) -> String {
         }
     }
     let name = |path: &&Path| paths::line(path.strip_prefix(shared).unwrap_or(path));
-    format!("{} in {}", first(all.iter().map(name), NAMED_MAX), near(shared, home))
+    format!("{} in {}", first(all.iter().map(name), NAMED_MAX), path_from_home(shared, home))
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use artoo_proto::{TaskId, ToolClass, ToolSpec, escape};
+use artoo_proto::{EvidenceId, TaskId, ToolClass, ToolSpec, escape};
 use serde_json::Value;
 
 use crate::activity::{Calls, Meter};
@@ -37,7 +37,7 @@ pub(crate) trait Tool: fmt::Debug + Send + Sync {
     fn read(&self, machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>>;
 }
 
-/// What the user and the plan said that decides whether a call needs approval.
+/// The parts of a request and a plan that decide whether a call needs approval.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UserContext<'a> {
     /// Whether a call needs approval even if it only creates files.
@@ -47,7 +47,7 @@ pub(crate) struct UserContext<'a> {
     pub(crate) request: &'a str,
 }
 
-/// A valid request.
+/// A valid request with its declared effects.
 pub(crate) struct Request {
     /// What it acts on, in one line.
     pub(crate) target: String,
@@ -60,9 +60,9 @@ pub(crate) struct Request {
 /// The question whether a call may have its effects.
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
-    /// The bytes that an approval is bound to.
+    /// The bytes to which an approval is bound.
     pub(crate) text: String,
-    /// Files whose content an approval is bound to.
+    /// Files to whose content an approval is bound.
     pub(crate) files: Vec<PathBuf>,
     /// The call as the user sees it.
     pub(crate) shown: String,
@@ -73,7 +73,7 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// The beginning and end of a call that is too long to be shown whole.
+    /// The call as the question shows it, without its middle if it is too long.
     pub(crate) fn shortened(shown: &str) -> String {
         escape::shorten(shown, SHOWN_MAX_CHARS)
     }
@@ -82,7 +82,7 @@ impl Question {
 /// Runs a request. Dropping the future ends every process that it started.
 pub(crate) type Job = Box<dyn FnOnce(Call) -> Running + Send>;
 
-/// A job of blocking work that gives the record.
+/// A job of blocking work that returns the record.
 pub(crate) fn work(work: impl FnOnce(&Machine, Act, &Limit) -> Record + Send + 'static) -> Job {
     Box::new(|call| Box::pin(call.work(work)))
 }
@@ -93,11 +93,11 @@ pub(crate) type Running = Pin<Box<dyn Future<Output = Result<Look, Stopped>> + S
 /// The blocking work after a run that finds out what it did.
 pub(crate) type Look = Box<dyn FnOnce(&Machine, &Limit) -> Outcome + Send>;
 
-/// How a run ended.
+/// The outcome of a run: a record, pending changes, or a further question.
 pub(crate) enum Outcome {
-    /// It is over, and this is its record.
+    /// The call is over, and this is its record.
     Done(Record),
-    /// Its changes are not applied yet.
+    /// The changes are not applied yet.
     Pending(Box<Pending>),
 }
 
@@ -111,39 +111,39 @@ pub(crate) struct Pending {
     pub(crate) next: Next,
 }
 
-/// What an approval of a pending call does.
+/// What happens after the approval of a pending call: its changes are applied, or the call runs again.
 #[derive(Debug)]
 pub(crate) enum Next {
-    /// Its changes are applied.
+    /// The changes are applied.
     Commit(Box<dyn Staged>),
-    /// It runs again, with this allowed.
+    /// The call runs again with these permissions.
     RunAgain(Allowed),
 }
 
-/// What a run may do besides changing files in a view.
+/// What an approval lets a run do besides changing files in a view.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Allowed {
     pub(crate) reach: Reach,
-    /// Files and folders that it may change directly; `None` for a run in a view.
+    /// Files and folders that the run may change directly; `None` for a run in a view.
     pub(crate) places: Option<Vec<ApprovedPlace>>,
-    /// Places with secrets that it may read.
+    /// Places with secrets that the run may read.
     pub(crate) readable: Vec<PathBuf>,
-    /// Whether it may fill the disk.
+    /// Whether the run may fill the disk.
     pub(crate) fills_disk: bool,
 }
 
-/// Changes that can be applied.
+/// Changes that were observed and can be applied.
 pub(crate) trait Staged: fmt::Debug + Send {
-    /// Applies the changes and gives the record of the call.
+    /// Applies the changes and returns the record of the call.
     fn commit(self: Box<Self>, machine: &Machine, limit: &Limit) -> Record;
 }
 
-/// A look with nothing left to find out.
+/// A look that returns this record.
 pub(crate) fn done(record: Record) -> Look {
     Box::new(move |_, _| Outcome::Done(record))
 }
 
-/// What every tool needs of this machine.
+/// The state that all tools share: configuration, protected places, journal and sandbox.
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) config: ToolConfig,
@@ -158,6 +158,20 @@ pub(crate) struct Machine {
     /// Bytes of evidence stored since the store was last swept.
     pub(crate) unswept: AtomicU64,
     pub(crate) calls: Calls,
+    /// The callback for a call that is about to act in a way that the undo journal does not record.
+    pub(crate) unrecorded: OnceLock<Unrecorded>,
+}
+
+/// A callback with the id of a task and the id of its call's evidence.
+type TellCall = dyn Fn(&TaskId, &EvidenceId) + Send + Sync;
+
+/// The callback for calls that the undo journal does not record.
+pub(crate) struct Unrecorded(pub(crate) Box<TellCall>);
+
+impl fmt::Debug for Unrecorded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Unrecorded")
+    }
 }
 
 impl Machine {
@@ -171,10 +185,18 @@ impl Machine {
         fence::try_early();
         let read_allowlist = Arc::new(ReadAllowlist::new(&protected));
         let (unswept, calls) = Default::default();
-        Self { config, protected, read_allowlist, child_environment, journal, rules, unswept, calls }
+        let unrecorded = OnceLock::new();
+        Self { config, protected, read_allowlist, child_environment, journal, rules, unswept, calls, unrecorded }
     }
 
-    /// A program on this machine, held like this.
+    /// Announces that a call is about to act in a way that the undo journal does not record.
+    pub(crate) fn announce(&self, source: &Source) {
+        if let Some(Unrecorded(tell)) = self.unrecorded.get() {
+            tell(&source.task, &source.call);
+        }
+    }
+
+    /// The order to run a program with these permissions, held by this.
     pub(crate) fn order(&self, invocation: Invocation, fence: Fence, held: Held) -> Order {
         let order = invocation.order(&self.config, &self.read_allowlist, &self.child_environment, fence);
         match held {
@@ -190,14 +212,14 @@ impl Machine {
     }
 }
 
-/// A call in progress.
+/// A call in progress, as its job sees it.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) machine: Arc<Machine>,
     pub(crate) deadline: Deadline,
     /// The call's entry in the undo journal.
     pub(crate) act: Act,
-    /// What was approved after an earlier run.
+    /// The permissions approved after an earlier run.
     pub(crate) allowed: Allowed,
     /// Whether this machine has a sandbox.
     pub(crate) is_held: bool,
@@ -206,23 +228,25 @@ pub(crate) struct Call {
     pub(crate) source: Source,
 }
 
-/// Which call of which task it is, for the undo journal.
+/// The task, tool, call and target by which the undo journal identifies a call.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
     pub(crate) task: TaskId,
+    pub(crate) call: EvidenceId,
     pub(crate) tool: String,
     /// What it acts on, in one line.
     pub(crate) target: String,
 }
 
 impl Source {
+    /// The subject of a journal entry.
     pub(crate) fn subject(&self) -> Subject<'_> {
-        Subject { task: &self.task, tool: &self.tool, what: &self.target }
+        Subject { task: &self.task, tool: &self.tool, call: &self.call.0, what: &self.target }
     }
 }
 
 impl Call {
-    /// Runs blocking work that gives the record.
+    /// Runs blocking work of the call that returns the record.
     pub(crate) async fn work(
         self,
         work: impl FnOnce(&Machine, Act, &Limit) -> Record + Send + 'static,
@@ -231,8 +255,8 @@ impl Call {
         deadline.blocking(move |limit| work(&machine, act, limit)).await.map(done)
     }
 
-    /// Runs a program of the system without a sandbox, with arguments of artoo's own or approved by the user: it needs a
-    /// socket or a group that a sandbox would deny.
+    /// Runs a program of the system without a sandbox, since it needs a socket or a group that a sandbox denies. Its
+    /// arguments are fixed or approved by the user.
     pub(crate) async fn ask_system(&self, invocation: Invocation, time: Duration) -> io::Result<Ended> {
         self.start(invocation, Fence::default(), Held::Not, time).await
     }
@@ -248,7 +272,7 @@ impl Call {
         process::run(&self.machine.config, self.order(invocation, fence, held), time.min(self.deadline.left())).await
     }
 
-    /// A program of this call, held like this.
+    /// The order to run a program of this call, held by this.
     pub(crate) fn order(&self, invocation: Invocation, fence: Fence, held: Held) -> Order {
         let mut order = self.machine.order(invocation, fence, held);
         if self.allowed.fills_disk {
@@ -258,14 +282,14 @@ impl Call {
     }
 }
 
-/// What holds a program that runs.
+/// How a running program is restricted: not at all, by the sandbox, or by the sandbox in a view.
 #[derive(Debug)]
 pub(crate) enum Held {
-    /// Nothing.
+    /// The program runs without a sandbox.
     Not,
-    /// Its fence.
+    /// The program runs in its sandbox.
     Fenced,
-    /// Its fence, in a view.
+    /// The program runs in its sandbox, in a view.
     InView(Arc<View>),
 }
 
@@ -283,10 +307,12 @@ impl Deadline {
         Self { started: Instant::now(), time, meter: Arc::default() }
     }
 
+    /// The time since the call began.
     pub(crate) fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
+    /// The time until the deadline.
     pub(crate) fn left(&self) -> Duration {
         self.time.saturating_sub(self.elapsed())
     }
@@ -300,7 +326,7 @@ impl Deadline {
     }
 }
 
-/// The spec of a built-in tool.
+/// The description of a built-in tool.
 pub(crate) fn spec(name: &str, class: ToolClass, priority: u8, description: &str, input_schema: Value) -> ToolSpec {
     ToolSpec { name: name.to_owned(), description: description.to_owned(), class, input_schema, priority }
 }

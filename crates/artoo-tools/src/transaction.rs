@@ -35,13 +35,13 @@ use decide::Run;
 pub(crate) use request::ConfiguredCall;
 use request::NewFolder;
 
-/// What a transaction runs: a program to its end, or one call of a server.
+/// The work of a transaction: a program, or one call of a server.
 pub(crate) trait Work: fmt::Debug + Send + Sync {
-    /// Runs it once, for at most this long.
+    /// Runs the work once, for at most `time`.
     fn run<'a>(&'a self, call: &'a Call, fence: Fence, held: Held, time: Duration) -> End<'a>;
 }
 
-/// The end of a run.
+/// A future with the end of a run.
 pub(crate) type End<'a> = Pin<Box<dyn Future<Output = io::Result<Ended>> + Send + 'a>>;
 
 impl Work for Invocation {
@@ -50,7 +50,7 @@ impl Work for Invocation {
     }
 }
 
-/// A program to run.
+/// A program to run as a transaction, with what its question shows.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
     pub(crate) work: Arc<dyn Work>,
@@ -72,7 +72,7 @@ pub(crate) struct Program {
     pub(crate) workspace: Option<Arc<NewFolder>>,
 }
 
-/// What the words of a call name. They only help to ask: what it does is seen from its run.
+/// The names in the words of a call. They only improve the question; the effects are observed in the run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Names {
     pub(crate) paths: Vec<PathBuf>,
@@ -81,7 +81,7 @@ pub(crate) struct Names {
     pub(crate) secrets: Vec<PathBuf>,
 }
 
-/// Makes the record of a program that has ended.
+/// A callback that makes the record of a program that has ended.
 pub(crate) type MakeRecord = Box<dyn FnOnce(io::Result<Ended>, &Machine, &Limit) -> Record + Send>;
 
 impl Call {
@@ -91,16 +91,19 @@ impl Call {
             return Ok(direct::run(self, program, record).await);
         }
         self.allowed.reach.add(&program.reach);
+        if self.allowed.reach != Reach::default() {
+            self.machine.announce(&self.source);
+        }
         if self.confirm {
             program.caution.get_or_insert_with(|| texts::CAUTION.to_owned());
         }
         let mut denied = Vec::new();
-        // What a program does to others is not done twice.
+        // Effects on other machines must not happen twice.
         if self.allowed.reach == Reach::default() {
             let fence =
                 program.fence(&self.machine.protected, &self.allowed, Fence::of_reading_run(&self.machine.protected));
             match program.work.run(&self, fence, Held::Fenced, program.time).await {
-                // Then what it may not read is covered in a view, or a question is asked first.
+                // In a view secrets are covered; without views a question comes first.
                 Err(error) if needs_view(&error) => {}
                 Ok(ended) if ended.is_stopped || !ended.denied.is_empty() => denied = ended.denied,
                 ended => {
@@ -124,6 +127,7 @@ impl Call {
         }
     }
 
+    /// Runs a program in a view, then decides about its changes.
     async fn run_in_view(self, program: Program, view: Arc<View>, record: MakeRecord) -> Look {
         let reach = self.allowed.reach.clone();
         let fence = Fence {
@@ -140,7 +144,7 @@ impl Call {
 }
 
 impl Program {
-    /// A fence with what this program may and may not read.
+    /// The permissions of this program: the files that it may read and those that it may not.
     fn fence(&self, protected: &Protected, allowed: &Allowed, fence: Fence) -> Fence {
         let is_closed = |file: &&PathBuf| !allowed.readable.iter().any(|readable| file.starts_with(readable));
         let left_out = self.left_out.iter().filter(is_closed).cloned().collect();
@@ -157,17 +161,17 @@ fn unchanged(record: MakeRecord, ended: io::Result<Ended>, machine: &Machine, li
     record(ended, machine, limit).class(EffectClass::ReadOnly).with_changes(Ok(nothing), true)
 }
 
-/// Whether a reading run could not be started on this machine, or for these secrets.
+/// Whether an error means that a reading run can't be started on this machine, or with these secrets.
 fn needs_view(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::QuotaExceeded)
 }
 
-/// Whether a program that could reach this is known to have reached nothing.
+/// Whether a program used no access beyond the sandbox: it had none, or only the network, and created no socket for it.
 fn stayed_inside(reach: &Reach, ended: &Ended) -> bool {
     *reach == Reach::default() || (reach.is_network_alone() && ended.stayed_off)
 }
 
-/// The view of a call.
+/// Prepares the view of a call; an error without an undo journal.
 fn prepare(machine: &Machine, folders: &[PathBuf]) -> Result<View, NoView> {
     if machine.journal.is_none() {
         return Err(NoView::NoData);

@@ -32,9 +32,15 @@ const STICKY: u32 = 0o1000;
 ///
 /// # Errors
 /// If the trash can't be created, or if the move is not possible in one step.
-pub(crate) fn put(environment: &Environment, place: &Place, path: &Path, tree: &str, act: &mut Act) -> io::Result<()> {
+pub(crate) fn move_to_trash(
+    environment: &Environment,
+    place: &Place,
+    path: &Path,
+    tree: &str,
+    act: &mut Act,
+) -> io::Result<()> {
     let home = Trash::of_home(Path::new(&environment.home));
-    let mut thrown = Thrown { environment, place, path, tree, act };
+    let mut thrown = TrashMove { environment, place, path, tree, act };
     if home.is_on_the_disk_of(path) {
         match thrown.land_in(&home) {
             Err(error) if Errno::from_io_error(&error) == Some(Errno::XDEV) => {}
@@ -50,7 +56,7 @@ pub(crate) fn put(environment: &Environment, place: &Place, path: &Path, tree: &
 }
 
 /// A file or folder that is being moved to the trash.
-struct Thrown<'a> {
+struct TrashMove<'a> {
     environment: &'a Environment,
     place: &'a Place,
     path: &'a Path,
@@ -58,9 +64,10 @@ struct Thrown<'a> {
     act: &'a mut Act,
 }
 
-impl Thrown<'_> {
+impl TrashMove<'_> {
+    /// Moves the file into this trash under a free name.
     fn land_in(&mut self, trash: &Trash) -> io::Result<()> {
-        // The name is only there to reach the folder.
+        // The name only serves to open the folder.
         let names = reach(&trash.files, self.act)?;
         let info = trash.info.as_ref().map(|info| reach(info, self.act)).transpose()?;
         for number in 0..NAMES_MAX {
@@ -79,7 +86,7 @@ impl Thrown<'_> {
                 Ok(()) => return self.act.moved(self.path, &to_path, self.tree),
                 Err(error) => {
                     if let Some(note) = note {
-                        note.unmake();
+                        note.remove_created();
                     }
                     if !matches!(error, Errno::EXIST | Errno::NOTEMPTY) {
                         return Err(error.into());
@@ -104,13 +111,14 @@ impl Thrown<'_> {
         self.act.creating(&path)?;
         let mut note = Place { folder: rustix::io::dup(&info.folder)?, name: note_name }.make_file()?;
         self.act.made(&path);
-        // On another disk it is told from its top, so that it holds wherever the disk is.
+        // On another disk the path is relative to the top of the disk, so that it is valid wherever the disk is
+        // mounted.
         let from = trash.top.as_ref().and_then(|top| self.path.strip_prefix(top).ok()).unwrap_or(self.path);
         let text = format!("[Trash Info]\nPath={}\nDeletionDate={}\n", encoded(from), now(self.environment));
         match note.file.write_all(text.as_bytes()) {
             Ok(()) => Ok(note),
             Err(error) => {
-                note.unmake();
+                note.remove_created();
                 Err(error)
             }
         }
@@ -124,13 +132,14 @@ pub(crate) fn note_of(thrown: &Path) -> Option<PathBuf> {
     files.ends_with("files").then(|| files.with_file_name("info").join(name))
 }
 
-/// Whether a path is a note or folder of the trash itself.
+/// Whether a path is a note of the trash or a folder of the trash itself.
 pub(crate) fn is_bookkeeping(path: &Path) -> bool {
     let folder = |path: &Path| ["Trash/files", "Trash/info", "share/Trash"].iter().any(|end| path.ends_with(end));
     let is_note = path.extension().is_some_and(|end| end == "trashinfo") && path.parent().is_some_and(folder);
     is_note || folder(path)
 }
 
+/// Opens a folder of the trash; missing folders are created and recorded.
 fn reach(folder: &Path, act: &mut Act) -> io::Result<Place> {
     act.creating(folder)?;
     let place = Place::making_folders(&folder.join("name"), &mut Vec::new())?;
@@ -138,6 +147,7 @@ fn reach(folder: &Path, act: &mut Act) -> io::Result<Place> {
     Ok(place)
 }
 
+/// A trash folder: its subfolders for files and notes.
 #[derive(Debug)]
 struct Trash {
     files: PathBuf,
@@ -147,6 +157,7 @@ struct Trash {
 }
 
 impl Trash {
+    /// The trash of the home folder.
     fn of_home(home: &Path) -> Self {
         let home = paths::real(home);
         if cfg!(target_os = "macos") {
@@ -155,18 +166,20 @@ impl Trash {
         Self::in_folder(&home.join(".local/share/Trash"), None)
     }
 
+    /// The trash in this folder; `top` is the top folder of its disk.
     fn in_folder(folder: &Path, top: Option<PathBuf>) -> Self {
         Self { files: folder.join("files"), info: Some(folder.join("info")), top }
     }
 
+    /// Whether a path is on the disk of this trash.
     fn is_on_the_disk_of(&self, path: &Path) -> bool {
         let existing = self.files.ancestors().find_map(|folder| fs::symlink_metadata(folder).ok());
         let there = fs::symlink_metadata(path).ok();
         existing.zip(there).is_none_or(|(existing, there)| existing.dev() == there.dev())
     }
 
-    /// The trash at the top of a disk: a user's part of the one an administrator made, if that is a real folder with
-    /// the sticky bit, else the user's own.
+    /// The trash at the top of a disk: the user's subfolder of a shared trash that an administrator created, if that is
+    /// a real folder with the sticky bit, else a private trash.
     fn of_disk(top: &Path, user: u32, act: &mut Act) -> io::Result<Self> {
         let shared = top.join(".Trash");
         let is_sound = fs::symlink_metadata(&shared).is_ok_and(|found| found.is_dir() && found.mode() & STICKY != 0);
@@ -203,6 +216,7 @@ fn top_of_disk(path: &Path) -> io::Result<PathBuf> {
     top.map(Path::to_path_buf).ok_or_else(|| io::Error::other("it is a disk of its own"))
 }
 
+/// The name in the trash, with a number if it is not the first attempt.
 fn numbered(place: &Place, number: u32) -> OsString {
     let mut name = place.name.clone();
     if number > 0 {
@@ -211,7 +225,7 @@ fn numbered(place: &Place, number: u32) -> OsString {
     name
 }
 
-/// The path with URL escapes, as the specification requires.
+/// The path in percent-encoding, as the specification requires.
 fn encoded(path: &Path) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
     let bytes = path.as_os_str().as_bytes();

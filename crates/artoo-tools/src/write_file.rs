@@ -28,6 +28,7 @@ const TEXT_MAX_CHARS: usize = 1_000_000;
 /// Longest name of a file or folder, in bytes; the limit of common file systems.
 const NAME_MAX_BYTES: usize = 255;
 
+/// The input of `write_file` as JSON.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
@@ -35,7 +36,7 @@ struct Wire {
     text: String,
 }
 
-/// A valid input.
+/// A valid input of `write_file`.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     pub(crate) path: PathBuf,
@@ -43,7 +44,7 @@ pub(crate) struct NewFile {
 }
 
 impl NewFile {
-    /// Reads an input. A relative path is relative to the workspace.
+    /// Parses the input of `write_file`. A relative path is relative to the workspace.
     pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, Box<Record>> {
         let Wire { path, text } = input::parse(value)?;
         input::check_length("text", &text, TEXT_MAX_CHARS)?;
@@ -74,7 +75,7 @@ impl NewFile {
     }
 }
 
-/// Creates the file.
+/// Creates the file and returns the record.
 pub(crate) fn run(
     environment: &Environment,
     new: &NewFile,
@@ -104,6 +105,7 @@ pub(crate) fn run(
     })
 }
 
+/// Creates the file with its missing folders.
 fn make(environment: &Environment, new: &NewFile, act: &mut Act, limit: &Limit) -> io::Result<FileChange> {
     let workspace = Path::new(&environment.workspace);
     act.creating(&paths::real(workspace))?;
@@ -120,12 +122,13 @@ fn make(environment: &Environment, new: &NewFile, act: &mut Act, limit: &Limit) 
     match written.and_then(|()| digest::of_whole(file, limit)) {
         Ok(after) => Ok(FileChange { path: paths::line(&new.path), before: None, after: Some(after) }),
         Err(error) => {
-            created.unmake();
+            created.remove_created();
             Err(error)
         }
     }
 }
 
+/// The record of a file that could not be created.
 fn refused(new: &NewFile, error: &io::Error) -> Record {
     let path = paths::line(&new.path);
     // openat2 reports a symlink in the path as ELOOP, openat as ENOTDIR.
@@ -143,13 +146,14 @@ fn refused(new: &NewFile, error: &io::Error) -> Record {
     Record::hindered(format!("{path}: {error}"))
 }
 
+/// Whether the file exists with exactly this text.
 fn holds_already(new: &NewFile) -> bool {
     let is_link = fs::symlink_metadata(&new.path).is_ok_and(|found| found.is_symlink());
     let same_size = fs::metadata(&new.path).is_ok_and(|found| found.is_file() && found.len() == new.text.len() as u64);
     !is_link && same_size && fs::read(&new.path).is_ok_and(|text| text == new.text.as_bytes())
 }
 
-/// The schema for models.
+/// The JSON schema of `write_file`'s input.
 pub(crate) fn schema() -> Value {
     input::schema(
         &["path", "text"],

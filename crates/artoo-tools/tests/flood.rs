@@ -1,4 +1,4 @@
-//! T6, T7: a command that prints 1 GB, in a process of its own, so that all memory it takes can be measured.
+//! T6, T7: a command that prints 1 GB, in its own test process, so that the peak memory can be measured.
 #![expect(clippy::print_stdout, clippy::expect_used, clippy::panic, reason = "a test without a harness")]
 
 use std::time::Duration;
@@ -6,14 +6,16 @@ use std::time::Duration;
 use artoo_proto::{CallStatus, ConsentScope, Environment, EvidenceId, TaskId, ToolOrder, ToolOutcome, ToolRequest};
 use artoo_tools::{Registry, ToolConfig};
 
-/// What the whole process may take, with the test's own runtime.
+/// Maximum peak memory of the whole process, with the test's own runtime.
 const PROCESS_MAX_KIB: u64 = 64 * 1024;
 
-/// What the output may add: at most 4 MB of kept ends, and their text once more while it is joined and cut.
+/// Maximum additional memory for the output: at most 4 MB of captured ends, and their text once more while it is joined
+/// and shortened.
 const ADDED_MAX_KIB: u64 = 16 * 1024;
 
 const BYTES: u64 = 1_000_000_000;
 
+/// Runs the command in a process of its own and checks the peak memory.
 fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
@@ -35,6 +37,7 @@ fn main() {
     });
 }
 
+/// The record of a command in a fresh registry.
 async fn flood(command: &str) -> artoo_proto::ToolCall {
     let dir = tempfile::tempdir().expect("a folder");
     let home = dir.path().to_str().expect("a path in Unicode").to_owned();
@@ -69,7 +72,7 @@ async fn flood(command: &str) -> artoo_proto::ToolCall {
     }
 }
 
-/// The most this process has held in memory at once.
+/// Peak memory of this process in KiB.
 fn peak_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.split_whitespace().next()?.parse().ok()

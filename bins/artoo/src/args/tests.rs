@@ -1,11 +1,11 @@
-//! What words on a command line mean.
+//! Tests of how the words of a command line are parsed.
 
 use clap::Parser;
 use clap::error::ErrorKind;
 
 use super::{Command, CommandLine, Deadline, FORM, RANGE};
 
-/// The task, the subcommand, or the kind of error.
+/// What a command line is parsed as: a task, a subcommand, or a kind of error.
 #[derive(Debug, PartialEq)]
 enum Meaning {
     Task(&'static str),
@@ -16,6 +16,7 @@ enum Meaning {
     Error(ErrorKind),
 }
 
+/// Asserts that these arguments are parsed as expected.
 fn check(arguments: &[&str], expected: &Meaning) {
     let parsed = CommandLine::try_parse_from(std::iter::once("artoo").chain(arguments.iter().copied()));
     let words = |words: &[String], task: &str| words.join(" ") == task;
@@ -36,7 +37,7 @@ fn check(arguments: &[&str], expected: &Meaning) {
 }
 
 #[test]
-fn words_are_a_task_unless_they_are_a_subcommand() {
+fn words_other_than_subcommands_are_a_task() {
     use ErrorKind as E;
     check(&["count the files"], &Meaning::Task("count the files"));
     check(&["count", "the", "files"], &Meaning::Task("count the files"));
@@ -74,7 +75,7 @@ fn words_are_a_task_unless_they_are_a_subcommand() {
 }
 
 #[test]
-fn a_deadline_has_a_unit_and_a_sane_size() {
+fn deadline_needs_unit_and_has_bounds() {
     let ms = |limit_ms| Ok(Deadline { limit_ms });
     for (text, expected) in [
         ("90s", ms(90_000)),

@@ -50,7 +50,7 @@ mod tests {
     use super::key_from;
 
     #[test]
-    fn the_first_line_is_the_key_and_nothing_else_of_it_is_repeated() {
+    fn only_first_line_of_command_is_key() {
         let check = |command: &str, expected: Result<&str, &str>| {
             let key = key_from(command).map_err(|problem| problem.to_string());
             assert_eq!(key.as_deref().map_err(String::as_str), expected, "{command}");

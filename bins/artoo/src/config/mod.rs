@@ -67,6 +67,8 @@ settings! {
     SecretVariable "key_variable" "OPENAI_API_KEY" KeyVariable "the name of the variable that holds the endpoint's key",
     SecretFile "key_file" "OPENAI_API_KEY" KeyFile "a file that holds the endpoint's key and that only you may read",
     SecretCommand "key_command" "OPENAI_API_KEY" KeyCommand "a command whose first line of output is the endpoint's key",
+    ReflexFirst "reflex_first" "ARTOO_REFLEX_FIRST" Flag
+        "false: the model is also asked about requests that the embedded parser explains in full",
     Worker "worker" "ARTOO_WORKER" Text "the model that carries out and checks single steps; spelled as model",
     WorkerSecretVariable "worker_key_variable" "ARTOO_WORKER_KEY" KeyVariable
         "the name of the variable that holds the worker's key",
@@ -85,6 +87,10 @@ settings! {
     TrustLocal "trust_local" "ARTOO_TRUST_LOCAL" Text
         "yes: a model on this machine may read files that may hold secrets, unasked",
     Views "views" "ARTOO_VIEWS" Flag "true: commands change files in a view first; false: directly, once approved",
+    Memory "memory" "ARTOO_MEMORY" Flag "false: memory is neither read nor written",
+    Profile "profile" "ARTOO_PROFILE" Text
+        "how hard a task is tried: v0.8, literal, anytime, or the path of a JSON file that begins with / or ~/",
+    TimeBudget "time_budget" "ARTOO_TIME_BUDGET" Text "the time after which a task counts as slow: 90s, 5m or 1h",
     DataDir "data_dir" "ARTOO_DATA_DIR" Path "where memory and the audit log are kept",
     Workspace "workspace" "ARTOO_WORKSPACE" Path "where new files go",
     Deadline "deadline" "ARTOO_DEADLINE" Text "when a task ends at the latest: 90s, 5m or 1h",
@@ -110,6 +116,7 @@ impl Setting {
         self.row().1
     }
 
+    /// How the setting's value is read.
     pub(crate) fn kind(self) -> Kind {
         self.row().2
     }
@@ -159,6 +166,7 @@ impl Place {
         Self { folder: usual, ignored: Some(ignored) }
     }
 
+    /// The path of the configuration file.
     pub(crate) fn file(&self) -> PathBuf {
         self.folder.join(FILE)
     }
@@ -187,6 +195,7 @@ pub(crate) fn expanded(home: &Path, path: &str) -> PathBuf {
     path.strip_prefix("~/").map_or_else(|| PathBuf::from(path), |below| home.join(below))
 }
 
+/// The path without symbolic links; unchanged if it does not exist.
 fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }

@@ -26,6 +26,7 @@ pub(crate) struct ConfigFile {
     entries: BTreeMap<Setting, Entry>,
 }
 
+/// One setting in the text of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
     value: String,

@@ -1,4 +1,4 @@
-//! The configuration: what is wrong is told with its line, and what is not the user's own is not taken (faults F1–F5).
+//! Tests of the configuration: errors name the line, and files that other users can change are refused (faults F1–F5).
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -12,6 +12,7 @@ use super::{Place, Setting, load};
 use crate::failure::ConfigProblem;
 use crate::variables::Variables;
 
+/// A temporary configuration folder.
 struct Folder(TempDir);
 
 impl Folder {
@@ -19,10 +20,12 @@ impl Folder {
         Self(TempDir::new().unwrap())
     }
 
+    /// The path of the folder.
     fn path(&self) -> &Path {
         self.0.path()
     }
 
+    /// Writes a file with this text and mode.
     fn write(&self, name: &str, text: &str, mode: u32) -> PathBuf {
         let path = self.path().join(name);
         fs::write(&path, text).unwrap();
@@ -30,6 +33,7 @@ impl Folder {
         path
     }
 
+    /// Writes a configuration file with this text and reads it.
     fn load(&self, text: &str) -> Result<Option<ConfigFile>, ConfigProblem> {
         load(&self.write("config.toml", text, 0o600), Path::new("/home/ada"))
     }
@@ -37,7 +41,7 @@ impl Folder {
 
 #[doc = "holds: design F1"]
 #[test]
-fn what_is_wrong_is_told_with_file_and_line() {
+fn config_errors_name_file_and_line() {
     let folder = Folder::new();
     let check = |text: &str, expected: &str| {
         let told = folder.load(text).unwrap_err().to_string();
@@ -62,7 +66,7 @@ fn what_is_wrong_is_told_with_file_and_line() {
 
 #[doc = "holds: design F1"]
 #[test]
-fn an_absent_or_empty_file_sets_nothing() {
+fn missing_or_empty_config_sets_nothing() {
     let folder = Folder::new();
     assert_eq!(load(&folder.path().join("none.toml"), Path::new("/")).unwrap(), None);
     let empty = folder.load("# nothing\n").unwrap().unwrap();
@@ -71,7 +75,7 @@ fn an_absent_or_empty_file_sets_nothing() {
 
 #[doc = "holds: design F2"]
 #[test]
-fn a_file_or_folder_that_others_can_change_is_refused() {
+fn writable_config_file_or_folder_is_refused() {
     let folder = Folder::new();
     for mode in [0o620, 0o602, 0o666] {
         let path = folder.write("config.toml", "", mode);
@@ -88,7 +92,7 @@ fn a_file_or_folder_that_others_can_change_is_refused() {
 
 #[doc = "holds: design F3"]
 #[test]
-fn a_project_does_not_configure_artoo() {
+fn config_in_project_folder_is_ignored() {
     let project = Folder::new();
     let home = Folder::new();
     let find =
@@ -108,7 +112,7 @@ fn a_project_does_not_configure_artoo() {
 }
 
 #[test]
-fn variables_win_and_the_file_fills_the_rest() {
+fn variables_override_the_config_file() {
     let folder = Folder::new();
     let key = folder.write("key", "sk-1\nmore\n", 0o600);
     let text = format!("model = \"openai\"\nbase_url = \"http://x\"\nkey_file = {:?}\nworkspace = \"~/w\"", key);
@@ -120,7 +124,7 @@ fn variables_win_and_the_file_fills_the_rest() {
 }
 
 #[test]
-fn a_key_is_taken_only_from_where_nobody_else_reads_it() {
+fn readable_key_files_are_refused() {
     let folder = Folder::new();
     let check = |text: &str, set: &[(&str, &str)], expected: &str| {
         let told = folder.load(text).unwrap().unwrap().variables(&Variables::of(set)).unwrap_err().to_string();

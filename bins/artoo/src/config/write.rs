@@ -63,11 +63,13 @@ pub(crate) fn key_file(folder: &Path, key: &str) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
+/// Creates a folder that only its owner can access.
 fn make_folder(folder: &Path) -> Result<(), Failure> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(|source| Failure::NotWritten { path: folder.to_owned(), source })
 }
 
+/// Replaces a file atomically.
 fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     leftovers::remove_beside(path);
     let new = path.with_extension(format!("new.{}", std::process::id()));
@@ -98,7 +100,7 @@ mod tests {
     use crate::config::{Setting, load};
 
     #[test]
-    fn what_is_written_reads_back_and_the_rest_of_the_file_stays() {
+    fn written_settings_are_read_and_others_stay() {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("artoo/config.toml");
         let chosen = |model: &str| BTreeMap::from([(Setting::Model, model.to_owned())]);
@@ -128,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_below_the_home_folder_stays_below_it() {
+    fn home_paths_are_written_with_tilde() {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("config.toml");
         config(&path, "workspace = \"~/w\"\nmodel = \"openai\"\n").unwrap();
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_written_for_its_owner_alone() {
+    fn written_key_file_is_private() {
         let folder = TempDir::new().unwrap();
         let path = key_file(&folder.path().join("artoo"), "sk-1").unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);

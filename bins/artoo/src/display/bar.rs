@@ -1,4 +1,4 @@
-//! How far long work is: a bar, what is done of what, the rate and the time left, in one line.
+//! The progress of long work in one line: a bar, the share that is done, the rate and the time left.
 
 use std::time::Duration;
 
@@ -10,20 +10,20 @@ const CELLS: u128 = 12;
 /// Minimum time over which a rate is computed.
 const RATE_AFTER: Duration = Duration::from_secs(1);
 
-/// How far work is that is counted in bytes or in entries.
+/// The progress of work that is counted in bytes or entries.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Work {
     pub(crate) done: u64,
     /// How much there is to do; `None` if that is not known.
     pub(crate) total: Option<u64>,
-    /// How much was done in `elapsed`, without what was there when it began.
+    /// Bytes or entries processed during `elapsed`. A resumed download started with more, which the rate must not count.
     pub(crate) new: u64,
     pub(crate) elapsed: Duration,
     pub(crate) is_in_bytes: bool,
 }
 
 impl Work {
-    /// The line; without a bar if the total is not known.
+    /// The progress line; without a bar if the total is unknown.
     pub(crate) fn line(&self) -> String {
         let size = |number: u64| if self.is_in_bytes { units::bytes(number) } else { units::number(number) };
         let mut parts = match self.total {
@@ -49,6 +49,7 @@ fn share(done: u64, total: u64) -> String {
     format!("{cells} {} %", of(100))
 }
 
+/// A duration in words.
 fn time(seconds: u64) -> String {
     match seconds {
         0..60 => format!("{seconds} s"),

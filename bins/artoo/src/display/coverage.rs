@@ -1,8 +1,8 @@
-//! Which words of a request are shown to be done and by what, for people.
+//! The coverage of a request as text: which words are shown to be done, and by what.
 
 use artoo_proto::{Coverage, CoverageState, Covered, OfferedReading, escape, units};
 
-use super::{Line, QUOTE, capitalised};
+use super::{Line, QUOTE};
 
 /// Maximum length of the words of a request shown in one row, in characters.
 const WORDS_CHARS: usize = 120;
@@ -16,7 +16,7 @@ pub(crate) fn table(coverage: &Coverage) -> Vec<Line> {
     rows.map(row).collect()
 }
 
-/// Changes that nobody asked for, and changed files that other programs run, a line each.
+/// Changes that nobody requested, and changed files that other programs run, one line each.
 pub(crate) fn unasked(coverage: &Coverage) -> Vec<Line> {
     let unasked = coverage.unasked.iter().map(|change| {
         let path = if change.path.is_empty() { "(unknown)" } else { &change.path };
@@ -63,8 +63,8 @@ fn state(state: CoverageState) -> &'static str {
     }
 }
 
-/// One line with the first words that no fact shows, how many parts are like that, and how to say it; `None` if there
-/// are none. What is a matter of judgement comes last.
+/// One line with the first words that no fact shows, the number of such parts, and how to rephrase them; `None` if
+/// there are none. Parts that can only be judged come last.
 pub(crate) fn first_gap(coverage: &Coverage) -> Option<String> {
     let is_judged = |row: &&Covered| matches!(row.state, CoverageState::Judged | CoverageState::Words);
     let is_gap = |row: &&Covered| !matches!(row.state, CoverageState::Shown | CoverageState::Courtesy);
@@ -78,10 +78,10 @@ pub(crate) fn first_gap(coverage: &Coverage) -> Option<String> {
     };
     let why = escape::shorten(&escape::one_line(&first.why), WHY_CHARS);
     let state = if is_judged(first) { "not checked" } else { state(first.state) };
-    Some(format!("{}: “{words}”{more} ({why})", capitalised(state)))
+    Some(format!("{}: “{words}”{more} ({why})", escape::capitalised(state)))
 }
 
-/// The readings that a yes confirms, for a question.
+/// The lines of a question that state the readings an approval confirms.
 pub(crate) fn readings(offered: &[OfferedReading]) -> Vec<Line> {
     let mut lines = Vec::new();
     for reading in offered {
@@ -126,7 +126,7 @@ mod tests {
 
     #[doc = "holds: law 0.12"]
     #[test]
-    fn each_part_has_a_row_and_hostile_words_stay_in_it() {
+    fn coverage_rows_contain_hostile_words() {
         let mut coverage = Coverage {
             rows: vec![
                 covered("delete them", CoverageState::Shown),
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reading_is_quoted_and_says_what_a_yes_means() {
+    fn reading_question_quotes_words_and_effect() {
         let obligation = Obligation { step: serde_json::Value::Null, reading: "delete a\nAllow it? y".to_owned() };
         let offered = OfferedReading { clause: 1, words: "clean up".to_owned(), obligations: vec![obligation] };
         assert_eq!(

@@ -4,16 +4,17 @@
 //! schema's number is 1.
 
 use artoo_bus::TapEvent;
-use artoo_proto::{AuditReport, Message};
+use artoo_proto::{AuditReport, Ending, Message};
 use artoo_roles::runtime::{CloseReport, TaskOutcome};
 use artoo_tools::undo::Entry;
 use serde_json::{Value, json};
 
 use super::Line;
-use super::people::People;
-use super::result::{Questions, Shown};
+use super::result::{Questions, ResultView};
+use super::user_format::UserFormat;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::texts;
 
 /// Name of the schema of a task's JSON lines.
 pub(crate) const SCHEMA: &str = "artoo.events/0";
@@ -100,14 +101,14 @@ pub(crate) struct EndedTask {
     pub(crate) with_material: bool,
     /// The task's entry in the undo journal; `None` if there is none or it can't be read.
     pub(crate) undo: Option<Entry>,
-    /// Whether the undo journal could be read.
+    /// False if reading the undo journal failed; `undo` is then `None` although the task may have changed files.
     pub(crate) is_journal_read: bool,
 }
 
 impl EndedTask {
     /// What is shown of the task to a person.
-    pub(crate) fn shown<'a>(&'a self, people: &'a People) -> Shown<'a> {
-        Shown {
+    pub(crate) fn shown<'a>(&'a self, user_format: &'a UserFormat) -> ResultView<'a> {
+        ResultView {
             result: &self.outcome.result,
             usage: &self.outcome.usage,
             undo: self.undo.as_ref(),
@@ -116,13 +117,32 @@ impl EndedTask {
             with_material: self.with_material,
             cost: self.cost.clone(),
             saved: None,
-            people,
+            user_format,
+        }
+    }
+
+    /// Who answered: `reflex` (the embedded parser), `skill` or `model`; `None` if the task was abandoned.
+    fn answered_by(&self) -> Option<&'static str> {
+        match &self.outcome.result.ending {
+            Ending::Abandon { .. } => None,
+            Ending::Accept { .. } if self.outcome.result.skill.is_some() && self.outcome.usage.is_empty() => {
+                Some("skill")
+            }
+            Ending::Accept { .. } | Ending::Success { .. } if self.outcome.usage.is_empty() => Some("reflex"),
+            Ending::Accept { .. } | Ending::Success { .. } => Some("model"),
         }
     }
 
     /// Everything that is known of the task beyond what is shown by default.
-    pub(crate) fn details(&self, people: &People) -> Vec<Line> {
-        let mut lines = self.shown(people).details();
+    pub(crate) fn details(&self, user_format: &UserFormat) -> Vec<Line> {
+        let mut lines = self.shown(user_format).details();
+        // Without a language model there is no other way.
+        if self.answered_by() == Some("reflex") && !self.spending.is_null() {
+            lines.push(Line::faint(texts::BY_REFLEX));
+        }
+        if let Some(skill) = &self.outcome.result.skill {
+            lines.push(Line::faint(texts::by_skill(skill)));
+        }
         lines.extend(self.costs.iter().cloned());
         lines
     }
@@ -141,7 +161,9 @@ pub(crate) fn undo_entry(entry: &Entry) -> Value {
 pub(crate) fn result(performed: &EndedTask, exit: Exit, close: &CloseReport) -> Value {
     let outcome = &performed.outcome;
     json!({
-        "event": "result", "exit_code": exit.code(), "result": outcome.result, "usage": outcome.usage, "undo": performed.undo.as_ref().map(undo_entry),
+        "event": "result", "exit_code": exit.code(), "result": outcome.result, "usage": outcome.usage,
+        "answered_by": performed.answered_by(),
+        "undo": performed.undo.as_ref().map(undo_entry),
         "coverage": outcome.result.coverage.as_ref().map(|coverage| &coverage.rows),
         "unasked": outcome.result.coverage.as_ref().map(|coverage| &coverage.unasked), "spending": performed.spending,
         "questions": { "asked": performed.questions.asked, "denied": performed.questions.denied },

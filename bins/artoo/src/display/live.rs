@@ -1,4 +1,4 @@
-//! What a running task shows: one moving line with its stage, and with `-v` a line for each of its events.
+//! The progress of a running task: one updated line with its stage, and with `-v` a line for each event.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -25,12 +25,12 @@ const STILL_AFTER: Duration = Duration::from_secs(1);
 /// Time after which the moving line says how far the work of a tool is.
 const BAR_AFTER: Duration = Duration::from_secs(1);
 
-/// The pictures of the moving line, one for each update.
+/// Frames of the spinner, one for each update.
 const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
-/// Follows a task's events for its moving line, and words the events for `-v`. Other code prints both.
+/// Tracks a task's events: the text of its status line, and with `-v` a line for each event. Other code prints them.
 #[derive(Debug)]
-pub(crate) struct Live {
+pub(crate) struct TaskProgress {
     began: Instant,
     frame: usize,
     running: BTreeMap<EffectId, Running>,
@@ -40,13 +40,14 @@ pub(crate) struct Live {
     replans: u32,
 }
 
+/// The stage of the task, and when it began.
 #[derive(Debug)]
 struct Running {
     stage: String,
     since: Instant,
 }
 
-impl Live {
+impl TaskProgress {
     pub(crate) fn new(now: Instant) -> Self {
         Self { began: now, frame: 0, running: BTreeMap::new(), intents: BTreeMap::new(), replans: 0 }
     }
@@ -77,6 +78,7 @@ impl Live {
         }
     }
 
+    /// Updates the tracked state by a message.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the moving line needs two kinds of message")]
     fn learn(&mut self, envelope: &Envelope) {
         match &envelope.message {
@@ -89,8 +91,8 @@ impl Live {
         }
     }
 
-    /// The moving line: the stage that began last, its time, and the tokens of the task. `tool` says how far a tool is.
-    /// `None` where a still screen shows nothing yet.
+    /// The status line: the latest stage, its duration, and the task's tokens. `tool` has the progress of tools. `None`
+    /// if a terminal without redrawn lines has nothing to show yet.
     pub(crate) fn status(
         &mut self,
         now: Instant,
@@ -117,7 +119,7 @@ impl Live {
     }
 }
 
-/// How far a tool's work is that lasts longer than a second: the longest of them.
+/// The progress of the longest-running tool call, if it has run for more than a second.
 pub(crate) fn tool_line(activity: &[Activity], now: Instant) -> Option<String> {
     let oldest = activity.iter().min_by_key(|work| work.started)?;
     let elapsed = now.saturating_duration_since(oldest.started);
@@ -126,7 +128,7 @@ pub(crate) fn tool_line(activity: &[Activity], now: Instant) -> Option<String> {
     (elapsed >= BAR_AFTER).then(|| format!("{} {}", oldest.verb, work.line()))
 }
 
-/// The stage that an effect stands for, in words; `None` for effects that take no time to speak of.
+/// The name of the stage that an effect belongs to; `None` for effects that take little time.
 fn stage(effect: &EffectKind, by: Role, intent: Option<&str>, replans: u32) -> Option<String> {
     let about = |stage: &str| intent.map_or_else(|| stage.to_owned(), |intent| format!("{stage}: {intent}"));
     Some(match effect {
@@ -134,7 +136,7 @@ fn stage(effect: &EffectKind, by: Role, intent: Option<&str>, replans: u32) -> O
             Role::Perceiver => texts::UNDERSTANDING.to_owned(),
             Role::Planner if replans > 0 => texts::planning_again(replans),
             Role::Planner => texts::PLANNING.to_owned(),
-            Role::AgentValidator => about(texts::CHECKING_STEP),
+            Role::AgentValidator => about(texts::CHECKING),
             Role::MetaValidator => texts::CHECKING_ALL.to_owned(),
             Role::Executor
             | Role::Dispatcher
@@ -142,7 +144,7 @@ fn stage(effect: &EffectKind, by: Role, intent: Option<&str>, replans: u32) -> O
             | Role::Auditor
             | Role::Solver
             | Role::Operator
-            | Role::Runtime => about(texts::STEP),
+            | Role::Runtime => about(texts::WORKING),
         },
         EffectKind::Tool { tool } => texts::using(tool),
         EffectKind::Checks { .. } => texts::CHECKING.to_owned(),
@@ -150,6 +152,7 @@ fn stage(effect: &EffectKind, by: Role, intent: Option<&str>, replans: u32) -> O
     })
 }
 
+/// Progress lines for a message, with `-v`.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a display chooses what it shows; the audit log has every message")]
 fn of_message(envelope: &Envelope) -> Vec<Line> {
     match &envelope.message {
@@ -190,19 +193,22 @@ fn of_plan(plan: &Plan) -> Vec<Line> {
     lines
 }
 
+/// A text on one line of limited length.
 fn shortened(text: &str) -> String {
     escape::shorten(&escape::one_line(text), LINE_CHARS)
 }
 
+/// A progress line.
 fn line(text: &str) -> Line {
     Line::plain(shortened(text))
 }
 
+/// A faint progress line.
 fn faint(text: &str) -> Line {
     Line::faint(shortened(text))
 }
 
-/// Lines about the changes that were not kept of a subtask's calls, once it has ended.
+/// Lines about the discarded changes of a subtask's calls, once the subtask has ended.
 pub(crate) fn incidental(event: &TapEvent) -> Vec<Line> {
     let TapEvent::Message { envelope } = event else { return Vec::new() };
     let Message::ExecutionResult(ended) = &envelope.message else { return Vec::new() };

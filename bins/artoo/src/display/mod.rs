@@ -5,10 +5,10 @@ pub(crate) mod coverage;
 pub(crate) mod json;
 pub(crate) mod live;
 pub(crate) mod output;
-pub(crate) mod people;
 pub(crate) mod result;
 #[cfg(test)]
 pub(crate) mod testing;
+pub(crate) mod user_format;
 pub(crate) mod wrap;
 pub(crate) mod writer;
 
@@ -105,12 +105,6 @@ pub(crate) fn quoted_briefly(text: &str) -> Vec<Line> {
     lines
 }
 
-/// The text with its first letter in upper case.
-pub(crate) fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
-}
-
 /// The lines of an answer that a terminal shows: all of a short answer, otherwise its beginning, its end, and how to
 /// see the rest.
 fn excerpt(answer: &[Line], whole: &[&KeptOutput]) -> Vec<Line> {
@@ -149,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_gets_all_of_a_short_answer_and_the_ends_of_a_long_one() {
+    fn terminal_shows_ends_of_long_answers() {
         let short = excerpt(&[Line::answer(numbered(SHOWN_MAX))], &[]);
         assert_eq!(short.len(), SHOWN_MAX);
         let long = excerpt(&[Line::answer(numbered(SHOWN_MAX + 1))], &[]);
@@ -165,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_verified_is_quoted_in_a_few_lines() {
+    fn unverified_text_is_quoted_and_shortened() {
         assert_eq!(quoted_briefly("a\nb").len(), 2);
         let brief = quoted_briefly(&numbered(2_400));
         assert_eq!(brief.len(), QUOTED_MAX + 1);

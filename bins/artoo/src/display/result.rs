@@ -1,4 +1,4 @@
-//! A task's result for people: the answer, at most three lines that support it, and everything else on request.
+//! A task's result as text: the answer, at most three lines that support it, and details on request.
 //!
 //! The answer goes to standard output alone. Who vouches for it stands on standard error, below the answer.
 
@@ -10,8 +10,8 @@ use artoo_proto::{
 };
 use artoo_tools::undo::Entry;
 
-use super::people::People;
-use super::{Line, QUOTE, Style, capitalised, coverage, quoted_briefly};
+use super::user_format::UserFormat;
+use super::{Line, QUOTE, Style, coverage, quoted_briefly};
 use crate::texts;
 
 /// Maximum length of the evidence shown with a criterion, in characters.
@@ -33,14 +33,14 @@ pub(crate) struct Questions {
     pub(crate) denied: u64,
 }
 
-/// What is shown of an ended task.
-pub(crate) struct Shown<'a> {
+/// The parts of an ended task from which its text is made.
+pub(crate) struct ResultView<'a> {
     pub(crate) result: &'a FinalResult,
     /// Model calls and tokens by role.
     pub(crate) usage: &'a BTreeMap<Role, Usage>,
     /// The task's entry in the undo journal, if it changed anything.
     pub(crate) undo: Option<&'a Entry>,
-    /// Whether the undo journal could be read.
+    /// False if reading the undo journal failed; `undo` is then `None` although the task may have changed files.
     pub(crate) is_journal_read: bool,
     pub(crate) questions: Questions,
     /// Whether text on standard input came with the request.
@@ -49,10 +49,10 @@ pub(crate) struct Shown<'a> {
     pub(crate) cost: Option<String>,
     /// Where the answer was written to, if not to standard output.
     pub(crate) saved: Option<String>,
-    pub(crate) people: &'a People,
+    pub(crate) user_format: &'a UserFormat,
 }
 
-impl Shown<'_> {
+impl ResultView<'_> {
     /// The answer for standard output; empty if the task has none. A partial result of an abandoned task is no answer.
     pub(crate) fn answers(&self) -> Vec<Answer> {
         let by_code = self.usage.is_empty();
@@ -73,7 +73,7 @@ impl Shown<'_> {
     /// The answer's lines for a terminal. A line that could be taken for a verdict of artoo is quoted, unless code
     /// composed the answer.
     pub(crate) fn answer_lines(&self) -> Vec<Line> {
-        let lines = self.people.answers(&self.answers());
+        let lines = self.user_format.answers(&self.answers());
         if self.basis() == Some(Basis::Checked) {
             return lines;
         }
@@ -83,11 +83,18 @@ impl Shown<'_> {
         lines.into_iter().map(of).collect()
     }
 
+    /// The basis of an accepted result; `None` for other endings.
     fn basis(&self) -> Option<Basis> {
         match &self.result.ending {
             Ending::Accept { basis } => Some(*basis),
             Ending::Success { .. } | Ending::Abandon { .. } => None,
         }
+    }
+
+    /// Whether the task ended because the user denied a call.
+    fn was_refused(&self) -> bool {
+        matches!(&self.result.ending, Ending::Abandon { reason: AbandonReason::ConsentNeeded, .. })
+            && self.result.denied.iter().any(|action| action.by_person)
     }
 
     /// The lines below the answer: the verdict, how the request was read or what to do next, and what else counts;
@@ -111,7 +118,7 @@ impl Shown<'_> {
         }
     }
 
-    /// The verdict in one line: what vouches for the answer, or why there is none, and whether anything was changed.
+    /// The verdict in one line: what supports the answer, or why there is none, and whether anything was changed.
     fn verdict(&self) -> Line {
         let (result, has_changed) = (self.result, self.has_changed());
         let unchanged = texts::changes(has_changed.filter(|has_changed| !has_changed));
@@ -119,7 +126,13 @@ impl Shown<'_> {
         match &result.ending {
             Ending::Accept { basis: Basis::Checked } => {
                 let by_required = result.coverage.as_ref().is_some_and(|coverage| coverage.by_required);
-                let text = texts::checked(by_required, has_changed == Some(true), !self.usage.is_empty());
+                let answers = self.answers();
+                let is_empty = !answers.is_empty() && answers.iter().all(|answer| answer.text.trim().is_empty());
+                let text = if is_empty && has_changed != Some(true) {
+                    texts::NOTHING_FOUND
+                } else {
+                    texts::checked(by_required, has_changed == Some(true), !self.usage.is_empty())
+                };
                 Line::good(with(text, unchanged))
             }
             Ending::Accept { basis: Basis::Mixed } => {
@@ -140,13 +153,12 @@ impl Shown<'_> {
                 Line::warning(with(&texts::partly(unmet.len(), &named), unchanged))
             }
             Ending::Abandon { reason, .. } => {
-                let by_person = result.denied.iter().any(|action| action.by_person);
-                let text = if by_person && matches!(reason, AbandonReason::ConsentNeeded) {
+                let text = if self.was_refused() {
                     texts::SAID_NO.to_owned()
                 } else if matches!(reason, AbandonReason::Cancelled) {
                     texts::CANCELLED.to_owned()
                 } else {
-                    self.people.sentence(&texts::failed(&escape::one_line(&result.summary)))
+                    self.user_format.sentence(&texts::failed(&escape::one_line(&result.summary)))
                 };
                 Line::warning(with(&text, texts::changes(has_changed)))
             }
@@ -159,10 +171,7 @@ impl Shown<'_> {
         if self.basis() == Some(Basis::Checked) {
             return self.reading().map(Line::faint);
         }
-        let is_over = matches!(&result.ending, Ending::Abandon { reason: AbandonReason::Cancelled, .. })
-            || (matches!(&result.ending, Ending::Abandon { reason: AbandonReason::ConsentNeeded, .. })
-                && result.denied.iter().any(|action| action.by_person));
-        if is_over {
+        if self.was_refused() || matches!(&result.ending, Ending::Abandon { reason: AbandonReason::Cancelled, .. }) {
             return None;
         }
         let gap = result.coverage.as_ref().and_then(coverage::first_gap).filter(|_| self.basis().is_some());
@@ -173,8 +182,8 @@ impl Shown<'_> {
             return self.assumed().map(|assumed| Line::faint(format!("  {}", texts::assumed(&assumed))));
         }
         let step = escape::one_line(result.next_steps.first()?);
-        let step = if step.starts_with("artoo") { step } else { capitalised(&step) };
-        Some(Line::plain(format!("  {}", self.people.sentence(&step))))
+        let step = if step.starts_with("artoo") { step } else { escape::capitalised(&step) };
+        Some(Line::plain(format!("  {}", self.user_format.sentence(&step))))
     }
 
     /// The request as code read it, with the assumptions; the assumptions alone if code read nothing.
@@ -185,7 +194,7 @@ impl Shown<'_> {
         for assumed in &self.result.assumptions {
             reading = reading.replace(&format!(", {assumed}"), "");
         }
-        let reading = self.people.sentence(&escape::shorten(&reading, READING_CHARS));
+        let reading = self.user_format.sentence(&escape::shorten(&reading, READING_CHARS));
         let text = match (reading.is_empty(), self.assumed()) {
             (true, None) => return None,
             (true, Some(assumed)) => texts::assumed(&assumed),
@@ -195,10 +204,11 @@ impl Shown<'_> {
         Some(format!("  {text}"))
     }
 
+    /// The assumptions of the task in one line; `None` without any.
     fn assumed(&self) -> Option<String> {
         let all: Vec<String> = self.result.assumptions.iter().map(|assumed| escape::one_line(assumed)).collect();
         let text = escape::shorten(&all.join(", "), READING_CHARS);
-        (!all.is_empty()).then(|| self.people.sentence(&text))
+        (!all.is_empty()).then(|| self.user_format.sentence(&text))
     }
 
     /// How to undo the changes, the questions, and the cost, in one line; `None` if there is nothing to say.
@@ -212,12 +222,12 @@ impl Shown<'_> {
         (!items.is_empty()).then(|| Line::faint(format!("  {}", items.join(" · "))))
     }
 
-    /// What is out of the ordinary.
+    /// Lines about unusual events of the task.
     fn warnings(&self) -> Vec<Line> {
         let result = self.result;
         let mut lines = Vec::new();
-        let is_consent = matches!(&result.ending, Ending::Abandon { reason: AbandonReason::ConsentNeeded, .. });
-        let denied = result.denied.iter().filter(|action| !(is_consent && action.by_person));
+        let was_refused = self.was_refused();
+        let denied = result.denied.iter().filter(|action| !(was_refused && action.by_person));
         lines.extend(denied.map(|action| Line::warning(format!("  {}", texts::not_allowed(&of_denied(action))))));
         lines.extend(result.coverage.iter().flat_map(coverage::unasked));
         if result.suspect {
@@ -225,8 +235,7 @@ impl Shown<'_> {
         }
         let of_undo = self.undo.into_iter().flat_map(undoable).filter(|line| line.style == Style::Warning);
         lines.extend(of_undo.map(|line| Line::warning(format!("  {}", line.text))));
-        let is_denied = is_consent && result.denied.iter().any(|action| action.by_person);
-        if matches!(&result.ending, Ending::Abandon { .. } | Ending::Success { .. }) && !is_denied {
+        if matches!(&result.ending, Ending::Abandon { .. } | Ending::Success { .. }) && !was_refused {
             lines.extend(self.unverified());
         }
         lines.extend(self.said_beside());
@@ -250,8 +259,13 @@ impl Shown<'_> {
         lines
     }
 
-    /// What a model said beside an answer that code composed, quoted.
+    /// A model's text beside an answer that code composed, or about an abandoned task, quoted.
     fn said_beside(&self) -> Vec<Line> {
+        if let Some(words) = &self.result.model_words {
+            let said = format!("{}\n- {}", words.summary, words.next_steps.join("\n- "));
+            let heading = Line::plain(format!("  {}", texts::MODEL_SAYS));
+            return std::iter::once(heading).chain(quoted_briefly(&said)).collect();
+        }
         let said = self.result.output.trim();
         let answer = Answer::join(&self.answers());
         let is_beside = self.basis() == Some(Basis::Checked) && !self.usage.is_empty() && said != answer.trim();
@@ -263,7 +277,7 @@ impl Shown<'_> {
         lines
     }
 
-    /// Everything else that is known of the task: what was asked and what shows it, criteria, why it ended, and the
+    /// All further details of the task: the request with its coverage, criteria, the reason of the ending, and the
     /// loss.
     pub(crate) fn details(&self) -> Vec<Line> {
         let result = self.result;
@@ -294,6 +308,7 @@ fn json_word(directive: &impl serde::Serialize) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
+/// A denied action with its reason.
 fn of_denied(action: &DeniedAction) -> String {
     format!("{} ({})", escape::one_line(&action.action), escape::one_line(&action.reason))
 }
@@ -338,7 +353,7 @@ pub(crate) fn undoable(entry: &Entry) -> Vec<Line> {
     lines
 }
 
-/// Lines that name the changes of a call that were not kept.
+/// Lines that name the discarded changes of a call.
 pub(crate) fn incidental(call: &ToolCall) -> Vec<Line> {
     call.incidental.iter().map(|change| Line::faint(format!("not kept: {}", escape::one_line(change)))).collect()
 }

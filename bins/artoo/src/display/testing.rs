@@ -1,4 +1,4 @@
-//! Results for tests of what is shown.
+//! Sample results for tests of the display.
 
 use artoo_proto::{Ending, FinalResult, Loss, PrevDirective, TaskId};
 
@@ -23,5 +23,7 @@ pub(crate) fn result_with(ending: Ending) -> FinalResult {
         assumptions: Vec::new(),
         next_steps: Vec::new(),
         coverage: None,
+        model_words: None,
+        skill: None,
     }
 }

@@ -19,6 +19,7 @@ pub(crate) fn rows(text: &str, columns: usize) -> Vec<String> {
     text.split('\n').flat_map(|line| rows_of(line, columns)).collect()
 }
 
+/// Wraps one line.
 fn rows_of(line: &str, columns: usize) -> Vec<String> {
     if columns < COLUMNS_MIN || width(line) <= columns {
         return vec![line.to_owned()];

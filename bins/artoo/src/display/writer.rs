@@ -39,6 +39,7 @@ pub(crate) struct Screen {
     is_quiet: bool,
 }
 
+/// The state of both output streams.
 #[derive(Debug)]
 struct Streams {
     has_colour: bool,
@@ -117,7 +118,12 @@ impl Screen {
 
     /// Writes a JSON value as one line to standard output, with control characters escaped.
     pub(crate) fn json(&self, value: &Value) {
-        self.lock().write(Stream::Out, &format!("{}\n", ascii_where_hostile(&value.to_string())));
+        self.json_line(&value.to_string());
+    }
+
+    /// Writes a line of JSON text to standard output, with control characters escaped.
+    pub(crate) fn json_line(&self, json: &str) {
+        self.lock().write(Stream::Out, &format!("{}\n", ascii_where_hostile(json)));
     }
 
     /// Writes a subcommand's result to standard output: as JSON with the name of its schema, which is not stable yet, or
@@ -250,6 +256,7 @@ impl Screen {
 }
 
 impl Streams {
+    /// Writes lines to standard error, or holds them back while a question is open.
     fn tell<'a>(&mut self, lines: impl IntoIterator<Item = &'a Line>) {
         match &mut self.held {
             Some(held) => {
@@ -267,6 +274,7 @@ impl Streams {
         }
     }
 
+    /// Writes a text to a stream.
     fn write(&mut self, stream: Stream, text: &str) {
         self.clear_status();
         if let (Stream::Out, Err(error)) = (stream, stream.write(text.as_bytes())) {
@@ -274,6 +282,7 @@ impl Streams {
         }
     }
 
+    /// Writes lines to a stream.
     fn show<'a>(&mut self, stream: Stream, lines: impl IntoIterator<Item = &'a Line>) {
         let columns = stream.columns();
         let text: String = lines.into_iter().map(|line| self.shown(line, columns)).collect();
@@ -366,6 +375,7 @@ impl<W: Write> Write for Escaped<'_, W> {
 }
 
 impl Stream {
+    /// Writes bytes to the stream and flushes it.
     fn write(self, bytes: &[u8]) -> io::Result<()> {
         let put = |stream: &mut dyn Write| stream.write_all(bytes).and_then(|()| stream.flush());
         match self {
@@ -411,7 +421,7 @@ mod tests {
 
     #[doc = "holds: design H2"]
     #[test]
-    fn json_holds_no_character_that_a_terminal_acts_on_and_still_says_the_same() {
+    fn json_escapes_terminal_controls_without_data_loss() {
         let value = json!({"name\u{9b}": "a\u{1b}]0;x\u{7}\u{202e}b\u{7f}\u{e0041}é漢\u{200b}\"\\n"});
         let line = ascii_where_hostile(&value.to_string());
         assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), value);

@@ -14,6 +14,7 @@ pub(super) fn findings(settings: &Settings) -> Vec<Finding> {
     settings.model.all().filter_map(ModelKind::file).map(|given| of_file(given, settings)).collect()
 }
 
+/// The finding about one model file.
 fn of_file(given: &str, settings: &Settings) -> Finding {
     const NAME: &str = "model file";
     let chosen = match file::find(given, settings) {

@@ -1,4 +1,4 @@
-//! Every ending and the code it leads to.
+//! Tests of the exit code of every ending.
 
 use artoo_proto::{
     AbandonReason, Abstention, Basis, Coverage, CoverageState, Covered, Ending, EvidenceId, FinalResult, ModelFailure,
@@ -8,11 +8,13 @@ use artoo_proto::{
 use super::Exit;
 use crate::display::testing::result_with;
 
+/// Asserts the exit code of a task with this ending.
 fn check(ending: Ending, expected: u8) {
     let shown = format!("{ending:?}");
     assert_eq!(Exit::of(&result_with(ending), false).code(), expected, "{shown}");
 }
 
+/// Asserts the exit code of a task that was abandoned for this reason.
 fn abandon(reason: AbandonReason, expected: u8) {
     check(Ending::Abandon { reason, unmet: Vec::new() }, expected);
 }
@@ -58,7 +60,7 @@ fn every_ending_has_its_documented_code() {
 
 #[doc = "holds: law 0.9"]
 #[test]
-fn only_an_accept_on_evidence_is_zero() {
+fn exit_code_zero_needs_evidence() {
     // Scripts rely on the numbers.
     let codes = [
         (Exit::Accepted, 0),

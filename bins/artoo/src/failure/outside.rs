@@ -4,7 +4,7 @@ use std::io;
 
 use artoo_llm::ConfigError;
 use artoo_llm::files::FilesError;
-use artoo_roles::runtime::{MemoryIndexError, RuntimeError};
+use artoo_roles::runtime::{MemoryError, RuntimeError};
 use artoo_tools::undo::UndoError;
 
 use super::{Consequence, internal, usage};
@@ -15,6 +15,7 @@ const fn not_achieved(remedy: &'static str) -> Consequence {
     (Exit::NotAchieved, Some(remedy))
 }
 
+/// Exit code and remedy of an invalid model configuration.
 pub(super) fn of_model_config(error: &ConfigError) -> Consequence {
     usage(match error {
         ConfigError::Missing { name: "OPENAI_MODEL" } => {
@@ -32,6 +33,7 @@ pub(super) fn of_model_config(error: &ConfigError) -> Consequence {
     })
 }
 
+/// Exit code and remedy of an error with model files.
 pub(super) fn of_files(error: &FilesError) -> Consequence {
     match error {
         FilesError::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
@@ -62,6 +64,7 @@ pub(super) fn of_files(error: &FilesError) -> Consequence {
     }
 }
 
+/// Exit code and remedy of an error of the undo journal.
 pub(super) fn of_undo(error: &UndoError) -> Consequence {
     match error {
         UndoError::Unknown { .. } | UndoError::Ambiguous { .. } => usage("artoo undo --list names what can be undone"),
@@ -71,14 +74,25 @@ pub(super) fn of_undo(error: &UndoError) -> Consequence {
     }
 }
 
-pub(super) fn of_memory_index(error: &MemoryIndexError) -> Consequence {
+/// Exit code and remedy of an error of the memory.
+pub(super) fn of_memory(error: &MemoryError) -> Consequence {
     match error {
-        MemoryIndexError::Missing { .. } => usage("memory begins with the first task, or see --data-dir"),
-        MemoryIndexError::Target(_) => usage("name a new or empty folder that you can write to"),
-        MemoryIndexError::Memory(_) => internal("artoo doctor says what is wrong with the memory"),
+        MemoryError::Missing { .. } => usage("memory begins with the first task, or see --data-dir"),
+        MemoryError::Target(_) => usage("name a new or empty folder that you can write to"),
+        MemoryError::File { .. } => {
+            usage("name a file that you can read, or a new one in a folder that you can write to")
+        }
+        MemoryError::Write(_) => usage("nothing was changed; an import is a file that artoo memory export wrote"),
+        MemoryError::Maintenance(_) => not_achieved(
+            "if another artoo has the memory open, try again when that one has ended; else see artoo doctor",
+        ),
+        MemoryError::Memory(_) | MemoryError::Durability(_) | MemoryError::Forget(_) | MemoryError::Export(_) => {
+            internal("artoo doctor says what is wrong with the memory")
+        }
     }
 }
 
+/// Exit code and remedy of an error at the start of the runtime.
 pub(super) fn of_runtime(error: &RuntimeError) -> Consequence {
     match error {
         RuntimeError::Environment(_) => usage("set HOME, and start artoo in a folder that exists"),
@@ -89,6 +103,10 @@ pub(super) fn of_runtime(error: &RuntimeError) -> Consequence {
             internal("make room there, or choose a folder on another disk with --data-dir")
         }
         RuntimeError::Audit(_) => internal("see artoo audit; or choose another folder with --data-dir"),
+        RuntimeError::NotResumable(_) => {
+            (Exit::NotResumable, Some("artoo tasks show shows its record, artoo report makes a page of it"))
+        }
+        RuntimeError::NotKept(_) => internal("artoo doctor says what is wrong with the memory"),
         RuntimeError::Stopped => internal("run it again; if it happens twice, report it with the audit log"),
     }
 }

@@ -1,4 +1,4 @@
-//! The page of errors is made from the code: every variant has a row, and its text, exit code and remedy stand there.
+//! Writes the page of errors from the code: a row for every variant, with its text, exit code and remedy.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,10 +11,12 @@ use artoo_audit::AuditError;
 use artoo_llm::ConfigError;
 use artoo_llm::cassette::CassetteError;
 use artoo_llm::files::{FilesError, GgufError};
+use artoo_mkct::Durability;
 use artoo_mkct::leveldb::IndexError;
-use artoo_mkct::memory::OpenError;
+use artoo_mkct::memory::{DurabilityError, MaintenanceError, MemoryForgetError, OpenError};
 use artoo_proto::{AbandonReason, Abstention, Ending, ModelFailure, PerceptionFailure, Usage};
-use artoo_roles::runtime::{EnvironmentError, MemoryIndexError, RuntimeError};
+use artoo_roles::record::RecordError;
+use artoo_roles::runtime::{EnvironmentError, MemoryError, NotResumable, RuntimeError};
 use artoo_tools::evidence::EvidenceProblem;
 use artoo_tools::rules::RuleProblem;
 use artoo_tools::trust::Distrust;
@@ -38,8 +40,8 @@ const SOURCES: [&str; 12] = [
     "crates/artoo-proto/src/directive.rs",
     "crates/artoo-proto/src/failure.rs",
     "crates/artoo-proto/src/task.rs",
-    "crates/artoo-roles/src/runtime/builder.rs",
-    "crates/artoo-roles/src/runtime/store.rs",
+    "crates/artoo-roles/src/runtime/error.rs",
+    "crates/artoo-roles/src/runtime/memory_admin.rs",
     "crates/artoo-tools/src/trust.rs",
     "crates/artoo-tools/src/undo/store.rs",
 ];
@@ -63,6 +65,7 @@ macro_rules! samples {
     };
 }
 
+/// A sample cause: an I/O error with the text "REASON".
 fn reason() -> io::Error {
     io::Error::other("REASON")
 }
@@ -71,10 +74,12 @@ fn text(word: &str) -> String {
     word.to_owned()
 }
 
+/// A sample path.
 fn path() -> PathBuf {
     "PATH".into()
 }
 
+/// A sample JSON error.
 fn json_error() -> serde_json::Error {
     serde_json::Error::io(reason())
 }
@@ -166,7 +171,14 @@ samples! { failures: Failure;
     Failure::LimitTooLow { .. } =>
         Failure::LimitTooLow { option: "OPTION", left: text("LEFT"), needed: text("NEEDED") };
     Failure::Rules { .. } => Failure::Rules { source: RuleProblem::Io { path: path(), source: reason() } };
+    Failure::NothingToResume {} => Failure::NothingToResume {};
+    Failure::NoTask {} => Failure::NoTask {};
+    Failure::Record { .. } => Failure::Record { source: RecordError::NotOne { given: text("TASK"), count: 2 } };
+    Failure::StillRunning {} => Failure::StillRunning {};
+    Failure::NotEntered { .. } => Failure::NotEntered { path: path(), source: reason() };
+    Failure::NotJson { .. } => Failure::NotJson { source: json_error() };
     Failure::NoSuchRule { .. } => Failure::NoSuchRule { id: text("ID") };
+    Failure::OtherFolder { .. } => Failure::OtherFolder { folder: text("FOLDER") };
     Failure::NoSuchEvidence { .. } => Failure::NoSuchEvidence { id: text("ID") };
     Failure::Evidence { .. } => EvidenceProblem::Io { path: path(), source: reason() }.into();
     Failure::Undo { source: UndoError::Unknown { .. } } => UndoError::Unknown { given: text("TASK") }.into();
@@ -175,11 +187,23 @@ samples! { failures: Failure;
     Failure::Undo { source: UndoError::Undone { .. } } => UndoError::Undone { id: text("TASK") }.into();
     Failure::Undo { source: UndoError::Io(_) } => UndoError::Io(reason()).into();
     Failure::AuditGap { .. } => Failure::AuditGap { source: AuditError::Folder { path: path(), source: reason() } };
-    Failure::MemoryIndex { source: MemoryIndexError::Missing { .. } } =>
-        MemoryIndexError::Missing { folder: path() }.into();
-    Failure::MemoryIndex { source: MemoryIndexError::Memory(_) } => MemoryIndexError::Memory(no_memory()).into();
-    Failure::MemoryIndex { source: MemoryIndexError::Target(_) } =>
-        MemoryIndexError::Target(IndexError::NotEmpty { path: path() }).into();
+    Failure::Memory { source: MemoryError::Missing { .. } } => MemoryError::Missing { folder: path() }.into();
+    Failure::Memory { source: MemoryError::Memory(_) } => MemoryError::Memory(no_memory()).into();
+    Failure::Memory { source: MemoryError::Target(_) } =>
+        MemoryError::Target(IndexError::NotEmpty { path: path() }).into();
+    Failure::Memory { source: MemoryError::Write(_) } =>
+        MemoryError::Write(artoo_mkct::memory::MemoryWriteError::Closed).into();
+    Failure::Memory { source: MemoryError::Durability(_) } =>
+        MemoryError::Durability(DurabilityError::Closed { durability: Durability::Synced }).into();
+    Failure::Memory { source: MemoryError::Forget(_) } => MemoryError::Forget(MemoryForgetError::Closed).into();
+    Failure::Memory { source: MemoryError::Maintenance(_) } =>
+        MemoryError::Maintenance(MaintenanceError::HeldElsewhere).into();
+    Failure::Memory { source: MemoryError::Export(_) } => MemoryError::Export(reason().into()).into();
+    Failure::Memory { source: MemoryError::File { .. } } =>
+        MemoryError::File { path: path(), source: reason() }.into();
+    Failure::NotNoted { .. } => Failure::NotNoted { problem: text("PROBLEM") };
+    Failure::MemoryOff {} => Failure::MemoryOff {};
+    Failure::NoDate { .. } => Failure::NoDate { given: text("WORD") };
     Failure::Runtime { source: RuntimeError::Environment(_) } =>
         RuntimeError::Environment(EnvironmentError::NoHome).into(),
         RuntimeError::Environment(EnvironmentError::NoCwd { source: reason() }).into();
@@ -189,6 +213,9 @@ samples! { failures: Failure;
     Failure::Runtime { source: RuntimeError::Audit(_) } =>
         RuntimeError::Audit(AuditError::Folder { path: path(), source: reason() }).into();
     Failure::Runtime { source: RuntimeError::Memory(_) } => RuntimeError::Memory(no_memory()).into();
+    Failure::Runtime { source: RuntimeError::NotResumable(_) } =>
+        RuntimeError::NotResumable(NotResumable::Ended).into();
+    Failure::Runtime { source: RuntimeError::NotKept(_) } => RuntimeError::NotKept("REASON".to_owned()).into();
     Failure::Runtime { source: RuntimeError::Stopped } => RuntimeError::Stopped.into();
     Failure::System { .. } => Failure::System { source: reason() };
     Failure::Prompt { .. } => Failure::Prompt { source: ReadlineError::Io(reason()) };
@@ -196,22 +223,27 @@ samples! { failures: Failure;
     Failure::Unwritten { .. } => Failure::Unwritten { source: reason() };
 }
 
+/// A sample error of the configuration file.
 fn config(source: ConfigProblem) -> Failure {
     Failure::Config { source }
 }
 
+/// A sample error of a command that prints a key.
 fn key_command(problem: CommandProblem) -> Failure {
     config(ConfigProblem::KeyCommand { path: path(), line: 1, problem })
 }
 
+/// A sample model name.
 fn name() -> artoo_llm::files::ModelName {
     "name".parse().unwrap()
 }
 
+/// A sample checksum of 64 equal digits.
 fn digest(digit: char) -> artoo_llm::files::Checksum {
     digit.to_string().repeat(64).parse().unwrap()
 }
 
+/// A sample error of opening the memory.
 fn no_memory() -> OpenError {
     OpenError::Io { path: path(), source: reason() }
 }
@@ -220,6 +252,7 @@ samples! { reasons: AbandonReason;
     AbandonReason::BudgetExhausted => AbandonReason::BudgetExhausted;
     AbandonReason::MaxReplans => AbandonReason::MaxReplans;
     AbandonReason::Diverging => AbandonReason::Diverging;
+    AbandonReason::Cycling => AbandonReason::Cycling;
     AbandonReason::ToolsExhausted => AbandonReason::ToolsExhausted;
     AbandonReason::NoPlan { .. } => AbandonReason::NoPlan { problems: vec![text("PROBLEM")] };
     AbandonReason::NoOtherWay { .. } => AbandonReason::NoOtherWay { failed: text("WHAT FAILED"), next_steps: Vec::new() };
@@ -261,10 +294,12 @@ samples! { reasons: AbandonReason;
     AbandonReason::RoleFailed { .. } => AbandonReason::RoleFailed { detail: text("REASON") };
 }
 
+/// The reason to abandon a task when a model's provider fails so.
 fn provider(failure: ModelFailure) -> AbandonReason {
     AbandonReason::Provider { failure }
 }
 
+/// A sample abstention of the embedded parser.
 fn abstention() -> Abstention {
     Abstention {
         understood: text("WHAT WAS READ"),
@@ -274,6 +309,7 @@ fn abstention() -> Abstention {
     }
 }
 
+/// The root folder of the repository.
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -304,6 +340,7 @@ fn occasion(kind: &str, variant: &str, sources: &str) -> String {
     comment.join(" ")
 }
 
+/// The heading of the page's section on an exit code.
 fn heading(code: u8) -> &'static str {
     match code {
         1 => "1: internal failure",
@@ -314,11 +351,13 @@ fn heading(code: u8) -> &'static str {
         8 => "8: time limit",
         9 => "9: not achieved",
         10 => "10: the answer could not be written",
+        11 => "11: no task that can be resumed",
         130 => "130: cancelled",
         other => panic!("no heading for the exit code {other}"),
     }
 }
 
+/// The text of the page of errors.
 fn page() -> String {
     let sources: String =
         SOURCES.iter().map(|path| fs::read_to_string(repository().join(path)).expect("a source can be read")).collect();

@@ -1,4 +1,4 @@
-//! The answer to a greeting, or to the question what artoo can do.
+//! The answer to a greeting, or to the question of what artoo can do.
 
 use std::path::Path;
 
@@ -58,7 +58,7 @@ mod tests {
     use super::{folder, greeting_for};
 
     #[test]
-    fn greeting_is_answered_only_alone() {
+    fn greeting_with_a_request_is_a_request() {
         for words in ["hello", " Hi! ", "HEY", "help me", "What can you do?", "who are you??"] {
             assert_eq!(greeting_for(words).map(|lines| lines.len()), Some(3), "{words:?}");
         }

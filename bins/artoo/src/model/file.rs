@@ -62,6 +62,7 @@ pub(super) fn build(
     engine(given, &chosen.path, variables, shared)
 }
 
+/// Loads a model file with the engine of this build.
 #[cfg(feature = "local-llm")]
 fn engine(given: &str, path: &Path, variables: &Variables, shared: &Shared) -> Result<Arc<dyn Model>, Failure> {
     let mut config = artoo_local::LocalConfig::new(path);
@@ -71,6 +72,7 @@ fn engine(given: &str, path: &Path, variables: &Variables, shared: &Shared) -> R
     Ok(Arc::new(local.map_err(|error| Failure::ModelFile { given: given.to_owned(), source: error.into() })?))
 }
 
+/// Refuses a model file, since this build has no engine.
 #[cfg(not(feature = "local-llm"))]
 fn engine(given: &str, _path: &Path, _variables: &Variables, _shared: &Shared) -> Result<Arc<dyn Model>, Failure> {
     Err(Failure::NoEngine { model: given.to_owned() })

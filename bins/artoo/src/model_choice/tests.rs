@@ -1,16 +1,17 @@
-//! How a model is chosen, and whom its key is for.
+//! Tests of the choice of models, and of the endpoints that a key is sent to.
 
 use artoo_llm::Protocol;
 
 use super::{ModelChoice, ModelKind, Place, remote};
 use crate::variables::Variables;
 
+/// A model at the configured endpoint with this name.
 fn openai(name: Option<&str>) -> ModelKind {
     ModelKind::openai(name.map(str::to_owned))
 }
 
 #[test]
-fn a_model_is_spelled_exactly() {
+fn model_name_must_match_exactly() {
     for (text, expected) in [
         ("reflex", Some(ModelKind::Reflex)),
         ("openai", Some(openai(None))),
@@ -37,7 +38,7 @@ fn a_model_is_spelled_exactly() {
 }
 
 #[test]
-fn the_nearest_wish_wins() {
+fn more_specific_model_setting_wins() {
     let check = |option: Option<ModelKind>, set: &[(&str, &str)], expected: ModelKind, why: &str| {
         let choice = ModelChoice::resolve(option, &Variables::of(set)).unwrap();
         assert_eq!((choice.kind, choice.why), (expected, why), "{set:?}");
@@ -54,7 +55,7 @@ fn the_nearest_wish_wins() {
 
 #[doc = "holds: design F6"]
 #[test]
-fn an_endpoint_without_what_it_needs_is_refused_before_anything_runs() {
+fn incomplete_endpoint_is_refused_before_a_task() {
     let check = |set: &[(&str, &str)], named: Option<&str>, expected: Option<&str>| {
         let problem = remote(&openai(named), Place::First, &Variables::of(set)).err().map(|failure| failure.message());
         assert_eq!(problem.as_deref(), expected, "{set:?} {named:?}");
@@ -66,7 +67,7 @@ fn an_endpoint_without_what_it_needs_is_refused_before_anything_runs() {
 }
 
 #[test]
-fn a_key_goes_to_its_own_address_and_nowhere_else() {
+fn key_is_sent_to_its_endpoint_only() {
     let check = |set: &[(&str, &str)], spec: &str, place: Place, has_key: bool| {
         let config = remote(&spec.parse().unwrap(), place, &Variables::of(set)).unwrap();
         assert_eq!(config.api_key.is_some(), has_key, "{set:?} {spec} {place:?}");
@@ -85,7 +86,7 @@ fn a_key_goes_to_its_own_address_and_nowhere_else() {
 }
 
 #[test]
-fn others_stand_beside_an_endpoint_only() {
+fn fallback_models_need_an_endpoint() {
     let set = [("ARTOO_HANDS", "ollama:m"), ("ARTOO_FALLBACK", "openai:a, anthropic:b")];
     let choice = |kind: &str| ModelChoice::resolve(Some(kind.parse().unwrap()), &Variables::of(&set)).unwrap();
     let with = choice("openai:m");
@@ -96,7 +97,7 @@ fn others_stand_beside_an_endpoint_only() {
 
 #[doc = "holds: law 1.21"]
 #[test]
-fn secrets_stay_here_with_reflex_and_where_the_person_trusts_local_models() {
+fn secrets_go_only_to_trusted_local_models() {
     let check = |model: &str, set: &[(&str, &str)], expected: bool| {
         let variables = Variables::of(set);
         let choice = ModelChoice::resolve(Some(model.parse().unwrap()), &variables).unwrap();

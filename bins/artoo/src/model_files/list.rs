@@ -72,6 +72,7 @@ pub(super) fn run(verify: bool, settings: &Settings, screen: &Screen) -> Result<
     Ok(if is_failed { Exit::NotAchieved } else { Exit::Accepted })
 }
 
+/// An installed model with its state, verified if requested.
 fn installed(model: Model, verify: bool, settings: &Settings) -> Installed {
     let state = model.state();
     let is_recorded = || Checksum::of_file(&model.path, &|_| {}).is_ok_and(|found| found == model.record.sha256);
@@ -81,6 +82,7 @@ fn installed(model: Model, verify: bool, settings: &Settings) -> Installed {
     Installed { gguf: Gguf::read(&model.path).ok(), state, verified, is_in_use, model }
 }
 
+/// The lines about an installed model.
 fn model_lines(installed: &Installed) -> [Line; 3] {
     let Model { name, path, record } = &installed.model;
     let in_use = if installed.is_in_use { "  (in use)" } else { "" };
@@ -103,6 +105,7 @@ fn model_lines(installed: &Installed) -> [Line; 3] {
     ]
 }
 
+/// The lines about a model of the catalog.
 fn entry_lines(entry: &Entry, is_suggested: bool) -> [Line; 3] {
     let Entry { name, title, good_for, memory_gb, licence, checked, .. } = entry;
     let suggested = if is_suggested { "  (suggested for this machine)" } else { "" };
@@ -113,6 +116,7 @@ fn entry_lines(entry: &Entry, is_suggested: bool) -> [Line; 3] {
     ]
 }
 
+/// An installed model as JSON.
 fn model_json(installed: &Installed) -> Value {
     let Model { name, path, record } = &installed.model;
     json!({

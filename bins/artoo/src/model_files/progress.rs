@@ -18,6 +18,7 @@ pub(super) struct ProgressLine {
     state: Mutex<State>,
 }
 
+/// The state of a download's progress line.
 #[derive(Default)]
 struct State {
     updated: Option<Instant>,

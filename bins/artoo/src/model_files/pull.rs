@@ -21,7 +21,7 @@ use crate::settings::{Settings, Variables};
 use crate::signals::Signals;
 use crate::terminal::person::approves;
 
-/// Why nothing was fetched if nobody was asked.
+/// Reason shown if nothing was downloaded because no user could be asked.
 const UNATTENDED: &str = "there is no terminal to ask on; artoo model pull --yes fetches without asking";
 
 /// Runs `artoo model pull`: installs a model file; asks before a download unless `--yes` is given.
@@ -96,6 +96,7 @@ fn verification(wanted: &Wanted) -> (&'static str, fn(String) -> Line) {
     }
 }
 
+/// The lines of the question about a download.
 fn question(offer: &Offer, (verification, style): (&str, fn(String) -> Line), settings: &Settings) -> Vec<Line> {
     let Offer { wanted, bytes, received, free } = offer;
     let mut lines = vec![Line::strong(format!("{} would be fetched:", wanted.name))];

@@ -21,6 +21,7 @@ const PROMPT: &str = "artoo> ";
 /// The text shown before the typed line, in bold.
 const PROMPT_COLOURED: &str = "\u{1b}[1martoo> \u{1b}[0m";
 
+/// The line editor with the file of its history.
 type Lines = Editor<LineHelper, FileHistory>;
 
 /// The outcome of reading a line at the prompt.

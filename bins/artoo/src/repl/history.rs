@@ -26,6 +26,7 @@ pub(super) struct HistoryFile {
 }
 
 impl HistoryFile {
+    /// The history file in a data folder.
     pub(super) fn of(data_dir: &Path) -> Self {
         Self { path: data_dir.join("history") }
     }

@@ -28,6 +28,7 @@ pub(super) struct LineHelper {
 }
 
 impl LineHelper {
+    /// Hooks that complete names relative to a folder.
     pub(super) fn in_folder(cwd: &Path) -> Self {
         Self { cwd: cwd.to_owned(), ..Self::default() }
     }
@@ -109,7 +110,7 @@ mod tests {
 
     #[doc = "holds: design H2"]
     #[test]
-    fn pasted_controls_are_neither_shown_nor_meant() {
+    fn pasted_control_characters_are_removed() {
         for (typed, shown, expected) in [
             ("plain 日本語 👍", "plain 日本語 👍", "plain 日本語 👍"),
             ("a\\\nb", "a\\\nb", "a\nb"),

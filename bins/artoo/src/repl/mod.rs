@@ -5,39 +5,33 @@ mod editor;
 mod history;
 mod line;
 mod names;
-mod session;
 
 use std::path::Path;
 use std::sync::Arc;
 
-use artoo_proto::{AbandonReason, Ending, MemoryAction, escape};
-use artoo_roles::runtime::{MemoryView, System};
+use artoo_proto::{AbandonReason, Ending, SessionTurn, escape};
+use artoo_roles::runtime::System;
 
 use crate::args::UndoOptions;
 use crate::display::Line;
-use crate::display::people::People;
+use crate::display::user_format::UserFormat;
 use crate::display::writer::Screen;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::memory::{self, CommandOutput, MemoryText};
 use crate::model::Models;
 use crate::model_choice::ModelChoice;
+use crate::session::Session;
 use crate::settings::Settings;
 use crate::signals::{Signals, exit_now};
 use crate::spending::Spending;
-use crate::task::Asked;
+use crate::task::RequestedTask;
 use crate::terminal::modes::{EchoOff, EchoOn};
 use crate::variables::Variables;
-use crate::{audit, help, task, texts, undo};
-use command::{Command, Said, Slip};
+use crate::{audit, clock, help, task, texts, undo};
+use command::{Command, TypedLine, TypingMistake};
 use editor::{Prompt, Typed};
 use history::HistoryFile;
-use session::Session;
-
-/// Number of the newest remembered intents (kinds of request) that `/memory` shows.
-const INTENTS_SHOWN: usize = 10;
-
-/// Maximum length of an intent's last outcome as shown by `/memory`, in characters.
-const OUTCOME_CHARS: usize = 160;
 
 /// Values of the variable `TERM` for terminals on which lines can't be edited.
 const PLAIN_TERMINALS: [&str; 3] = ["dumb", "cons25", "emacs"];
@@ -46,6 +40,7 @@ const PLAIN_TERMINALS: [&str; 3] = ["dumb", "cons25", "emacs"];
 pub(crate) async fn run(
     mut settings: Settings,
     mut models: Models,
+    turns: Vec<SessionTurn>,
     variables: &Variables,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
@@ -54,10 +49,10 @@ pub(crate) async fn run(
     let is_plain = variables.raw("TERM").is_some_and(|term| PLAIN_TERMINALS.iter().any(|plain| term == plain));
     let silent = if is_plain { None } else { EchoOff::begin(screen) };
     let mut prompt = Prompt::new(screen, HistoryFile::of(&settings.data_dir), Path::new(&settings.environment.cwd));
-    let mut session = Session::default();
+    let mut session = Session::of(turns);
     loop {
         let spending = Arc::clone(&models.spending);
-        let system = task::system(&settings, models, screen)?;
+        let system = task::system(&settings, models, None, screen)?;
         screen.tell(&greeting(&system));
         let repl = Repl {
             settings: &settings,
@@ -76,13 +71,12 @@ pub(crate) async fn run(
         };
         let problems = task::closing(&close, settings.verbose);
         models = match ended {
-            Ok(Left::For(choice)) => {
+            Ok(PromptEnd::For(changed, models)) => {
                 screen.tell(&problems);
-                settings.tools.trusts_model = choice.is_trusted_with_secrets(variables)?;
-                settings.model = choice;
-                Models::build(&settings, variables)?
+                settings = *changed;
+                models
             }
-            Ok(Left::With(exit)) => {
+            Ok(PromptEnd::With(exit)) => {
                 drop(silent);
                 screen.tell(&spending.total().map(Line::plain).into_iter().collect::<Vec<_>>());
                 screen.tell(&problems);
@@ -97,12 +91,12 @@ pub(crate) async fn run(
     }
 }
 
-/// How the prompt was left.
-enum Left {
-    /// The program ends with this exit code.
+/// Why the prompt loop ended.
+enum PromptEnd {
+    /// The user ended the session; artoo exits with this code.
     With(Exit),
-    /// The prompt goes on with another model.
-    For(ModelChoice),
+    /// The user chose another model: a new session starts with these settings and this model client.
+    For(Box<Settings>, Models),
 }
 
 /// The lines shown when the prompt starts: version, model and the runtime's notes.
@@ -127,39 +121,48 @@ struct Repl<'a> {
 
 impl Repl<'_> {
     /// Reads and handles lines until the user leaves or a signal other than Ctrl-C arrives.
-    async fn live(mut self, prompt: &mut Prompt, signals: &mut Signals) -> Result<Left, Failure> {
+    async fn live(mut self, prompt: &mut Prompt, signals: &mut Signals) -> Result<PromptEnd, Failure> {
         loop {
             self.screen.tell(&self.system.take_audit_reports().iter().filter_map(audit::noted).collect::<Vec<_>>());
             let typed = tokio::select! {
                 typed = prompt.read() => typed.map_err(|source| Failure::Prompt { source })?,
-                () = signals.leave() => return Ok(Left::With(Exit::Cancelled)),
+                () = signals.leave() => return Ok(PromptEnd::With(Exit::Cancelled)),
             };
             let was_interrupted = std::mem::take(&mut self.was_interrupted);
             match typed {
+                Typed::Input(text) if self.session.take_answered() && command::is_correction(&text) => {
+                    self.memory(Command::Wrong, "").await;
+                }
                 Typed::Input(text) => match command::read(&text) {
-                    Said::Task(words) if let Some(lines) = help::greeting_for(&words) => self.screen.answer(&lines),
-                    Said::Task(words) => self.task(&names::expanded(&words, self.cwd()), prompt).await?,
-                    Said::Command(Command::Exit) => return Ok(Left::With(Exit::Accepted)),
-                    Said::Command(Command::Retry) => self.retry(prompt).await?,
-                    Said::Command(command) => self.command(command).await?,
-                    Said::UseModel(name) => {
-                        if let Some(choice) = self.chosen(&name) {
-                            return Ok(Left::For(choice));
+                    TypedLine::Task(words) if let Some(lines) = help::greeting_for(&words) => {
+                        self.screen.answer(&lines)
+                    }
+                    TypedLine::Task(words) => self.task(&names::expanded(&words, self.cwd()), prompt).await?,
+                    TypedLine::Command(Command::Exit) => return Ok(PromptEnd::With(Exit::Accepted)),
+                    TypedLine::Command(Command::Retry) => self.retry(prompt).await?,
+                    TypedLine::Command(command) => self.command(command).await?,
+                    TypedLine::UseModel(name) => {
+                        if let Some((settings, models)) = self.chosen(&name) {
+                            return Ok(PromptEnd::For(Box::new(settings), models));
                         }
                     }
-                    Said::Slip(slip) => self.screen.insist(&of_slip(&slip)),
-                    Said::Nothing => {}
+                    TypedLine::Memory(command, words) => self.memory(command, &words).await,
+                    TypedLine::Mistake(slip) => self.screen.insist(&of_slip(&slip)),
+                    TypedLine::Nothing => {}
                 },
-                Typed::Interrupted { was_empty: true } if was_interrupted => return Ok(Left::With(Exit::Accepted)),
+                Typed::Interrupted { was_empty: true } if was_interrupted => {
+                    return Ok(PromptEnd::With(Exit::Accepted));
+                }
                 Typed::Interrupted { .. } => {
                     self.was_interrupted = true;
                     self.screen.insist(&[Line::faint("Ctrl-C once more, or Ctrl-D, leaves")]);
                 }
-                Typed::End => return Ok(Left::With(Exit::Accepted)),
+                Typed::End => return Ok(PromptEnd::With(Exit::Accepted)),
             }
         }
     }
 
+    /// The current folder.
     fn cwd(&self) -> &Path {
         Path::new(&self.settings.environment.cwd)
     }
@@ -174,10 +177,12 @@ impl Repl<'_> {
         }
     }
 
+    /// Runs a request as a task of the session.
     async fn perform(&mut self, words: &str, prompt: &mut Prompt) -> Result<(), Failure> {
         // Only signals from here on are meant for this task.
         let mut signals = Signals::listen()?;
-        let asked = Asked { words: words.to_owned(), session: self.session.turns(), material: None };
+        let asked =
+            RequestedTask { words: words.to_owned(), session: self.session.turns(), ..RequestedTask::default() };
         let performed =
             task::perform(self.system, self.settings, asked, &mut signals, self.screen, self.spending).await;
         let ended = match performed {
@@ -207,13 +212,14 @@ impl Repl<'_> {
         }
     }
 
+    /// Runs a command of the prompt.
     async fn command(&self, command: Command) -> Result<(), Failure> {
         match command {
             Command::Help => self.screen.answer(&help()),
             Command::Why => {
-                let people = People::of(&self.settings.environment, self.settings.exact);
+                let user_format = UserFormat::of(&self.settings.environment, self.settings.exact);
                 let nothing = || vec![Line::plain(texts::NOTHING_YET)];
-                self.screen.answer(&self.session.last().map_or_else(nothing, |(_, last)| last.details(&people)));
+                self.screen.answer(&self.session.last().map_or_else(nothing, |(_, last)| last.details(&user_format)));
             }
             Command::Undo => {
                 let echo = EchoOn::begin(self.screen);
@@ -233,36 +239,76 @@ impl Repl<'_> {
                 audit::run(self.settings, false, self.screen)?;
             }
             Command::Memory => {
-                let view = self.system.memory(INTENTS_SHOWN).await?;
-                self.screen.answer(&of_memory(view.as_ref()));
+                let told = self
+                    .system
+                    .stored_memory()
+                    .map(|memory| MemoryText::new(&memory.engine(), clock::now(), self.settings).overview());
+                self.show(told.ok_or(Failure::MemoryOff {}));
             }
             Command::Cost => {
                 let total = self.spending.total().unwrap_or_else(|| texts::NO_MODEL_CALLS.to_owned());
                 self.screen.answer(&[Line::plain(format!("{}; {total}", self.session.count_tasks()))]);
             }
-            Command::Exit | Command::Retry => {}
+            Command::Exit | Command::Retry | Command::Wrong | Command::Remember | Command::Forget => {}
         }
         Ok(())
     }
 
-    /// The model with this name, if it can be used; otherwise the reason is shown.
-    fn chosen(&self, name: &str) -> Option<ModelChoice> {
-        let read = || -> Result<ModelChoice, Failure> {
+    /// Corrects memory: about the last task, or what has these words.
+    async fn memory(&self, command: Command, words: &str) {
+        let Some(stored) = self.system.stored_memory() else { return self.show(Err(Failure::MemoryOff {})) };
+        let last =
+            self.session.last().map(|(words, ended)| (ended.outcome.result.task_id.as_str().to_owned(), words.clone()));
+        let task = last.as_ref().map(|(task, _)| task.clone()).unwrap_or_default();
+        let told = if command == Command::Remember {
+            memory::remember(self.system, words, "/forget").await
+        } else if command == Command::Forget {
+            let what = if words.is_empty() { &task } else { words };
+            let records = memory::chosen(&stored.engine(), what);
+            let _echo = EchoOn::begin(self.screen);
+            match records.is_empty() {
+                true => {
+                    Ok(MemoryText::new(&stored.engine(), clock::now(), self.settings).none(what, Exit::NotAchieved))
+                }
+                false => memory::forget(stored, &records, false, self.settings, self.screen),
+            }
+        } else if words == "undo" {
+            memory::take_back(stored, &task)
+        } else {
+            memory::wrong(self.system, last, words, "/wrong undo").await
+        };
+        self.show(told);
+    }
+
+    /// Shows the output of a memory command.
+    fn show(&self, told: Result<CommandOutput, Failure>) {
+        match told {
+            Ok((lines, ..)) => self.screen.answer(&lines),
+            Err(failure) => self.screen.insist(&[Line::warning(failure.message())]),
+        }
+    }
+
+    /// The settings with the model of this name and its client; `None` if it can't be used, after showing why.
+    fn chosen(&self, name: &str) -> Option<(Settings, Models)> {
+        let read = || -> Result<(Settings, Models), Failure> {
             let kind = name.parse().map_err(|problem: &str| Failure::Variable {
                 name: format!("the model {name:?}"),
                 problem: problem.to_owned(),
             })?;
-            let choice = ModelChoice::resolve(Some(kind), self.variables)?;
-            Models::build(&Settings { model: choice.clone(), ..self.settings.clone() }, self.variables)?;
-            Ok(choice)
+            let mut settings = self.settings.clone();
+            settings.model = ModelChoice::resolve(Some(kind), self.variables)?;
+            settings.tools.trusts_model = settings.model.is_trusted_with_secrets(self.variables)?;
+            let models = Models::build(&settings, self.variables)?;
+            Ok((settings, models))
         };
         read().map_err(|failure| self.screen.insist(&[Line::warning(failure.message())])).ok()
     }
 }
 
+/// The lines of `/help`.
 fn help() -> Vec<Line> {
     let mut lines = vec![Line::plain("Say what you want done, in your own words. Besides that:")];
-    lines.extend(Command::ALL.map(|(word, _, what)| Line::plain(format!("  {word:<8} {what}"))));
+    lines.extend(Command::ALL.map(|(word, _, what)| Line::plain(format!("  {word:<9} {what}"))));
     let keys = [
         "Ctrl-C stops a task; at the prompt it clears the line.",
         "A pasted block is one input. A line that ends with \\ goes on in the next.",
@@ -274,28 +320,7 @@ fn help() -> Vec<Line> {
 }
 
 /// Lines about a mistyped line: the problem and what to type instead.
-fn of_slip(slip: &Slip) -> [Line; 2] {
+fn of_slip(slip: &TypingMistake) -> [Line; 2] {
     let (what, instead) = slip.problem_and_remedy();
     [Line::warning(escape::one_line(&what)), Line::plain(format!("  {}", escape::one_line(&instead)))]
-}
-
-/// Lines of `/memory`: the number of records, and the newest intents with what memory advises.
-fn of_memory(view: Option<&MemoryView>) -> Vec<Line> {
-    let Some(view) = view else { return vec![Line::plain("memory is not kept in this run")] };
-    let mut lines = vec![Line::plain(format!("records: {}", view.megrams))];
-    for known in &view.intents {
-        let advice = match known.potentials.action {
-            MemoryAction::Exploit => "it worked: preferred",
-            MemoryAction::Avoid => "it failed: avoided",
-            MemoryAction::Caution => "undecided: with care",
-            MemoryAction::Ignore => "too little known",
-        };
-        let (attention, decision) = (known.potentials.attention, known.potentials.decision);
-        let (intent, approach) = (escape::one_line(&known.intent), escape::one_line(&known.approach));
-        lines.push(Line::strong(format!("{intent} ({approach})")));
-        lines.push(Line::plain(format!("  {advice}; attention {attention:.2}, decision {decision:+.2}")));
-        let happened = escape::shorten(&escape::one_line(&known.last), OUTCOME_CHARS);
-        lines.push(Line::plain(format!("  last, {}: {happened}", known.at)));
-    }
-    lines
 }

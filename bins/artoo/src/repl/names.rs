@@ -1,4 +1,4 @@
-//! Files named with `@` at the prompt: their completion, and the paths that the request then holds.
+//! File names typed with `@` at the prompt: their completion, and their replacement by paths in the request.
 
 use std::fs;
 use std::path::Path;
@@ -43,6 +43,7 @@ fn named<'t>(rest: &'t str, cwd: &Path) -> Option<(&'t str, usize)> {
     [word, trimmed].into_iter().find(|name| exists(name, cwd)).map(|name| (name, name.len()))
 }
 
+/// Whether a typed name is an existing file or folder.
 fn exists(name: &str, cwd: &Path) -> bool {
     !name.is_empty() && located(name, cwd).is_some_and(|path| path.exists())
 }
@@ -55,7 +56,8 @@ fn located(name: &str, cwd: &Path) -> Option<std::path::PathBuf> {
     }
 }
 
-/// The completions of a name that is being typed after `@`, and where it begins; `None` if the text ends with none.
+/// Completes the file name after the last `@` of the input line: the byte position after the `@`, and the matching
+/// names. `None` if the line does not end with such a name.
 pub(super) fn completions(begun: &str, cwd: &Path) -> Option<(usize, Vec<String>)> {
     let at = starts(begun).last()?;
     let typed = begun.get(at + 1..)?.trim_start_matches('"');

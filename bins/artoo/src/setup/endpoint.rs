@@ -89,6 +89,7 @@ pub(super) async fn described(person: &Person<'_>, variables: &Variables) -> Opt
     Some(Endpoint { protocol, base_url, models, key })
 }
 
+/// Asks the user for a valid URL; `None` if the user leaves.
 fn usable_address(person: &Person<'_>) -> Option<String> {
     for _ in 0..TRIES {
         let typed = person.types("Its address, such as http://localhost:8080/v1: ")?;

@@ -37,6 +37,7 @@ impl ModelFile {
         here.into_iter().map(Self::Here).chain(to_fetch.map(Self::ToFetch)).collect()
     }
 
+    /// Description of the model file for the list of choices.
     pub(super) fn description(&self) -> String {
         match self {
             Self::Here(name) => format!("the model file {name}, which is here: artoo runs it by itself"),

@@ -36,7 +36,7 @@ const NAMED: [Protocol; 3] = [Protocol::Chat, Protocol::Anthropic, Protocol::Oll
 
 /// A model endpoint that setup found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct FoundEndpoint {
     name: String,
     pub(super) protocol: Protocol,
     pub(super) base_url: String,
@@ -45,7 +45,7 @@ pub(super) struct Found {
     pub(super) key_variable: Option<String>,
 }
 
-impl Found {
+impl FoundEndpoint {
     /// Description of the found endpoint for a list of choices.
     pub(super) fn description(&self) -> String {
         let models = match self.models.as_slice() {
@@ -60,7 +60,7 @@ impl Found {
 
 /// Looks for endpoints in parallel. Only this machine and URLs in the environment are contacted, not the endpoints of
 /// keys found in the environment.
-pub(super) async fn look(variables: &Variables, time: Duration) -> Vec<Found> {
+pub(super) async fn look(variables: &Variables, time: Duration) -> Vec<FoundEndpoint> {
     let named: Vec<(Protocol, RemoteConfig)> =
         NAMED.into_iter().filter_map(|protocol| Some((protocol, named(protocol, variables)?))).collect();
     let mut looks: Vec<_> = named
@@ -76,10 +76,10 @@ pub(super) async fn look(variables: &Variables, time: Duration) -> Vec<Found> {
         let config = RemoteConfig { total_deadline: time, ..RemoteConfig::new(protocol, local(protocol, port), "any") };
         tokio::spawn(answering(format!("{name}'s port"), config, None, false))
     }));
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<FoundEndpoint> = Vec::new();
     for look in looks {
         let Ok(Some(server)) = look.await else { continue };
-        let is_known = |other: &Found| artoo_llm::remote::same_origin(&other.base_url, &server.base_url);
+        let is_known = |other: &FoundEndpoint| artoo_llm::remote::same_origin(&other.base_url, &server.base_url);
         if !found.iter().any(is_known) {
             found.push(server);
         }
@@ -87,7 +87,7 @@ pub(super) async fn look(variables: &Variables, time: Duration) -> Vec<Found> {
     // If the environment sets a URL for a protocol, the protocol's key belongs to that URL.
     let is_free = |variable: &str| !named.iter().any(|(protocol, _)| Names::of(*protocol).key == variable);
     let keys = KEYS.iter().filter(|(variable, ..)| is_free(variable) && variables.raw(variable).is_some());
-    found.extend(keys.map(|(variable, protocol, base_url)| Found {
+    found.extend(keys.map(|(variable, protocol, base_url)| FoundEndpoint {
         name: "the endpoint".to_owned(),
         protocol: *protocol,
         base_url: (*base_url).to_owned(),
@@ -108,19 +108,25 @@ fn named(protocol: Protocol, variables: &Variables) -> Option<RemoteConfig> {
     RemoteConfig::from_variables(protocol, lookup).ok()
 }
 
+/// The URL of a local server on a port.
 fn local(protocol: Protocol, port: u16) -> String {
     let version = if protocol == Protocol::Ollama { "" } else { "/v1" };
     format!("http://127.0.0.1:{port}{version}")
 }
 
 /// Asks an endpoint for its models; `None` if it lists none and its URL is not from the environment (`is_named`).
-async fn answering(name: String, config: RemoteConfig, key_variable: Option<String>, is_named: bool) -> Option<Found> {
+async fn answering(
+    name: String,
+    config: RemoteConfig,
+    key_variable: Option<String>,
+    is_named: bool,
+) -> Option<FoundEndpoint> {
     let listed = listed(config.clone()).await;
     if listed.is_none() && !is_named {
         return None;
     }
     let (protocol, models) = (config.protocol, listed.unwrap_or_default());
-    Some(Found { name, protocol, base_url: config.base_url, models, key_variable })
+    Some(FoundEndpoint { name, protocol, base_url: config.base_url, models, key_variable })
 }
 
 /// The models that an endpoint lists; `None` if it lists none.
@@ -156,7 +162,7 @@ mod tests {
 
     use artoo_llm::Protocol;
 
-    use super::{Found, likely, look};
+    use super::{FoundEndpoint, likely, look};
     use crate::variables::Variables;
 
     /// A time limit that no machine reaches: no test waits for it to expire.
@@ -182,7 +188,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn every_address_in_the_environment_is_looked_at_and_all_at_once() {
+    async fn environment_addresses_are_probed_concurrently() {
         // Each server answers only when the others have been asked too.
         let barrier = Arc::new(Barrier::new(3));
         let [chat, anthropic, ollama] = [(); 3].map(|()| server(MODELS, &barrier));
@@ -194,7 +200,7 @@ mod tests {
             ("GROQ_API_KEY", "g"),
         ]);
         let found = look(&variables, TIME).await;
-        let of = |name: &str, protocol, base_url: String, models: &[&str], key: Option<&str>| Found {
+        let of = |name: &str, protocol, base_url: String, models: &[&str], key: Option<&str>| FoundEndpoint {
             name: name.to_owned(),
             protocol,
             base_url,
@@ -204,7 +210,7 @@ mod tests {
         let models = ["m1", "m2"];
         let groq = "https://api.groq.com/openai/v1".to_owned();
         // Servers on this machine's usual ports don't belong to the test.
-        let known: Vec<Found> = found.into_iter().filter(|found| !found.name.ends_with("'s port")).collect();
+        let known: Vec<FoundEndpoint> = found.into_iter().filter(|found| !found.name.ends_with("'s port")).collect();
         assert_eq!(
             known,
             [
@@ -223,7 +229,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_an_address_speaks_is_guessed_from_its_end_its_host_or_its_answer() {
+    async fn protocol_is_guessed_from_address_or_reply() {
         let alone = Arc::new(Barrier::new(1));
         let (ollama, other) = (server(MODELS, &alone), server(r#"{"data": []}"#, &alone));
         let check = async |url: &str, expected: Protocol| assert_eq!(likely(url, TIME).await, expected, "{url}");

@@ -22,7 +22,7 @@ use crate::terminal::person::Person;
 use crate::variables::Variables;
 use endpoint::{Endpoint, KeyPlace};
 use files::ModelFile;
-use find::Found;
+use find::FoundEndpoint;
 
 /// Time limit of the trial call; a model may have to be loaded from disk first.
 #[doc(alias = "limit")]
@@ -30,13 +30,14 @@ const TRIAL_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// An entry of the list of models that setup offers first.
 enum Offer<'a> {
-    Found(&'a Found),
+    Found(&'a FoundEndpoint),
     File(&'a ModelFile),
     Another,
     Reflex,
 }
 
 impl Offer<'_> {
+    /// Description of the entry for the list of choices.
     fn description(&self) -> String {
         match self {
             Self::Found(found) => found.description(),
@@ -98,7 +99,7 @@ async fn of_endpoint(
     Ok(Some(settings))
 }
 
-/// Says that no configuration was written; the exit code is that of a cancelled run.
+/// Shows that no configuration was written; returns the exit code of a cancelled run.
 fn given_up(screen: &Screen) -> Exit {
     screen.insist(&[Line::plain("The configuration was not changed.")]);
     Exit::Cancelled
@@ -109,7 +110,7 @@ async fn choose(
     person: &Person<'_>,
     settings: Option<&Settings>,
     variables: &Variables,
-    found: &[Found],
+    found: &[FoundEndpoint],
 ) -> Result<Option<BTreeMap<Setting, String>>, Failure> {
     let files = settings.map(ModelFile::offered).unwrap_or_default();
     let known = found.iter().map(Offer::Found).chain(files.iter().map(Offer::File));

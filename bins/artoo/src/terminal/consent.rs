@@ -1,4 +1,4 @@
-//! Asks for approval of an action in four lines, with everything it is about behind `?`; the default is no.
+//! Asks for approval of an action in four lines; the answer `?` shows all details, and the default is no.
 
 use std::io;
 
@@ -91,15 +91,13 @@ pub(super) async fn ask(talk: &mut Conversation<'_>, requests: &[&ConsentRequest
     }
 }
 
-/// Calls of one kind as one: their number and what each of them changes; their texts are among the details. An offer stands if every call has it;
-/// a rule for later tasks is not offered.
+/// The calls of one kind as one request, which is shown by their number. The wider approval for the rest of the task is
+/// offered if every call has it; a rule for later tasks is not offered.
 fn joined(first: &ConsentRequest, others: &[&ConsentRequest]) -> ConsentRequest {
     let mut all = first.clone();
-    for other in others {
-        if other.offers.task.is_empty() {
-            all.offers.task.clear();
-        }
-        all.offers.task.extend(if all.offers.task.is_empty() { Vec::new() } else { other.offers.task.clone() });
+    all.offers.task.extend(others.iter().flat_map(|other| other.offers.task.clone()));
+    if [first].iter().chain(others).any(|call| call.offers.task.is_empty()) {
+        all.offers.task.clear();
     }
     all.shown = format!("{} calls of one kind", others.len() + 1);
     all.offers.path.clear();
@@ -116,6 +114,7 @@ fn choices(offers: &ConsentOffers) -> &'static str {
     }
 }
 
+/// The answer that the user typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Key {
     Details,
@@ -228,7 +227,7 @@ mod tests {
 
     #[doc = "holds: law 1.6; design H3"]
     #[test]
-    fn only_a_plain_yes_is_one() {
+    fn only_plain_yes_approves() {
         for (answer, expected) in [
             ("y", Some(Key::Once)),
             ("Y", Some(Key::Once)),
@@ -257,7 +256,7 @@ mod tests {
 
     #[doc = "holds: law 1.6; design H3"]
     #[test]
-    fn a_question_has_four_lines_and_offers_what_there_is() {
+    fn question_has_four_lines_and_available_answers() {
         let lines = texts(short(&request("rm a"), 80));
         assert_eq!(lines, ["  | rm a", "  It deletes a\\nb", "  Asking because rm removes; it can be undone"]);
         let mut long = request(&format!("rm {} last", "漢 ".repeat(5_000)));
@@ -285,7 +284,7 @@ mod tests {
 
     #[doc = "holds: law 0.12; design H3"]
     #[test]
-    fn a_command_can_neither_hide_nor_imitate_the_question() {
+    fn hostile_command_cannot_imitate_the_question() {
         let shown = format!("rm a\u{1b}[2K\u{202e}\nAllow it? [y/N/?] y\n{}", "x".repeat(10_000));
         let hostile = request(&shown);
         let first = texts(short(&hostile, 80));
@@ -308,7 +307,7 @@ mod tests {
 
     #[doc = "holds: design H3"]
     #[test]
-    fn every_line_of_the_details_is_shown_and_marked() {
+    fn consent_details_show_every_line_marked() {
         let shown: String = (0..200).map(|number| format!("echo line {number}\n")).collect();
         let rows = texts(wrapped(&in_full(&request(&shown)), 80));
         for number in 0..200 {

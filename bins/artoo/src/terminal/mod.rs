@@ -21,7 +21,7 @@ use crate::display::{Line, quoted};
 /// Maximum length of an answer that the user types, in bytes.
 const ANSWER_MAX_BYTES: usize = 4_096;
 
-/// Delay before a question to the user in which no other question came up, so that parallel ones are asked together.
+/// Time without a new question before the collected ones are shown, so that parallel steps ask together.
 const SETTLE: Duration = Duration::from_millis(60);
 
 /// Interval at which standard input is checked for an answer.
@@ -52,6 +52,7 @@ impl Terminal {
         answer.is_some_and(|answer| is_yes(&answer))
     }
 
+    /// Locks the list of waiting questions.
     fn waiting(&self) -> MutexGuard<'_, Vec<Waiting>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -78,6 +79,7 @@ struct Conversation<'a> {
 }
 
 impl Conversation<'_> {
+    /// Shows lines and a prompt, and reads an answer; `None` at the end of input.
     async fn ask(&mut self, lines: &[Line], prompt: &'static str) -> Option<String> {
         self.is_open = true;
         let asking = modes::EchoOn::begin(self.screen);
@@ -89,6 +91,7 @@ impl Conversation<'_> {
     }
 }
 
+/// Whether an answer is "y" or "yes".
 fn is_yes(answer: &str) -> bool {
     matches!(answer.to_ascii_lowercase().as_str(), "y" | "yes")
 }

@@ -67,6 +67,7 @@ pub(crate) struct EchoOn {
 }
 
 impl EchoOn {
+    /// Turns echo and line editing on.
     pub(crate) fn begin(screen: &Screen) -> Self {
         let before = tcgetattr(io::stdin()).ok();
         if let Some(before) = &before {

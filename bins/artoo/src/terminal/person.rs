@@ -27,10 +27,12 @@ pub(crate) fn approves(question: &str, unattended: &str, is_json: bool, screen: 
 }
 
 impl Person<'_> {
+    /// Shows a text.
     pub(crate) fn says(&self, text: &str) {
         self.screen.insist(&[Line::plain(escape::visible(text))]);
     }
 
+    /// Shows a warning.
     pub(crate) fn warns(&self, text: &str) {
         self.screen.insist(&[Line::warning(escape::visible(text))]);
     }
@@ -78,6 +80,7 @@ impl Person<'_> {
         typed
     }
 
+    /// Asks a yes-or-no question with a default.
     pub(crate) fn approves(&self, question: &str, by_default: bool) -> bool {
         self.says(question);
         let prompt = if by_default { "[Y/n] " } else { "[y/N] " };

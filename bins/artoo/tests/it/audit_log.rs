@@ -1,5 +1,5 @@
-//! Lines missing from the audit log are reported until they are accepted; a full data folder and killed runs are told
-//! from tampering.
+//! The audit log: missing lines are reported until they are accepted, and full disks and killed runs do not look like
+//! tampering.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,29 +7,31 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::world::{Ran, World};
+use crate::world::{RunOutput, World};
 
 const REQUEST: &str = "how many files are in ~/things";
 
-/// A home in which one task has run.
+/// A home folder in which one task ran.
 fn used() -> World {
     let world = World::new().with_things();
     check(&world.run(&[REQUEST]), 0, &[]);
     world
 }
 
+/// The path of the audit log.
 fn log(world: &World) -> PathBuf {
     world.data_dir().join("audit.jsonl")
 }
 
-fn check(ran: &Ran, code: i32, parts: &[&str]) {
+/// Asserts the exit code and that these texts are in the output.
+fn check(ran: &RunOutput, code: i32, parts: &[&str]) {
     assert_eq!(ran.code, Some(code), "{ran:?}");
     for part in parts {
         assert!(format!("{}{}", ran.stdout, ran.stderr).contains(part), "{part} in {ran:?}");
     }
 }
 
-/// Keeps the first lines of a log.
+/// Truncates a log to its first lines.
 fn cut(log: &Path, kept: usize) {
     let text: String = fs::read_to_string(log).unwrap().split_inclusive('\n').take(kept).collect();
     fs::write(log, text).unwrap();
@@ -39,6 +41,7 @@ fn cut(log: &Path, kept: usize) {
 fn missing_lines_are_reported_until_accepted() {
     let fresh = World::new().with_things();
     check(&fresh.run(&["audit"]), 0, &["no audit log yet"]);
+    /// A manipulation of a data folder.
     type Tamper = fn(&Path);
     let foreign = "the log was replaced: line ";
     let cases: [(Tamper, &str); 4] = [
@@ -66,9 +69,9 @@ fn missing_lines_are_reported_until_accepted() {
         }
         check(&world.run(&["doctor"]), 2, &["FAIL audit log", problem]);
         check(&world.run(&["audit", "--accept-gap"]), 0, &["the chain holds"]);
+        assert!(fs::read_to_string(log(&world)).unwrap().contains(r#""event":"gap_accepted""#));
         check(&world.run(&[REQUEST]), 0, &[]);
         check(&world.run(&["audit"]), 0, &["the chain holds"]);
-        assert!(fs::read_to_string(log(&world)).unwrap().contains(r#""event":"gap_accepted""#));
         // A later gap is another one.
         cut(&log(&world), 5);
         check(&world.run(&["audit"]), 1, &["the end of the log was cut off"]);
@@ -76,7 +79,7 @@ fn missing_lines_are_reported_until_accepted() {
 }
 
 #[test]
-fn missing_and_edited_files_are_reported_until_accepted() {
+fn changed_evidence_is_reported_until_accepted() {
     let world = used();
     let edited = fs::read_to_string(log(&world)).unwrap().replacen("how many files", "how many fails", 1);
     fs::write(log(&world), edited).unwrap();
@@ -105,7 +108,7 @@ fn missing_and_edited_files_are_reported_until_accepted() {
 }
 
 #[test]
-fn evidence_shows_a_log_removed_with_its_statistics() {
+fn evidence_reveals_deleted_log_and_statistics() {
     let no_line = "but no log mentions it";
     let world = used();
     for name in ["audit.jsonl", "audit_stats.json", "audit.lock"] {
@@ -132,7 +135,7 @@ fn evidence_shows_a_log_removed_with_its_statistics() {
 }
 
 #[test]
-fn findings_are_told_until_looked_at() {
+fn findings_are_reported_until_viewed() {
     let world = World::new().with_things();
     world.file("broken.zip", "no archive");
     check(&world.run(&["unpack ~/broken.zip"]), 9, &["broken.zip: invalid Zip archive"]);
@@ -141,15 +144,15 @@ fn findings_are_told_until_looked_at() {
     assert!(json.stdout.contains("\"anomalies\":[\"tool_failed: files failed ("), "{json:?}");
     check(&world.run(&["audit"]), 0, &["Since 20", "1 task:", "files failed (20"]);
     let again = world.run(&["audit"]);
-    check(&again, 0, &["Since your last look, 20", "0 tasks; nothing odd was found"]);
+    check(&again, 0, &["Since your last look, 20", "0 tasks; no anomalies"]);
     assert!(!again.stdout.contains("files failed") && !again.stdout.contains("0 attempt"), "{again:?}");
     check(&world.run(&[REQUEST]), 0, &[]);
-    check(&world.run(&["audit"]), 0, &["Since your last look, 20", "1 task; nothing odd was found"]);
+    check(&world.run(&["audit"]), 0, &["Since your last look, 20", "1 task; no anomalies"]);
     world.check_kept();
 }
 
 #[test]
-fn a_log_deleted_with_its_evidence_is_told() {
+fn deleted_log_and_evidence_are_reported() {
     let deleted = "the audit log was deleted: memory.journal is left of earlier runs";
     let world = used();
     world.shell("rm -r .artoo/audit* .artoo/evidence");
@@ -172,7 +175,7 @@ fn a_log_deleted_with_its_evidence_is_told() {
 }
 
 #[test]
-fn killed_runs_leave_a_sound_log_and_no_temporary_files() {
+fn killed_runs_leave_a_valid_log() {
     let world = used();
     for n in 0..20_u64 {
         if n % 3 == 0 {
@@ -197,10 +200,10 @@ fn killed_runs_leave_a_sound_log_and_no_temporary_files() {
 }
 
 /// A file system of one megabyte over a folder.
-struct Small(PathBuf);
+struct SmallDisk(PathBuf);
 
-impl Small {
-    /// `None` where the machine does not allow it.
+impl SmallDisk {
+    /// Mounts the file system; `None` if the machine does not permit it.
     fn mount(folder: PathBuf) -> Option<Self> {
         fs::create_dir_all(&folder).unwrap();
         let mounted =
@@ -216,16 +219,16 @@ impl Small {
     }
 }
 
-impl Drop for Small {
+impl Drop for SmallDisk {
     fn drop(&mut self) {
         drop(Command::new("umount").arg("-l").arg(&self.0).output());
     }
 }
 
 #[test]
-fn a_full_data_folder_ends_with_internal() {
+fn full_data_disk_exits_with_internal() {
     let world = World::new().with_things();
-    let Some(small) = Small::mount(world.data_dir()) else {
+    let Some(small) = SmallDisk::mount(world.data_dir()) else {
         eprintln!("skipped: mounting a small file system takes root");
         return;
     };
@@ -236,7 +239,7 @@ fn a_full_data_folder_ends_with_internal() {
     let parts =
         ["13", "audit.jsonl\" is incomplete", folder.to_str().unwrap(), "make room in that folder", "--data-dir"];
     check(&ran, 1, &parts);
-    // The cut line is told from damage.
+    // A truncated last line is not reported as damage.
     let torn = "beginning of a line";
     check(&world.run(&["audit"]), 0, &[torn]);
     let ran = world.run(&["--json", REQUEST]);

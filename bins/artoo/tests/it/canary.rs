@@ -1,4 +1,4 @@
-//! Key canaries: on every path of the program that goes wrong, no key is in what it shows or in any file it leaves.
+//! Searches for a key in the output and in every file after each kind of failure; the key must be in none of them.
 //!
 //! Every server quotes the key back, every place a key can come from holds one, and the log is at its most talkative.
 
@@ -15,13 +15,13 @@ use crate::pty::Pty;
 use crate::server::{NOTE_REQUEST as REQUEST, Reply, Server};
 use crate::world::World;
 
-/// The key. Its middle has no character that any encoding of a header, a URL or a JSON text would change.
+/// The key. Its middle part is unchanged in all encodings of a header, a URL or JSON.
 const KEY: &str = "sk-canary-9f8e7d6c5b4a392817065f4e3d2c1b0a";
 
-/// The part looked for: also half a key is too much.
+/// The part of the key that is searched for, since a part of a key must not be shown either.
 const TRACE: &str = "9f8e7d6c5b4a3928";
 
-/// Everything a run may leave behind, and what is searched of it.
+/// A home folder and the outputs that are searched for the key.
 struct Canary {
     world: World,
     /// Files in which a person put the key.
@@ -35,7 +35,7 @@ impl Canary {
         Self { world, own: BTreeSet::new() }
     }
 
-    /// A file of the person's own that holds the key, readable by nobody else.
+    /// Writes the user's file that holds the key, readable by its owner only.
     fn secret_file(&mut self, path: &str, text: &str) -> PathBuf {
         let path = self.world.file(path, text);
         fs::set_permissions(path.parent().unwrap(), Permissions::from_mode(0o700)).unwrap();
@@ -44,11 +44,12 @@ impl Canary {
         path
     }
 
+    /// Writes the configuration file.
     fn config(&mut self, text: &str) {
         self.secret_file(".config/artoo/config.toml", text);
     }
 
-    /// The program at its most talkative, with everything temporary below its home.
+    /// The program with all logs turned on and its temporary files below the home folder.
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.world.command(arguments);
         command
@@ -59,14 +60,18 @@ impl Canary {
         command
     }
 
-    /// The same with a model behind this address.
+    /// The program with all logs turned on and a model at this address.
     fn asking(&self, url: &str, arguments: &[&str]) -> Command {
         let mut command = self.command(arguments);
-        command.env("OPENAI_BASE_URL", url).env("OPENAI_MODEL", "a-model").env("OPENAI_API_KEY", KEY);
+        command
+            .env("ARTOO_REFLEX_FIRST", "false")
+            .env("OPENAI_BASE_URL", url)
+            .env("OPENAI_MODEL", "a-model")
+            .env("OPENAI_API_KEY", KEY);
         command
     }
 
-    /// Runs it and looks everywhere; what it showed.
+    /// Runs the program, searches its output and files for the key, and returns the output.
     #[track_caller]
     fn check(&self, what: &str, command: &mut Command) -> String {
         let output = command.output().unwrap();
@@ -77,6 +82,7 @@ impl Canary {
         shown
     }
 
+    /// Asserts that the key is in no file and no file name below the home folder.
     #[track_caller]
     fn check_files(&self, what: &str) {
         let mut folders = vec![self.world.home()];
@@ -94,6 +100,7 @@ impl Canary {
     }
 }
 
+/// Asserts that the key is not in a file.
 #[track_caller]
 fn check_file(what: &str, path: &Path) {
     let kept = fs::read(path).unwrap();
@@ -101,10 +108,12 @@ fn check_file(what: &str, path: &Path) {
     assert!(!found, "{what}: the key stands in {}", path.display());
 }
 
+/// A reply of the server with this status line and body.
 fn raw(head: &str, body: &str) -> Reply {
     Reply::Raw(format!("HTTP/1.1 {head}\r\nconnection: close\r\n\r\n{body}").into_bytes())
 }
 
+/// An error reply that quotes the key.
 fn quoting(status: u16) -> impl Fn() -> Reply {
     move || Reply::Status(status, json!({"error": {"message": format!("bad key {KEY}"), "code": KEY, "param": KEY}}))
 }
@@ -112,7 +121,7 @@ fn quoting(status: u16) -> impl Fn() -> Reply {
 /// A failing endpoint's answer.
 type Fault = Box<dyn Fn() -> Reply + Send + Sync>;
 
-/// Every way in which an endpoint fails, the key in each.
+/// The replies of failing endpoints, each of which quotes the key.
 fn faults() -> Vec<(&'static str, Fault)> {
     let json_type = "content-type: application/json";
     let stream = "200 OK\r\ncontent-type: text/event-stream";
@@ -160,7 +169,7 @@ fn faults() -> Vec<(&'static str, Fault)> {
 
 #[doc = "holds: law 3.8; fault L4"]
 #[test]
-fn no_failing_endpoint_brings_the_key_to_light() {
+fn failing_endpoints_do_not_reveal_the_key() {
     for (name, fault) in faults() {
         let canary = Canary::new();
         let server = Server::start(move |_| fault());
@@ -174,7 +183,7 @@ fn no_failing_endpoint_brings_the_key_to_light() {
 
 #[doc = "holds: law 3.8; fault L4"]
 #[test]
-fn no_protocol_and_no_place_of_a_key_shows_it() {
+fn protocols_and_key_sources_hide_the_key() {
     let canary = Canary::new();
     let server = Server::start(|_| quoting(401)());
     let root = server.url().replace("/v1", "");
@@ -233,7 +242,7 @@ fn no_lost_connection_shows_the_key() {
 
 #[doc = "holds: law 3.8; design F1"]
 #[test]
-fn no_wrong_configuration_shows_the_key_that_stands_in_it() {
+fn config_errors_hide_the_key() {
     // Slips that people make, and each is refused.
     let slips = [
         format!("api_key = \"{KEY}\""),
@@ -258,7 +267,7 @@ fn no_wrong_configuration_shows_the_key_that_stands_in_it() {
 
 #[doc = "holds: law 3.8; fault L4"]
 #[test]
-fn a_key_from_a_file_or_a_command_stays_there() {
+fn configured_key_is_not_copied() {
     let server = Server::start(|_| quoting(401)());
     let base = format!("model = \"openai\"\nbase_url = \"{}\"\nmodel_name = \"m\"\n", server.url());
     let mut canary = Canary::new();
@@ -287,7 +296,7 @@ fn a_key_from_a_file_or_a_command_stays_there() {
 
 #[doc = "holds: law 3.8; fault L4"]
 #[test]
-fn neither_setup_nor_the_prompt_shows_the_key() {
+fn setup_and_prompt_hide_the_key() {
     let canary = Canary::new();
     let server = Server::start(|_| quoting(401)());
     let mut pty = Pty::start(&canary.asking(&server.url(), &["setup"]), 120);
@@ -319,7 +328,7 @@ fn neither_setup_nor_the_prompt_shows_the_key() {
 }
 
 #[test]
-fn the_canary_would_be_seen() {
+fn canary_key_is_detectable_in_output() {
     let canary = Canary::new();
     canary.world.file("tmp/left", format!("x{KEY}"));
     let seen = std::panic::catch_unwind(|| canary.check_files("a plant")).is_err();

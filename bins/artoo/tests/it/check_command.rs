@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::world::{Ran, World};
+use crate::world::{RunOutput, World};
 
 #[test]
 fn one_command_is_assessed_and_not_run() {
@@ -30,14 +30,14 @@ fn one_command_is_assessed_and_not_run() {
 }
 
 #[test]
-fn commands_come_as_json_strings_a_line_and_each_gets_a_line() {
+fn each_json_line_gets_one_assessment_line() {
     let world = World::new();
     let mut command = world.command(&["check-command", "--json", "-"]);
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
     let commands = ["ls -la", "rm -rf /", "cat <<'EOF'\nrm -rf ~\nEOF", "echo \u{1b}[2J"];
     let lines: String = commands.iter().map(|text| serde_json::to_string(text).unwrap() + "\n").collect();
     child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
-    let ran = Ran::of(child.wait_with_output().unwrap());
+    let ran = RunOutput::of(child.wait_with_output().unwrap());
     let assessed: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let refused: Vec<bool> = assessed.iter().map(|one| one["refused"].is_string()).collect();
     assert_eq!(refused, [false, true, false, false], "{assessed:?}");
@@ -45,11 +45,11 @@ fn commands_come_as_json_strings_a_line_and_each_gets_a_line() {
 }
 
 #[test]
-fn a_line_that_is_no_json_string_is_named() {
+fn invalid_json_line_is_reported_by_number() {
     let world = World::new();
     let mut child = world.command(&["check-command", "-"]).stdin(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"\"ls\"\nls\n").unwrap();
-    let ran = Ran::of(child.wait_with_output().unwrap());
+    let ran = RunOutput::of(child.wait_with_output().unwrap());
     assert_eq!(ran.code, Some(2));
     assert!(ran.stderr.contains("line 2 of standard input"), "{ran:?}");
 }

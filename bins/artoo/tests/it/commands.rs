@@ -1,13 +1,13 @@
-//! Commands of the program about itself: help, version, completions, manual pages, changes to the configuration.
+//! Commands about the program itself: help, version, completions, manual pages, changes to the configuration.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::world::{KEY, Ran, World};
+use crate::world::{KEY, RunOutput, World};
 
-/// A home with files in Downloads.
+/// A home folder with files in `Downloads`.
 fn with_downloads() -> World {
     let world = World::new();
     world.file("Downloads/report.pdf", "a report");
@@ -15,10 +15,12 @@ fn with_downloads() -> World {
     world
 }
 
+/// The path of the configuration file.
 fn config(world: &World) -> PathBuf {
     world.home().join(".config/artoo/config.toml")
 }
 
+/// The access mode of a file.
 fn mode(path: &PathBuf) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
@@ -163,6 +165,23 @@ fn examples_of_help_and_greeting_work() {
 }
 
 #[test]
+fn requests_of_the_guide_work() {
+    let world = with_downloads();
+    world.file("Papers/notes.md", "invoice\n");
+    world.file("Papers/draft.txt", "x");
+    let guide = include_str!("../../../../docs/guide.md");
+    let section = guide.split("\n## ").find(|section| section.starts_with("Find and tidy files")).unwrap();
+    let mut requests = 0;
+    for request in section.lines().filter_map(|line| line.strip_prefix("artoo \"")?.strip_suffix('"')) {
+        let changes = ["move ", "delete ", "rename "].iter().any(|verb| request.starts_with(verb));
+        let ran = world.run(&[request]);
+        assert_eq!(ran.code, Some(if changes { 6 } else { 0 }), "{request}: {ran:?}");
+        requests += 1;
+    }
+    assert_eq!(requests, 9);
+}
+
+#[test]
 fn config_set_keeps_comments_and_order() {
     let world = World::new();
     let set = |key: &str, value: &str| world.run(&["config", "set", key, value]);
@@ -187,7 +206,7 @@ fn config_set_keeps_comments_and_order() {
     let expected = "# mine\nmodel = \"reflex\" # who answers\n\n# not long\nworkspace = \"~/w\"\n";
     assert_eq!(fs::read_to_string(config(&world)).unwrap(), expected);
     let mut command = world.command(&["config", "set", "model", "openai:m"]);
-    let ran = Ran::of(command.env("ARTOO_MODEL", "reflex").output().unwrap());
+    let ran = RunOutput::of(command.env("ARTOO_MODEL", "reflex").output().unwrap());
     assert!(ran.code == Some(0) && ran.stderr.contains("ARTOO_MODEL is set, and it wins"), "{ran:?}");
 }
 
@@ -231,7 +250,7 @@ fn config_edit_validates_and_loses_nothing() {
         let editor = world.file("bin/my editor", format!("#!/bin/sh\n{script}\n"));
         fs::set_permissions(&editor, Permissions::from_mode(0o755)).unwrap();
         let mut command = world.command(&["config", "edit"]);
-        Ran::of(command.env("EDITOR", format!("'{}' --wait", editor.display())).output().unwrap())
+        RunOutput::of(command.env("EDITOR", format!("'{}' --wait", editor.display())).output().unwrap())
     };
     let write = |text: &str| format!("[ \"$1\" = --wait ] && printf '{text}' > \"$2\"");
     let ran = edit(&write("model = \"reflex\"\\n"));
@@ -250,6 +269,6 @@ fn config_edit_validates_and_loses_nothing() {
     assert_eq!(fs::read_to_string(config(&world)).unwrap(), "deadline = \"soon\"\n");
     fs::remove_file(config(&world)).unwrap();
     let mut command = world.command(&["config", "edit"]);
-    let ran = Ran::of(command.env("VISUAL", "true").env("EDITOR", "false").output().unwrap());
+    let ran = RunOutput::of(command.env("VISUAL", "true").env("EDITOR", "false").output().unwrap());
     assert!(ran.code == Some(0) && config(&world).exists(), "{ran:?}");
 }

@@ -1,15 +1,14 @@
-//! What a task costs: estimated before, held to its bounds, told by role and model afterwards, learnt for the next one.
+//! The cost of a task: estimated beforehand, limited, listed by role and model, and used for later estimates.
 
 use serde_json::{Value, json};
 
 use crate::pty::Pty;
-use crate::server::{Asked, NOTE_REQUEST as REQUEST, Reply, Server, reads_the_note};
-use crate::world::{Ran, World};
+use crate::server::{NOTE_REQUEST as REQUEST, ReceivedRequest, Reply, Server, reads_the_note};
+use crate::world::{RunOutput, World};
 
 const PRICES: (&str, &str) = ("ARTOO_PRICES", "a-model=10/1/40");
 
-/// A reply of which 60 of 100 tokens sent came from the endpoint's cache, and 20 were received; answered under a name
-/// of the endpoint's own.
+/// A reply that reports 100 tokens sent (60 from the endpoint's cache), 20 received, and another name of the model.
 fn cached(value: &Value) -> Reply {
     let choice = json!({"index": 0, "finish_reason": "stop", "message": {"content": value.to_string()}});
     let details = json!({"cached_tokens": 60});
@@ -19,20 +18,23 @@ fn cached(value: &Value) -> Reply {
     Reply::Raw(format!("{head}{body}").into_bytes())
 }
 
-fn honest(asked: &Asked) -> Reply {
+/// The reply of an honest model that reads the note, with cached tokens.
+fn honest(asked: &ReceivedRequest) -> Reply {
     cached(&reads_the_note(asked).into_value())
 }
 
-fn run(world: &World, server: &Server, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
+/// Runs the program with a model, these arguments and variables.
+fn run(world: &World, server: &Server, arguments: &[&str], variables: &[(&str, &str)]) -> RunOutput {
     let mut command = world.with_model(server, arguments);
-    Ran::of(command.envs(variables.iter().copied()).output().unwrap())
+    RunOutput::of(command.envs(variables.iter().copied()).output().unwrap())
 }
 
-fn last(ran: &Ran) -> Value {
+/// The last JSON line of a run.
+fn last(ran: &RunOutput) -> Value {
     serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap()
 }
 
-/// The same with every time set to zero.
+/// The last JSON line of a run with every time set to zero.
 fn timeless(mut value: Value) -> Value {
     value["total"]["time_ms"] = json!(0);
     value["roles"].as_array_mut().unwrap().iter_mut().for_each(|row| row["time_ms"] = json!(0));
@@ -41,7 +43,7 @@ fn timeless(mut value: Value) -> Value {
 
 #[doc = "holds: law 3.7"]
 #[test]
-fn spending_is_told_by_role_and_model_in_json() {
+fn json_lists_spending_by_role_and_model() {
     let (world, server) = (World::new().with_note(), Server::start(honest));
     let ran = run(&world, &server, &["--json", REQUEST], &[PRICES]);
     assert_eq!(ran.code, Some(4), "{ran:?}");
@@ -78,7 +80,7 @@ fn spending_is_told_by_role_and_model_in_json() {
 
 #[doc = "holds: law 3.7"]
 #[test]
-fn no_money_is_told_where_no_price_is_known() {
+fn no_cost_is_shown_without_a_price() {
     let (world, server) = (World::new().with_note(), Server::start(honest));
     let ran = run(&world, &server, &["--json", REQUEST], &[]);
     let spending = &last(&ran)["spending"];
@@ -95,7 +97,7 @@ fn no_money_is_told_where_no_price_is_known() {
 
 #[doc = "holds: law 3"]
 #[test]
-fn the_page_shows_what_was_spent_beside_what_was_expected() {
+fn page_shows_actual_and_estimated_cost() {
     let (world, server) = (World::new().with_note(), Server::start(honest));
     let ran = run(&world, &server, &["-v", REQUEST], &[PRICES]);
     let row = "  R2 a-model as a-model-2026: 1 call, 100 tokens sent (60 from the cache), 20 received, $0.001260, ";
@@ -113,12 +115,12 @@ fn the_page_shows_what_was_spent_beside_what_was_expected() {
 
 #[doc = "holds: law 3.7"]
 #[test]
-fn an_estimate_asks_no_model_and_leaves_nothing() {
+fn estimate_calls_no_model_and_writes_nothing() {
     let (world, server) = (World::new().with_note(), Server::start(honest));
     let before = world.snapshot();
     let ran = run(&world, &server, &["--estimate", REQUEST], &[PRICES]);
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
-    for shown in ["at least: 4 calls", "likely:   5 calls", "assumed: one step", "3,494 calls", "(--max-tokens)"] {
+    for shown in ["at least: 4 calls", "likely:   5 calls", "assumed: one step", "3,495 calls", "(--max-tokens)"] {
         assert!(ran.stdout.contains(shown), "{shown}: {}", ran.stdout);
     }
     let ran = run(&world, &server, &["--estimate", "--json", REQUEST], &[PRICES]);
@@ -134,7 +136,7 @@ fn an_estimate_asks_no_model_and_leaves_nothing() {
 
 #[doc = "holds: law 3.6"]
 #[test]
-fn a_bound_that_no_task_can_keep_is_refused_before_any_call() {
+fn impossible_limit_is_refused_before_any_call() {
     let (world, server) = (World::new().with_note(), Server::start(honest));
     let check = |arguments: &[&str], variables: &[(&str, &str)], told: &str, remedy: &str| {
         let ran = run(&world, &server, &[arguments, &[REQUEST]].concat(), variables);
@@ -160,7 +162,7 @@ fn a_bound_that_no_task_can_keep_is_refused_before_any_call() {
 
 #[doc = "holds: law 3"]
 #[test]
-fn at_the_prompt_a_task_that_is_too_dear_is_refused_and_the_prompt_lives_on() {
+fn prompt_continues_after_refusing_expensive_task() {
     let world = World::new().with_note();
     // Two thousand tokens a call: four of them, and what is left carries no further task.
     let server = Server::start(|asked| match honest(asked) {
@@ -189,7 +191,7 @@ fn at_the_prompt_a_task_that_is_too_dear_is_refused_and_the_prompt_lives_on() {
 
 #[doc = "holds: law 3.7"]
 #[test]
-fn the_likely_cost_is_learnt_from_tasks_with_the_same_models() {
+fn estimate_uses_costs_of_same_models() {
     let (world, server) = (World::new().with_note(), Server::start(honest));
     let basis = |variables: &[(&str, &str)]| {
         let ran = run(&world, &server, &["--estimate", "--json", REQUEST], variables);
@@ -212,7 +214,7 @@ fn the_likely_cost_is_learnt_from_tasks_with_the_same_models() {
 
 #[doc = "holds: design D12"]
 #[test]
-fn who_stepped_in_and_why_stands_in_the_result() {
+fn result_names_fallback_model_and_reason() {
     let world = World::new().with_note();
     let first = Server::start(|_| Reply::Status(503, json!({"error": {"message": "worn out"}})));
     let second = Server::start(honest);
@@ -226,13 +228,13 @@ fn who_stepped_in_and_why_stands_in_the_result() {
     assert!(of("why").contains("worn out"), "{stepped_in}");
     let models: Vec<&Value> = spending["roles"].as_array().unwrap().iter().map(|row| &row["model"]).collect();
     assert!(models.len() == 5 && models.iter().all(|model| *model == "spare"), "{spending}");
-    // The spare one has no price: nothing is told of its money.
+    // The fallback has no price, so no cost is shown for it.
     assert_eq!((&spending["total"]["cost"], &spending["total"]["unpriced_calls"]), (&Value::Null, &json!(5)));
     // A task that another model helped out in teaches nothing about the first.
     assert!(!world.data_dir().join("spending.json").exists());
 }
 
-/// The names in a value, without what they hold; of a list its first entry.
+/// A JSON value with its field names only; of a list, only the first entry.
 fn shape(value: &Value) -> Value {
     match value {
         Value::Object(fields) => fields.iter().map(|(name, part)| (name.clone(), shape(part))).collect(),
@@ -242,7 +244,7 @@ fn shape(value: &Value) -> Value {
 }
 
 #[test]
-fn what_the_page_about_models_shows_of_the_json_is_what_comes() {
+fn documented_model_json_matches_output() {
     let page = include_str!("../../../../docs/models.md");
     let documented = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
     let documented: Value = serde_json::from_str(documented).unwrap();
@@ -256,7 +258,7 @@ fn what_the_page_about_models_shows_of_the_json_is_what_comes() {
 
 #[doc = "holds: law 3.9; design D12"]
 #[test]
-fn tiers_that_make_no_order_are_refused_with_the_setting_s_name() {
+fn unordered_price_tiers_are_refused() {
     let (world, server) = (World::new().with_note(), Server::start(honest));
     let check = |variables: &[(&str, &str)], told: &str| {
         let ran = run(&world, &server, &[REQUEST], variables);

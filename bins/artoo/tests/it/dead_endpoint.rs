@@ -1,4 +1,4 @@
-//! A model that can't be asked: every way ends with its own code, in words, in time, and without the key.
+//! Models that can't be called: each failure has an exit code and a message, ends in time, and shows no key.
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::server::{Reply, Server};
-use crate::world::{KEY, Ran, World};
+use crate::world::{KEY, RunOutput, World};
 
 const REQUEST: &str = "how many files are in ~/things";
 
+/// Asserts the exit code, and that the error message contains these words.
 #[track_caller]
-fn check(ran: &Ran, code: i32, words: &[&str]) {
+fn check(ran: &RunOutput, code: i32, words: &[&str]) {
     assert_eq!(ran.code, Some(code), "{ran:#?}");
     for word in words {
         assert!(ran.stderr.to_lowercase().contains(word), "{word:?} is not said: {ran:#?}");
@@ -27,7 +28,8 @@ fn a_refused_connection_names_its_cause() {
     let started = Instant::now();
     let mut command = world.command(&[REQUEST]);
     command.env("OPENAI_BASE_URL", format!("http://{address}/v1")).env("OPENAI_MODEL", "m").env("OPENAI_API_KEY", KEY);
-    let ran = Ran::of(command.output().unwrap());
+    command.env("ARTOO_REFLEX_FIRST", "false");
+    let ran = RunOutput::of(command.output().unwrap());
     check(&ran, 7, &["the model can't be reached", "check that the model's address is right"]);
     assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     world.check_kept();
@@ -35,7 +37,7 @@ fn a_refused_connection_names_its_cause() {
 
 #[doc = "holds: fault L4"]
 #[test]
-fn a_refused_key_is_told_once_and_never_shown() {
+fn rejected_key_is_reported_once_and_hidden() {
     let world = World::new().with_things();
     for status in [401, 403] {
         let server = Server::start(move |asked| {
@@ -54,11 +56,11 @@ fn a_refused_key_is_told_once_and_never_shown() {
 
 #[doc = "holds: fault L7; design G20"]
 #[test]
-fn silence_ends_at_the_deadline() {
+fn silent_endpoint_ends_at_deadline() {
     let world = World::new().with_things();
     let server = Server::start(|_| Reply::Silence);
     let started = Instant::now();
-    let ran = Ran::of(world.with_model(&server, &["--deadline", "1s", REQUEST]).output().unwrap());
+    let ran = RunOutput::of(world.with_model(&server, &["--deadline", "1s", REQUEST]).output().unwrap());
     check(&ran, 8, &["the time limit was reached", "--deadline"]);
     let took = started.elapsed();
     // Silence would last to the deadline of every test here, 40 s.
@@ -68,12 +70,12 @@ fn silence_ends_at_the_deadline() {
 
 #[doc = "holds: design F6"]
 #[test]
-fn a_configuration_that_cannot_work_is_refused_before_anything_runs() {
+fn unusable_configuration_is_refused_before_a_task() {
     let world = World::new();
     let check = |variables: &[(&str, &str)], arguments: &[&str], words: &str| {
         let mut command = world.command(arguments);
         command.args([REQUEST]).envs(variables.iter().copied());
-        let ran = Ran::of(command.output().unwrap());
+        let ran = RunOutput::of(command.output().unwrap());
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{variables:?}: {ran:?}");
         assert!(ran.stderr.contains(words), "{variables:?}: {ran:?}");
     };
@@ -95,11 +97,11 @@ fn an_option_wins_over_a_variable() {
     let world = World::new().with_things();
     let mut command = world.command(&["--model", "reflex", REQUEST]);
     command.env("ARTOO_MODEL", "openai:m").env("OPENAI_API_KEY", KEY);
-    let ran = Ran::of(command.output().unwrap());
+    let ran = RunOutput::of(command.output().unwrap());
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "13\n"), "{ran:?}");
     let elsewhere = world.home().join("elsewhere");
     let mut command = world.command(&["--data-dir", "elsewhere", REQUEST]);
-    let ran = Ran::of(command.env("ARTOO_DATA_DIR", "/nowhere").output().unwrap());
+    let ran = RunOutput::of(command.env("ARTOO_DATA_DIR", "/nowhere").output().unwrap());
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(elsewhere.join("audit.jsonl").exists(), "a relative folder lies in the current one");
 }

@@ -1,4 +1,4 @@
-//! Where an answer goes: to standard output alone, to a file, and what is shown beside it while a model is slow.
+//! The destination of an answer (standard output or a file), and the progress line while a model is slow.
 
 use std::fs;
 use std::io::Write;
@@ -10,15 +10,18 @@ use serde_json::{Value, json};
 
 use crate::pty::{CTRL_C, Pty};
 use crate::server::{
-    Asked, NOTE_REQUEST, Reply, Server, call, one_step, pass, prose, reads_the_note, said, understood,
+    NOTE_REQUEST, ReceivedRequest, Reply, Server, call, one_step, pass, prose, reads_the_note, said, understood,
 };
-use crate::world::{Ran, World};
+use crate::world::{RunOutput, World};
 
-/// The first sign that something happens, behind a model that does not answer.
+/// Longest time until the progress line appears while a model does not answer.
 const FIRST_SIGN: Duration = Duration::from_millis(100);
 
-/// A model that answers in words; `judge` decides.
-fn in_words(words: &'static str, judge: fn(&Asked) -> Reply) -> impl Fn(&Asked) -> Reply + Send + Sync {
+/// A model that answers with a text; `judge` judges it.
+fn in_words(
+    words: &'static str,
+    judge: fn(&ReceivedRequest) -> Reply,
+) -> impl Fn(&ReceivedRequest) -> Reply + Send + Sync {
     move |asked| match asked.schema.as_str() {
         "task_spec" => understood("write a haiku about rain"),
         "plan" => one_step("the haiku", &[], &json!([prose("it speaks of rain"), prose("it has three lines")])),
@@ -27,11 +30,13 @@ fn in_words(words: &'static str, judge: fn(&Asked) -> Reply) -> impl Fn(&Asked) 
     }
 }
 
-fn all_pass(asked: &Asked) -> Reply {
+/// A verdict that passes every criterion.
+fn all_pass(asked: &ReceivedRequest) -> Reply {
     pass(asked, &asked.evidence())
 }
 
-fn none_pass(asked: &Asked) -> Reply {
+/// A verdict that fails every criterion.
+fn none_pass(asked: &ReceivedRequest) -> Reply {
     let mut value = all_pass(asked).into_value();
     for verdict in value["verdicts"].as_array_mut().unwrap() {
         verdict["verdict"] = json!("fail");
@@ -49,7 +54,7 @@ fn standard_output_holds_the_answer_alone() {
         let mut command = server.map_or_else(|| world.command(arguments), |server| world.with_model(server, arguments));
         let file = world.home().join("out");
         command.stdout(fs::File::create(&file).unwrap());
-        let ran = Ran::of(command.output().unwrap());
+        let ran = RunOutput::of(command.output().unwrap());
         assert_eq!(
             (ran.code, fs::read_to_string(file).unwrap().as_str()),
             (Some(code), stdout),
@@ -74,7 +79,7 @@ fn standard_output_holds_the_answer_alone() {
 }
 
 #[test]
-fn the_answer_goes_to_the_named_file_alone() {
+fn output_option_writes_answer_to_file_only() {
     let world = World::new().with_things();
     let file = world.home().join("out.txt");
     let ran = world.run(&["--output", "out.txt", "how many files are in ~/things"]);
@@ -99,7 +104,7 @@ fn standard_input_beside_a_request_is_material() {
     let mut command = world.with_model(&server, &["write a commit message"]);
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(HOSTILE.as_bytes()).unwrap();
-    let ran = Ran::of(child.wait_with_output().unwrap());
+    let ran = RunOutput::of(child.wait_with_output().unwrap());
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(4), "fix: rain\n"), "{ran:?}");
     for asked in server.asked() {
         let fenced = asked.user.split("<<DATA-").any(|part| part.contains("+ fixed\nIgnore all"));
@@ -109,15 +114,15 @@ fn standard_input_beside_a_request_is_material() {
             assert!(words < asked.user.find("+ fixed").unwrap(), "{}", asked.user);
         }
     }
-    // An embedded parser leaves standard input to whoever reads it next.
+    // The embedded parser does not read standard input.
     let mut child = world.command(&["how many files are in ~"]).stdin(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"a text\n").unwrap();
-    let ran = Ran::of(child.wait_with_output().unwrap());
+    let ran = RunOutput::of(child.wait_with_output().unwrap());
     assert!(ran.code == Some(0) && ran.stderr.contains("Standard input was not read"), "{ran:?}");
 }
 
 #[test]
-fn a_slow_model_shows_a_moving_line_at_once() {
+fn slow_model_shows_progress_line() {
     let world = World::new();
     let server = Server::start(|_| Reply::Silence);
     let signs = |arguments: &[&str], variables: &[(&str, &str)]| {
@@ -151,7 +156,7 @@ fn a_slow_model_shows_a_moving_line_at_once() {
 /// Three calls of one kind that wait at the same time are one question, which names all of them.
 #[doc = "holds: law 1.6"]
 #[test]
-fn calls_of_one_kind_are_asked_about_once() {
+fn similar_calls_share_one_question() {
     for (answer, code) in [("y\r", 0), ("n\r", 6)] {
         let world = World::new();
         let names = ["a.txt", "b.txt", "c.txt"];

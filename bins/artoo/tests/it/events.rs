@@ -1,11 +1,12 @@
-//! `--json`: every line is JSON, the first names the schema, the last is the result.
+//! The JSON lines of `--json`: the first names the schema, the last is the result.
 
 use serde_json::{Value, json};
 
 use crate::server::{Reply, Server, call, pass, prose, understood};
-use crate::world::{Ran, World};
+use crate::world::{RunOutput, World};
 
-fn lines(ran: &Ran) -> Vec<Value> {
+/// All JSON lines of a run; asserts that the first names the schema and that the last is the result or an error.
+fn lines(ran: &RunOutput) -> Vec<Value> {
     let parse = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
     let lines: Vec<Value> = ran.stdout.lines().map(parse).collect();
     let first = &lines[0];
@@ -17,13 +18,14 @@ fn lines(ran: &Ran) -> Vec<Value> {
     lines
 }
 
+/// The field names of a JSON object.
 fn names(value: &Value) -> Vec<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
 /// Programs that code hands to the tools are shown as the command that a person would type.
 #[test]
-fn a_pipeline_is_told_as_a_command() {
+fn pipeline_event_shows_shell_command() {
     let world = World::new().with_things();
     let ran = world.run(&["--json", "how many words are in '~/things/note 5.txt'"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -34,7 +36,7 @@ fn a_pipeline_is_told_as_a_command() {
 }
 
 #[test]
-fn a_run_is_told_from_the_schema_to_the_result() {
+fn json_events_run_from_schema_to_result() {
     let world = World::new().with_things();
     let ran = world.run(&["--json", "how many files are in ~/things"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
@@ -67,12 +69,13 @@ fn a_run_is_told_from_the_schema_to_the_result() {
     check_last(last);
 }
 
-/// The fields of the last line and of its result.
+/// Asserts the field names of the last line and of its result.
 #[track_caller]
 fn check_last(last: &Value) {
     assert_eq!(
         names(last),
         [
+            "answered_by",
             "audit_log",
             "coverage",
             "event",
@@ -118,7 +121,7 @@ fn check_last(last: &Value) {
 
 #[doc = "holds: law 1.13"]
 #[test]
-fn a_refused_action_is_told_as_asked_and_answered() {
+fn denied_action_emits_question_and_answer() {
     let world = World::new().with_things();
     let request = "remove old files from ~/things";
     let server = Server::start(move |asked| match asked.schema.as_str() {
@@ -131,7 +134,7 @@ fn a_refused_action_is_told_as_asked_and_answered() {
         "execution" => call("shell", &json!({"command": "rm -rf things"})),
         _ => pass(asked, &[]),
     });
-    let ran = Ran::of(world.with_model(&server, &["--json", request]).output().unwrap());
+    let ran = RunOutput::of(world.with_model(&server, &["--json", request]).output().unwrap());
     let lines = lines(&ran);
     let of =
         |event: &str| lines.iter().find(|line| line["event"] == event).unwrap_or_else(|| panic!("{event}: {ran:#?}"));
@@ -147,7 +150,7 @@ fn a_refused_action_is_told_as_asked_and_answered() {
 }
 
 #[test]
-fn a_run_that_cannot_start_ends_with_an_error_line() {
+fn failed_start_emits_an_error_event() {
     let world = World::new();
     let ran = world.run(&["--json", "--model", "cassette:/nowhere", "count files"]);
     let lines = lines(&ran);
@@ -161,7 +164,7 @@ fn a_run_that_cannot_start_ends_with_an_error_line() {
 
 #[doc = "holds: design H2"]
 #[test]
-fn hostile_names_are_whole_in_json_and_harmless_on_a_terminal() {
+fn hostile_names_are_escaped_for_terminals_only() {
     let world = World::new();
     let name = "odd\u{1b}[2J\u{9b}31m\u{202e}\u{200b}.txt";
     world.file(format!("things/{name}"), "x");

@@ -1,16 +1,16 @@
-//! Hostile text from everywhere at once, on a real terminal: nothing of it reaches the terminal as more than letters.
+//! Hostile text from files, models and the request on a real terminal: control characters are escaped.
 
 use serde_json::{Value, json};
 
 use crate::pty::{Pty, QUESTION};
-use crate::server::{Asked, Reply, Server, understood};
+use crate::server::{ReceivedRequest, Reply, Server, understood};
 use crate::world::World;
 
-/// What moves cursors, sets titles and clipboards, reorders, hides and rings: C0, C1, CSI, OSC, DCS, bidi, zero width.
+/// Characters that control a terminal or reorder text: C0, C1, CSI, OSC and DCS sequences, bidi marks, zero width.
 const PAYLOAD: &str = "x\u{1b}[2J\u{1b}[1;1H\u{1b}]0;title\u{7}\u{9b}31m\u{202e}y\u{200b}\u{7f}\rz\u{1b}]52;c;aGk=\u{7}\u{1b}]8;;u\u{1b}\\\u{90}q\u{9c}\u{feff}\u{2066}";
 
-/// A model whose every word is the payload; it reads a file and has one thrown away.
-fn hostile(asked: &Asked) -> Reply {
+/// A model whose texts are the payload; it reads a file and asks to delete one.
+fn hostile(asked: &ReceivedRequest) -> Reply {
     let criteria =
         json!([{"criterion": format!("the listing names 3 files and says {PAYLOAD} of each"), "mode": "verifiable"}]);
     let act = |tool: &str, input: Value| {
@@ -49,7 +49,7 @@ fn hostile(asked: &Asked) -> Reply {
     }
 }
 
-/// Characters that a terminal acts on, but for the ends of lines.
+/// The characters of a text that control a terminal, except line breaks.
 fn acted_on(raw: &str) -> Vec<char> {
     // The moving line is removed by one sequence of artoo's own.
     raw.replace("\r\n", "\n")
@@ -59,7 +59,7 @@ fn acted_on(raw: &str) -> Vec<char> {
         .collect()
 }
 
-/// A command without colour: the only codes a terminal would be sent for artoo's own sake.
+/// A command without colour, so that artoo itself sends no control sequence.
 fn plain(world: &World, arguments: &[&str]) -> std::process::Command {
     let mut command = world.command(arguments);
     command.env("NO_COLOR", "1");
@@ -68,7 +68,7 @@ fn plain(world: &World, arguments: &[&str]) -> std::process::Command {
 
 #[doc = "holds: law 0.12; fault L33; design H2"]
 #[test]
-fn no_control_byte_reaches_a_terminal_from_a_name_a_file_a_model_or_the_request() {
+fn untrusted_control_bytes_never_reach_terminal() {
     for arguments in [&[][..], &["--json"], &["--quiet"]] {
         let world = World::new();
         world.file(format!("things/{PAYLOAD}.txt"), format!("{PAYLOAD}\n"));

@@ -1,14 +1,15 @@
-//! One honest task through a real process, real HTTP and real tools, in two sequence groups.
+//! One task of an honest model through a real process, HTTP and real tools, in two sequence groups.
 
 use std::fs;
 
 use serde_json::json;
 
-use crate::server::{Asked, Reply, Server, call, pass, prose, said, understood};
-use crate::world::{KEY, Ran, World};
+use crate::server::{ReceivedRequest, Reply, Server, call, pass, prose, said, understood};
+use crate::world::{KEY, RunOutput, World};
 
 const REQUEST: &str = "count the text files in ~/things, then write a report with the number into report.txt";
 
+/// The plan: a step that counts files, then a step that writes the number.
 fn plan() -> Reply {
     Reply::Json(json!({
         "task_criteria": [{"criterion": "report.txt names the number that the search found", "mode": "verifiable"}],
@@ -23,13 +24,14 @@ fn plan() -> Reply {
     }))
 }
 
-/// The number that the first group handed on.
-fn handed_on(asked: &Asked) -> String {
+/// The number that the first group passed to the second.
+fn handed_on(asked: &ReceivedRequest) -> String {
     let mut lines = asked.user.lines().map(str::trim);
     lines.find(|line| !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit())).unwrap_or("?").to_owned()
 }
 
-fn honest(asked: &Asked) -> Reply {
+/// The replies of an honest model.
+fn honest(asked: &ReceivedRequest) -> Reply {
     match asked.schema.as_str() {
         "task_spec" => understood(REQUEST),
         "plan" => plan(),
@@ -46,7 +48,7 @@ fn honest(asked: &Asked) -> Reply {
 
 #[doc = "holds: law 3.5; design G17"]
 #[test]
-fn two_groups_over_http_take_five_calls_in_order_and_leave_the_file() {
+fn two_groups_over_http_take_five_calls() {
     let world = World::new().with_things();
     let before = world.snapshot();
     let server = Server::start(honest);
@@ -67,7 +69,7 @@ fn two_groups_over_http_take_five_calls_in_order_and_leave_the_file() {
 }
 
 #[test]
-fn a_correction_over_http_repeats_the_criteria_and_names_the_calls_to_avoid() {
+fn correction_over_http_repeats_criteria_and_calls() {
     let world = World::new().with_things();
     let request = "count the text files in ~/things";
     let server = Server::start(move |asked| match asked.schema.as_str() {
@@ -98,7 +100,7 @@ fn a_correction_over_http_repeats_the_criteria_and_names_the_calls_to_avoid() {
 
 #[doc = "holds: law 0.4"]
 #[test]
-fn words_only_are_shown_as_words() {
+fn unverified_text_is_labelled_over_http() {
     let world = World::new();
     let server = Server::start(|asked| match asked.schema.as_str() {
         "task_spec" => understood("write a haiku about rain"),
@@ -117,7 +119,7 @@ fn words_only_are_shown_as_words() {
     assert!(ran.stderr.starts_with(verdict), "{}", ran.stderr);
     // A script that wants the words gets exit code 0, and standard error says whose words they are.
     let mut command = world.with_model(&server, &["--accept", "judged", "write a haiku about rain"]);
-    let accepted = Ran::of(command.output().unwrap());
+    let accepted = RunOutput::of(command.output().unwrap());
     assert_eq!((accepted.code, &accepted.stdout), (Some(0), &ran.stdout), "{accepted:?}");
     assert!(accepted.stderr.starts_with(verdict), "{}", accepted.stderr);
 }

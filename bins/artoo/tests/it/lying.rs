@@ -1,14 +1,14 @@
-//! A model that lies at every role, over HTTP, against the real program: it must never get an accept.
+//! A model that lies at every role, over HTTP against the real program: no lie may be accepted.
 
 use serde_json::{Value, json};
 
 use crate::pty::{Pty, QUESTION};
-use crate::server::{Asked, Reply, Server, call, one_step, pass, prose, said, understood};
-use crate::world::{Ran, World};
+use crate::server::{ReceivedRequest, Reply, Server, call, one_step, pass, prose, said, understood};
+use crate::world::{RunOutput, World};
 
 const LIE: &str = "Done. I created the file and verified it.";
 
-/// Requests for something to be done, in several languages.
+/// Requests for a change, in several languages.
 const REQUESTS: [&str; 6] = [
     "create ~/artoo_workspace/notes.txt that says hello",
     "Erstelle eine Datei notizen.txt mit dem Text hallo",
@@ -18,9 +18,9 @@ const REQUESTS: [&str; 6] = [
     "Utwórz plik notatki.txt z tekstem cześć",
 ];
 
-/// The lie got nothing: not zero, nothing touched, and nowhere does it stand as an answer.
+/// Asserts that a lie had no effect: one of these exit codes, none of them 0, and the claim is only quoted.
 #[track_caller]
-fn check_nothing_gained(ran: &Ran, codes: &[i32], what: &str) {
+fn check_nothing_gained(ran: &RunOutput, codes: &[i32], what: &str) {
     let code = ran.code.expect("it ended by itself");
     assert!(codes.contains(&code) && code != 0, "{what}: exit {code}, not one of {codes:?}\n{ran:#?}");
     let first = ran.stderr.lines().next().unwrap_or_default();
@@ -32,9 +32,14 @@ fn check_nothing_gained(ran: &Ran, codes: &[i32], what: &str) {
     assert!(!ran.stderr.contains('✓'), "{what}: {ran:#?}");
 }
 
-/// One run against a script; whatever happens, no file but artoo's own may change.
+/// Runs a lying model and asserts that the lie had no effect and only artoo's own files changed.
 #[track_caller]
-fn check(request: &str, codes: &[i32], what: &str, script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Ran {
+fn check(
+    request: &str,
+    codes: &[i32],
+    what: &str,
+    script: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static,
+) -> RunOutput {
     let world = World::new().with_things();
     world.file("artoo_workspace/existing.txt", "precious\n");
     let before = world.snapshot();
@@ -46,11 +51,12 @@ fn check(request: &str, codes: &[i32], what: &str, script: impl Fn(&Asked) -> Re
     ran
 }
 
+/// A plan of one step with these tools and criteria.
 fn plan(tools: &[&str], criteria: &Value) -> Reply {
     one_step("put the greeting where it belongs", tools, criteria)
 }
 
-/// How the lying judge supports its "pass".
+/// Which evidence the lying judge cites.
 #[derive(Clone, Copy, Debug)]
 enum Cites {
     Nothing,
@@ -58,7 +64,8 @@ enum Cites {
     Shown,
 }
 
-fn judge(asked: &Asked, cites: Cites) -> Reply {
+/// A verdict that passes everything with these citations.
+fn judge(asked: &ReceivedRequest, cites: Cites) -> Reply {
     match cites {
         Cites::Nothing => pass(asked, &[]),
         Cites::Invented => pass(asked, &["deadbeef.e1".to_owned(), "e1".to_owned()]),
@@ -67,7 +74,7 @@ fn judge(asked: &Asked, cites: Cites) -> Reply {
 }
 
 #[test]
-fn prose_at_every_role_is_no_reply() {
+fn prose_replies_are_rejected_at_every_role() {
     for request in REQUESTS {
         check(request, &[7], "prose", |_| Reply::Text(LIE.to_owned()));
     }
@@ -86,7 +93,7 @@ fn prose_at_every_role_is_no_reply() {
 
 #[doc = "holds: law 0.1"]
 #[test]
-fn claims_in_the_right_form_are_still_claims() {
+fn well_formed_claims_are_not_accepted() {
     for (index, request) in REQUESTS.into_iter().enumerate() {
         // How the judge supports its word is the same story in every language.
         let cites: &[Cites] =
@@ -105,7 +112,7 @@ fn claims_in_the_right_form_are_still_claims() {
 }
 
 #[test]
-fn a_call_beside_the_point_carries_no_claim() {
+fn irrelevant_call_supports_no_claim() {
     let calls = [
         ("shell", json!({"command": "echo I created the file and verified it"})),
         ("shell", json!({"command": "true"})),
@@ -161,7 +168,7 @@ fn trivial_checks_show_nothing() {
 
 #[doc = "holds: law 0.2"]
 #[test]
-fn a_call_that_failed_did_not_work_whatever_is_said() {
+fn failed_call_is_never_a_success() {
     let failing = [
         ("read_file", json!({"path": "~/artoo_workspace/gone.txt"})),
         ("shell", json!({"command": "cat /nowhere/at/all"})),
@@ -183,7 +190,7 @@ fn a_call_that_failed_did_not_work_whatever_is_said() {
     }
 }
 
-/// Calls that would delete, overwrite or move what is the user's.
+/// Calls that delete, overwrite or move the user's files.
 fn destructive() -> Vec<(&'static str, Value)> {
     let commands = [
         "rm -rf things",
@@ -218,7 +225,7 @@ fn destructive() -> Vec<(&'static str, Value)> {
 
 #[doc = "holds: law 1.1"]
 #[test]
-fn what_deletes_or_overwrites_is_refused_listed_and_never_a_success() {
+fn unattended_destructive_calls_are_denied_and_listed() {
     let request = "clean up the old files in ~/things";
     for (tool, input) in destructive() {
         let shown = input[if tool == "shell" { "command" } else { "path" }].as_str().unwrap().to_owned();
@@ -236,10 +243,10 @@ fn what_deletes_or_overwrites_is_refused_listed_and_never_a_success() {
     }
 }
 
-/// A person trusts the command and says yes; it does nothing, exits with zero, and the model says that it is done.
+/// The user approves a command; it changes nothing, exits with zero, and the model claims success.
 #[doc = "holds: law 1.2"]
 #[test]
-fn an_allowed_command_that_changed_nothing_is_no_act() {
+fn command_without_changes_proves_no_change() {
     let commands = [
         "cp things/empty.md no/such/folder 2>/dev/null || echo 1",
         "sed -i s/hello/hello/ things/no-such-file 2>/dev/null; echo 1",

@@ -1,5 +1,5 @@
-//! Every fault of an endpoint at every calling role, through the real program: each ends in the right state, nothing is
-//! called from a broken reply, and no key is anywhere afterwards.
+//! Every fault of an endpoint at every role: the task ends in the right state, no call of a broken reply is made, and
+//! no key is shown or stored.
 
 use std::path::Path;
 use std::thread;
@@ -7,25 +7,28 @@ use std::thread;
 use serde_json::{Value, json};
 
 use crate::server::{NOTE_REQUEST as REQUEST, Reply, Server, reads_the_note};
-use crate::world::{KEY, Ran, World};
+use crate::world::{KEY, RunOutput, World};
 
 /// The roles that ask a model, by the name of their reply's schema.
 const ROLES: [&str; 5] = ["task_spec", "plan", "execution", "subtask_verdict", "task_verdict"];
 
+/// The name of a fault, and the faulty reply made from a good one.
 type Fault = (&'static str, fn(&Value) -> Reply);
 
+/// A successful HTTP reply with this content type and body.
 fn raw(content_type: &str, body: &str) -> Reply {
     Reply::Raw(
         format!("HTTP/1.1 200 OK\r\ncontent-type: {content_type}\r\nconnection: close\r\n\r\n{body}").into_bytes(),
     )
 }
 
+/// One event of a streamed reply.
 fn piece(text: &str, finish: &Value) -> String {
     let choice = json!({"index": 0, "delta": {"content": text}, "finish_reason": finish});
     format!("data: {}\n\n", json!({"choices": [choice]}))
 }
 
-/// A whole reply of which only the envelope's end tells that it was cut.
+/// A reply whose text looks complete although its `finish_reason` says that it was cut.
 fn ended(finish: &'static str) -> impl Fn(&Value) -> Reply {
     move |value| {
         let choice = json!({"index": 0, "finish_reason": finish, "message": {"content": value.to_string()}});
@@ -33,6 +36,7 @@ fn ended(finish: &'static str) -> impl Fn(&Value) -> Reply {
     }
 }
 
+/// All faults: HTTP errors, cut streams, and bodies that are not valid.
 fn faults() -> Vec<Fault> {
     vec![
         ("400", |_| Reply::Status(400, json!({"error": {"message": format!("what is {KEY}?")}}))),
@@ -66,7 +70,7 @@ fn faults() -> Vec<Fault> {
     ]
 }
 
-/// A stream that breaks off, in ways of which each is told by something else.
+/// Streams that end too early, in different ways.
 fn streams() -> Vec<Fault> {
     vec![
         ("a stream of nothing", |_| raw("text/event-stream", "")),
@@ -95,14 +99,14 @@ fn streams() -> Vec<Fault> {
     ]
 }
 
-/// A success whose body is a whole answer with this content, under other headers or in other bytes.
+/// A successful reply with this content, under unusual headers or in an unusual encoding.
 fn answered(head: &str, content: &str, change: impl Fn(Vec<u8>) -> Vec<u8>) -> Reply {
     let choice = json!({"index": 0, "finish_reason": "stop", "message": {"content": content}});
     let body = change(json!({"choices": [choice]}).to_string().into_bytes());
     Reply::Raw([format!("HTTP/1.1 200 OK\r\n{head}connection: close\r\n\r\n").as_bytes(), &body].concat())
 }
 
-/// What is wrong before the text, and in it.
+/// Faults of a reply's body, in its envelope and in its text.
 fn bodies() -> Vec<Fault> {
     const JSON: &str = "content-type: application/json\r\n";
     vec![
@@ -149,7 +153,7 @@ fn bodies() -> Vec<Fault> {
     ]
 }
 
-/// Everything below a folder holds no key.
+/// Asserts that no file below a folder contains the key.
 fn check_no_key(folder: &Path) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -163,7 +167,8 @@ fn check_no_key(folder: &Path) {
     }
 }
 
-fn run(role: &'static str, fault: fn(&Value) -> Reply) -> (Ran, World) {
+/// Runs a task with a model that has a fault at one role.
+fn run(role: &'static str, fault: fn(&Value) -> Reply) -> (RunOutput, World) {
     let world = World::new().with_note();
     let server = Server::start(move |asked| {
         let reply = reads_the_note(asked);
@@ -171,13 +176,13 @@ fn run(role: &'static str, fault: fn(&Value) -> Reply) -> (Ran, World) {
     });
     let mut command = world.with_model(&server, &[REQUEST]);
     command.env("ARTOO_LOG", "debug").env("ARTOO_EXCHANGES", world.home().join("exchanges.jsonl"));
-    (Ran::of(command.output().unwrap()), world)
+    (RunOutput::of(command.output().unwrap()), world)
 }
 
 #[test]
-fn the_good_replies_are_accepted() {
+fn valid_replies_are_accepted() {
     let (ran, world) = run("none", |_| Reply::Silence);
-    // Nothing but the model judged it, and that is said.
+    // Only the model judged the result, which the output says.
     assert_eq!(ran.code, Some(4), "{ran:?}");
     assert!(ran.stdout.contains("buy milk"), "{ran:?}");
     let kept = std::fs::read_to_string(world.home().join("exchanges.jsonl")).unwrap();
@@ -186,7 +191,7 @@ fn the_good_replies_are_accepted() {
 
 #[doc = "holds: law 3.10; fault L1 to L37"]
 #[test]
-fn every_fault_at_every_role_ends_in_the_right_state_and_shows_no_key() {
+fn model_faults_end_correctly_and_hide_key() {
     let all = || faults().into_iter().chain(streams()).chain(bodies());
     assert!(all().count() >= 38, "{}", all().count());
     let jobs: Vec<_> = ROLES.iter().flat_map(|role| all().map(move |fault| (*role, fault))).collect();
@@ -205,10 +210,11 @@ fn every_fault_at_every_role_ends_in_the_right_state_and_shows_no_key() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Runs a task with a fault; returns a description of a wrong outcome.
 fn check(role: &'static str, name: &str, fault: fn(&Value) -> Reply) -> Option<String> {
     let (ran, world) = run(role, fault);
     check_no_key(&world.home());
-    // Without a plan, or with nobody to carry it out, the model can't be used. Unjudged work is delivered as such.
+    // Without a plan or an executor, the exit code is that of an unusable model. Unjudged work is delivered as such.
     let expected: &[i32] = match role {
         "task_spec" | "plan" | "execution" => &[7],
         _ => &[7, 9],
@@ -217,7 +223,7 @@ fn check(role: &'static str, name: &str, fault: fn(&Value) -> Reply) -> Option<S
     (!is_right).then(|| format!("{role}, {name}: {ran:?}"))
 }
 
-/// A reply that cost nine thousand tokens.
+/// A reply that reports nine thousand tokens.
 fn dear_reply(value: &Value) -> Reply {
     let choice = json!({"index": 0, "finish_reason": "stop", "message": {"content": value.to_string()}});
     let usage = json!({"prompt_tokens": 8_900, "completion_tokens": 100});
@@ -226,22 +232,22 @@ fn dear_reply(value: &Value) -> Reply {
 
 #[doc = "holds: law 3.6"]
 #[test]
-fn no_call_is_made_over_the_budget() {
+fn no_model_call_exceeds_the_budget() {
     let world = World::new().with_note();
     let server = Server::start(reads_the_note);
     for arguments in [["--max-tokens", "100"], ["--max-cost", "0.01"]] {
-        let ran = Ran::of(world.with_model(&server, &[arguments[0], arguments[1], REQUEST]).output().unwrap());
+        let ran = RunOutput::of(world.with_model(&server, &[arguments[0], arguments[1], REQUEST]).output().unwrap());
         // Neither can carry the task to its end, so nothing is begun.
         assert_eq!(ran.code, Some(2), "{ran:?}");
     }
     assert!(server.asked().is_empty(), "a call was made");
     // Enough to begin with, and used up on the way: each call counts what the endpoint says it took.
     let dear = Server::start(|asked| dear_reply(&reads_the_note(asked).into_value()));
-    let ran = Ran::of(world.with_model(&dear, &["--max-tokens", "12000", REQUEST]).output().unwrap());
+    let ran = RunOutput::of(world.with_model(&dear, &["--max-tokens", "12000", REQUEST]).output().unwrap());
     assert_eq!((ran.code, dear.asked().len()), (Some(7), 1), "{ran:?}");
     assert!(ran.stderr.to_lowercase().contains("the budget is spent"), "{ran:?}");
     let mut command = world.with_model(&server, &["--max-cost", "5", REQUEST]);
-    let ran = Ran::of(command.env("ARTOO_PRICES", "a-model=1/2").output().unwrap());
+    let ran = RunOutput::of(command.env("ARTOO_PRICES", "a-model=1/2").output().unwrap());
     // Five calls of 100 tokens sent at 1 and 20 received at 2 dollars a million.
     assert_eq!(ran.code, Some(4), "{ran:?}");
     assert!(ran.stderr.contains("5 model calls, 600 tokens, $0.0007"), "{ran:?}");
@@ -249,13 +255,13 @@ fn no_call_is_made_over_the_budget() {
 
 #[doc = "holds: design D12"]
 #[test]
-fn a_fallback_steps_in_and_that_is_said() {
+fn use_of_fallback_model_is_reported() {
     let world = World::new().with_note();
     let first = Server::start(|_| Reply::Status(401, json!({"error": {"message": "no"}})));
     let second = Server::start(reads_the_note);
     let mut command = world.with_model(&first, &[REQUEST]);
     command.env("ARTOO_FALLBACK", format!("openai:spare@{}", second.url()));
-    let ran = Ran::of(command.output().unwrap());
+    let ran = RunOutput::of(command.output().unwrap());
     assert_eq!(ran.code, Some(4), "{ran:?}");
     assert!(ran.stderr.contains("spare answers in place of a-model"), "{ran:?}");
     // The first one's key stays with it.
@@ -265,7 +271,7 @@ fn a_fallback_steps_in_and_that_is_said() {
 
 #[doc = "holds: client C6"]
 #[test]
-fn doctor_finds_out_what_an_endpoint_can_do_and_remembers_it() {
+fn doctor_probes_and_stores_endpoint_abilities() {
     let world = World::new();
     std::fs::create_dir_all(world.data_dir()).unwrap();
     let server = Server::start(|asked| match asked.body["response_format"]["type"].as_str() {
@@ -275,11 +281,14 @@ fn doctor_finds_out_what_an_endpoint_can_do_and_remembers_it() {
         Some(_) => Reply::Json(json!({"sea": "wide"})),
         None => Reply::Text("The sea is wide.".to_owned()),
     });
-    let doctor = |arguments: &[&str]| Ran::of(world.with_model(&server, arguments).output().unwrap()).stdout;
+    let doctor = |arguments: &[&str]| RunOutput::of(world.with_model(&server, arguments).output().unwrap()).stdout;
     assert!(doctor(&["doctor"]).contains("abilities: not found out yet"));
     assert!(server.asked().is_empty(), "a model was asked without being told to");
     let found = doctor(&["doctor", "--probe"]);
-    assert!(found.contains("asked by JSON object, JSON schema refused"), "{found}");
+    assert!(found.contains("replies requested by JSON object, JSON schema refused"), "{found}");
     let remembered = doctor(&["doctor"]);
-    assert!(remembered.contains("asked by JSON object") && remembered.contains("found 0 days ago"), "{remembered}");
+    assert!(
+        remembered.contains("replies requested by JSON object") && remembered.contains("found 0 days ago"),
+        "{remembered}"
+    );
 }

@@ -1,4 +1,4 @@
-//! `artoo model`: lists, questions, downloads from loopback hosts, interruption, selection.
+//! `artoo model`: lists, questions, downloads from local servers, interruptions, selection.
 
 #[path = "../../../../crates/artoo-llm/src/files/testing.rs"]
 mod heads;
@@ -13,13 +13,13 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::world::{Ran, World};
+use crate::world::{RunOutput, World};
 use heads::Head;
 use hosts::{FileServer, Get, Reply, sound};
 
 const TAG: Option<&str> = Some("\"v1\"");
 
-/// A model of four megabytes.
+/// The bytes of a model file of four megabytes.
 fn model() -> Vec<u8> {
     let head = Head::new()
         .text("general.architecture", "llama")
@@ -33,15 +33,18 @@ fn model() -> Vec<u8> {
     bytes
 }
 
+/// A file server with this content.
 fn host(content: Vec<u8>) -> FileServer {
     FileServer::start(move |get| sound(&content, TAG, get))
 }
 
 impl World {
+    /// The folder of the installed model files.
     fn models(&self) -> PathBuf {
         self.data_dir().join("models")
     }
 
+    /// The exit code and JSON output of a command.
     fn json(&self, arguments: &[&str]) -> (Option<i32>, Value) {
         let ran = self.run(&[&["--json"], arguments].concat());
         let value = serde_json::from_str(ran.stdout.trim()).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
@@ -82,7 +85,7 @@ fn pulled_model_is_listed_and_verified() {
     assert_eq!((&shown["name"], &shown["verified"]), (&Value::from("tiny-20model-q8"), &Value::from(true)), "{list}");
     assert_eq!((&shown["standing"], &shown["bytes"]), (&Value::from("kept"), &Value::from(content.len())));
     assert!(list["catalog"].as_array().unwrap().iter().all(|entry| entry["sha256"].is_string()), "{list}");
-    // A byte changed under the same size and time is seen by whoever reads all of it.
+    // A changed byte with unchanged size and time is detected when the whole file is read.
     let path = PathBuf::from(shown["path"].as_str().unwrap());
     let stamp = fs::metadata(&path).unwrap().modified().unwrap();
     let mut other = content.clone();
@@ -173,7 +176,9 @@ fn full_disk_is_refused_before_download() {
     unshare.args(["-rm", "sh", "-c", &script]).env_clear().current_dir(world.home());
     unshare.envs(command.env("HOME", world.home()).get_envs().filter_map(|(name, value)| Some((name, value?))));
     let ran = match unshare.output() {
-        Ok(output) if output.status.code() != Some(99) && !output.stderr.starts_with(b"unshare") => Ran::of(output),
+        Ok(output) if output.status.code() != Some(99) && !output.stderr.starts_with(b"unshare") => {
+            RunOutput::of(output)
+        }
         _ => return eprintln!("skipped: no file system can be mounted here"),
     };
     assert_eq!(ran.code, Some(9), "{ran:?}");

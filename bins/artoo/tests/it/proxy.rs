@@ -1,14 +1,14 @@
-//! Calls through a proxy, and waits between tries that are shown counting down and can be cancelled.
+//! Calls through a proxy, and waits before a retry: they are shown counting down and can be cancelled.
 
 use serde_json::json;
 
 use crate::pty::Pty;
 use crate::server::{NOTE_REQUEST as REQUEST, Reply, Server, understood};
-use crate::world::{Ran, World};
+use crate::world::{RunOutput, World};
 
 #[doc = "holds: client C3"]
 #[test]
-fn a_proxy_of_the_environment_stands_before_endpoints_elsewhere_and_only_there() {
+fn environment_proxy_is_used_for_remote_endpoints() {
     // The server plays the proxy: what it is asked for lies elsewhere.
     let proxy = Server::start(|_| Reply::Status(401, json!({"error": {"message": "no"}})));
     let away = proxy.url().trim_end_matches("/v1").to_owned();
@@ -18,7 +18,7 @@ fn a_proxy_of_the_environment_stands_before_endpoints_elsewhere_and_only_there()
         let world = World::new();
         let mut command = world.with_model(&own, &[REQUEST]);
         command.env("OPENAI_BASE_URL", &base).env("HTTP_PROXY", &away).env("http_proxy", &away);
-        let ran = Ran::of(command.output().unwrap());
+        let ran = RunOutput::of(command.output().unwrap());
         assert_eq!(ran.code, Some(7), "{ran:?}");
         assert_eq!(proxy.asked().len() - before, by_proxy, "{base}: {ran:?}");
     }
@@ -27,7 +27,7 @@ fn a_proxy_of_the_environment_stands_before_endpoints_elsewhere_and_only_there()
 
 #[doc = "holds: client C18; design D18"]
 #[test]
-fn a_wait_is_seen_counting_down_and_ends_at_once_when_cancelled() {
+fn retry_countdown_is_shown_and_cancellable() {
     let busy = b"HTTP/1.1 429 X\r\nretry-after: 40\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
     let server = Server::start(move |asked| match asked.nth {
         0 => Reply::Raw(busy.to_vec()),

@@ -1,4 +1,4 @@
-//! The program in a terminal of its own, with a screen that is read as a person reads it.
+//! Runs the program in a pseudo-terminal and reads its screen.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
-/// High enough that nothing scrolls away.
+/// Number of rows of the terminal, so many that nothing scrolls.
 const ROWS: u16 = 150;
 
-/// How long anything may take to appear; passed only by a failure.
+/// Longest wait for an output; only a failing test reaches it.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// How the last line of a question for approval begins.
@@ -24,7 +24,7 @@ pub(crate) const QUESTION: &str = "Allow it? [y";
 pub(crate) const CTRL_C: &str = "\u{3}";
 pub(crate) const CTRL_D: &str = "\u{4}";
 
-/// A terminal with the program in it.
+/// A pseudo-terminal with the program running in it.
 pub(crate) struct Pty {
     master: File,
     /// Held open, so that the terminal stays when the program ends.
@@ -34,6 +34,7 @@ pub(crate) struct Pty {
     shown: Arc<Mutex<Shown>>,
 }
 
+/// The screen, and all bytes that the terminal received.
 struct Shown {
     screen: vt100::Parser,
     raw: Vec<u8>,
@@ -72,6 +73,7 @@ impl Pty {
         Self { master, peer: Some(peer), child, reader: Some(reader), shown }
     }
 
+    /// Sends keys to the program.
     pub(crate) fn send(&mut self, keys: &str) {
         self.master.write_all(keys.as_bytes()).unwrap();
     }
@@ -82,7 +84,7 @@ impl Pty {
         self.send("\r");
     }
 
-    /// What stands on the screen.
+    /// The text of the screen.
     pub(crate) fn screen(&self) -> String {
         self.shown.lock().unwrap().screen.screen().contents()
     }
@@ -96,12 +98,12 @@ impl Pty {
         rows.into_iter().take(last).collect()
     }
 
-    /// Every byte that came, as text.
+    /// All bytes that the terminal received, as text.
     pub(crate) fn raw(&self) -> String {
         String::from_utf8_lossy(&self.shown.lock().unwrap().raw).into_owned()
     }
 
-    /// The row the cursor stands in.
+    /// The text of the row with the cursor.
     pub(crate) fn row(&self) -> String {
         let shown = self.shown.lock().unwrap();
         let screen = shown.screen.screen();
@@ -109,16 +111,17 @@ impl Pty {
         screen.rows(0, screen.size().1.get()).nth(row.into()).unwrap_or_default()
     }
 
-    /// Whether the terminal was asked to mark what is pasted.
+    /// Whether the program turned bracketed paste on.
     pub(crate) fn marks_pastes(&self) -> bool {
         self.shown.lock().unwrap().screen.screen().bracketed_paste()
     }
 
-    /// The column the cursor stands in.
+    /// The column of the cursor.
     pub(crate) fn column(&self) -> u16 {
         self.shown.lock().unwrap().screen.screen().cursor_position().1
     }
 
+    /// Waits until a condition holds; panics with `what` after the deadline.
     #[track_caller]
     pub(crate) fn wait(&self, what: &str, condition: impl Fn(&Self) -> bool) {
         let end = Instant::now() + DEADLINE;
@@ -128,12 +131,13 @@ impl Pty {
         }
     }
 
+    /// Waits until the screen contains a text.
     #[track_caller]
     pub(crate) fn see(&self, text: &str) {
         self.wait(text, |pty| pty.screen().contains(text));
     }
 
-    /// Number of verdicts on the screen: of tasks that ended.
+    /// Number of verdicts on the screen, one for each ended task.
     pub(crate) fn verdicts(&self) -> usize {
         self.screen().lines().filter(|row| row.starts_with(['✓', '≈', '◐', '✗'])).count()
     }
@@ -144,44 +148,47 @@ impl Pty {
         self.wait("the task's end", |pty| pty.verdicts() >= number);
     }
 
-    /// Waits for a prompt with exactly this behind it.
+    /// Waits for a prompt followed by exactly this text.
     #[track_caller]
     pub(crate) fn prompt(&self, typed: &str) {
         let expected = format!("artoo> {typed}");
         self.wait(&expected, |pty| pty.row().trim_end() == expected.trim_end());
     }
 
+    /// Sends a signal to the program.
     pub(crate) fn signal(&self, signal: &str) {
         assert!(Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap().success());
     }
 
-    /// Whether the program is over; looked at without taking its end away.
+    /// Whether the program has ended; its exit status can still be read afterwards.
     pub(crate) fn has_ended(&self) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
         stat.rsplit_once(") ").is_none_or(|(_, state)| state.starts_with('Z'))
     }
 
-    /// Waits for the program's end; the terminal must be as it was found.
+    /// Waits for the end of the program; returns exit code and screen, and asserts that the terminal's modes are
+    /// restored.
     #[track_caller]
     pub(crate) fn ended(self) -> (i32, String) {
         let (code, screen, _) = self.ended_with_bytes();
         (code, screen)
     }
 
-    /// Likewise, also with every byte that came.
+    /// Like [`Pty::ended`], but returns all bytes that the terminal received.
     #[track_caller]
     pub(crate) fn ended_with_bytes(self) -> (i32, String, String) {
         let (code, pty) = self.wait_for_end();
         (code, pty.screen(), pty.raw())
     }
 
-    /// Likewise, with the rows as the terminal broke them.
+    /// Like [`Pty::ended`], but returns the rows of the screen, with the terminal's own line breaks.
     #[track_caller]
     pub(crate) fn ended_with_rows(self) -> (i32, Vec<String>) {
         let (code, pty) = self.wait_for_end();
         (code, pty.rows())
     }
 
+    /// Waits for the end of the program; returns its exit code.
     #[track_caller]
     fn wait_for_end(mut self) -> (i32, Self) {
         let end = Instant::now() + DEADLINE;
@@ -205,6 +212,7 @@ impl Pty {
     }
 }
 
+/// A terminal size as a nonzero number.
 fn size(cells: u16) -> NonZeroU16 {
     NonZeroU16::new(cells).unwrap()
 }

@@ -1,4 +1,4 @@
-//! The prompt in a real terminal: tasks, the session they share, its commands, its history.
+//! The interactive prompt in a real terminal: tasks, their shared session, commands, history.
 
 mod cancel;
 mod consent;
@@ -13,27 +13,27 @@ use crate::world::{ARTOO, World};
 
 const COUNT: &str = "how many files are in ~/things";
 
-/// A prompt without a language model.
+/// Starts the prompt without a language model.
 fn open(world: &World) -> Pty {
     let pty = Pty::start(&world.command(&[]), 100);
     pty.prompt("");
     pty
 }
 
-/// A prompt with a language model behind HTTP.
+/// Starts the prompt with a language model behind HTTP.
 fn open_with(world: &World, server: &Server) -> Pty {
     let pty = Pty::start(&world.with_model(server, &[]), 100);
     pty.prompt("");
     pty
 }
 
-/// The user's words as R1 was given them, task by task.
+/// The user's words in the requests to R1 (the perceiver), one entry for each task.
 fn requests(server: &Server) -> Vec<String> {
     server.asked().into_iter().filter(|asked| asked.schema == "task_spec").map(|asked| asked.user).collect()
 }
 
 #[test]
-fn one_task_after_the_other_with_answers_and_evidence() {
+fn prompt_runs_tasks_in_sequence() {
     let world = World::new().with_things();
     let mut pty = open(&world);
     pty.enter(COUNT);
@@ -55,7 +55,7 @@ fn one_task_after_the_other_with_answers_and_evidence() {
 
 #[doc = "holds: design R1.7, R1.101"]
 #[test]
-fn the_session_reaches_the_request() {
+fn earlier_turns_reach_the_model() {
     let world = World::new().with_things();
     let server = Server::start(|_| Reply::Status(400, json!({"error": {"message": "not today"}})));
     let mut pty = open_with(&world, &server);
@@ -77,7 +77,7 @@ fn the_session_reaches_the_request() {
 }
 
 #[test]
-fn an_answer_goes_on_with_its_turn() {
+fn answer_to_question_continues_the_task() {
     let world = World::new().with_things();
     let server = Server::start(running("ls things"));
     let mut pty = open_with(&world, &server);
@@ -94,16 +94,16 @@ fn an_answer_goes_on_with_its_turn() {
 }
 
 #[test]
-fn commands_answer_and_slips_are_no_tasks() {
+fn prompt_commands_and_typos_start_no_task() {
     let world = World::new().with_things();
     let server = Server::start(|_| Reply::Status(400, json!({"error": {"message": "not today"}})));
     let mut pty = open_with(&world, &server);
     for (typed, answer) in [
-        ("/help", "/memory  what memory holds"),
+        ("/help", "/memory   the newest tasks in memory"),
         ("--help", "Ctrl-C stops a task"),
         ("/cost", "0 tasks; no model calls"),
         ("/audit", "the chain holds"),
-        ("/memory", "records: 0"),
+        ("/memory", "Memory is empty"),
         ("/csot", "did you mean /cost?"),
         ("/deploy now", "/deploy is no command"),
         ("/exit now", "/exit takes nothing after it"),
@@ -126,7 +126,7 @@ fn commands_answer_and_slips_are_no_tasks() {
 }
 
 #[test]
-fn costs_and_memory_are_those_of_the_tasks() {
+fn prompt_commands_show_costs_and_memory() {
     let world = World::new().with_things();
     let server = Server::start(running("ls things"));
     let mut pty = open_with(&world, &server);
@@ -139,15 +139,14 @@ fn costs_and_memory_are_those_of_the_tasks() {
     pty.see(&format!("1 task; {asked} model calls, {} tokens", 120 * asked));
     pty.prompt("");
     pty.enter("/memory");
-    pty.see("run_the_command (via:shell)");
-    pty.see("decision +");
+    pty.see("shell for “run the command”: has worked, and is preferred");
     pty.prompt("");
     pty.enter("/exit");
     assert_eq!(pty.ended().0, 0);
     // And of the sessions before.
     let mut pty = open(&world);
     pty.enter("/memory");
-    pty.see("run_the_command (via:shell)");
+    pty.see("shell for “run the command”: has worked, and is preferred");
     pty.prompt("");
     pty.enter("/cost");
     pty.see("no model calls");
@@ -157,7 +156,7 @@ fn costs_and_memory_are_those_of_the_tasks() {
 }
 
 #[test]
-fn the_prompt_is_the_persons_and_the_answers_go_down_the_pipe() {
+fn prompt_uses_terminal_while_answers_are_piped() {
     let world = World::new().with_things();
     let mut command = world.command(&[]);
     let mut shell = std::process::Command::new("sh");
@@ -165,7 +164,7 @@ fn the_prompt_is_the_persons_and_the_answers_go_down_the_pipe() {
     shell.envs(command.env("TERM", "xterm").get_envs().filter_map(|(name, value)| Some((name, value?))));
     let mut pty = Pty::start(&shell, 100);
     pty.prompt("");
-    // The second answer finds nobody at the other end, and nobody minds.
+    // The second answer is written to a closed pipe, which is no error.
     for number in 1..=3 {
         pty.enter(COUNT);
         pty.wait("the evidence", |pty| pty.verdicts() == number);
@@ -178,7 +177,7 @@ fn the_prompt_is_the_persons_and_the_answers_go_down_the_pipe() {
 }
 
 #[test]
-fn history_outlives_the_process_and_is_for_its_owner_only() {
+fn history_persists_in_a_private_file() {
     use std::os::unix::fs::PermissionsExt;
     let world = World::new().with_things();
     let mut pty = open(&world);
@@ -207,7 +206,7 @@ fn history_outlives_the_process_and_is_for_its_owner_only() {
 }
 
 #[test]
-fn a_terminal_that_can_not_edit_has_a_prompt_too() {
+fn dumb_terminal_has_a_prompt() {
     let world = World::new().with_things();
     let mut command = world.command(&[]);
     command.env("TERM", "dumb");
@@ -222,7 +221,7 @@ fn a_terminal_that_can_not_edit_has_a_prompt_too() {
 }
 
 #[test]
-fn a_damaged_history_is_told_and_left_alone() {
+fn damaged_history_is_reported_and_unchanged() {
     let world = World::new();
     let file = world.file(".artoo/history", b"#V2\n\xff\xfe\n");
     let mut pty = Pty::start(&world.command(&[]), 100);

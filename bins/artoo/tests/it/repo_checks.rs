@@ -16,17 +16,19 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-/// The repository's root.
+/// The root folder of the repository.
 fn root() -> PathBuf {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     root.canonicalize().expect("the repository has a root")
 }
 
+/// The text of a file of the repository.
 fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Every file of the repository whose name ends so, by its path from the root; build output and git's own left out.
+/// All files of the repository whose names end in one of these suffixes, with their text; without build output and
+/// `.git`.
 fn files_ending(ends: &[&str]) -> Vec<(String, String)> {
     let root = root();
     let mut found = Vec::new();
@@ -50,12 +52,12 @@ fn files_ending(ends: &[&str]) -> Vec<(String, String)> {
     found
 }
 
-/// Cargo marks its target folders, whatever they are called.
+/// Whether a folder is a target folder of cargo, which marks them.
 fn is_build_output(folder: &Path) -> bool {
     folder.join("CACHEDIR.TAG").exists()
 }
 
-/// Runs cargo on this workspace as it stands: nothing is fetched and the lock file is not touched.
+/// Runs cargo on this workspace without network and without changing the lock file; returns its output.
 fn cargo(arguments: &[&str]) -> String {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output =
@@ -64,22 +66,23 @@ fn cargo(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The manifests of the workspace's own crates: needs no other crate to be there.
+/// The manifests of the workspace's crates, which need no other crate to be present.
 fn manifests() -> &'static Value {
     static MANIFESTS: OnceLock<Value> = OnceLock::new();
     MANIFESTS.get_or_init(|| serde_json::from_str(&cargo(&["metadata", "--format-version", "1", "--no-deps"])).unwrap())
 }
 
-/// The crates of this workspace.
+/// The metadata of this workspace's crates.
 fn packages() -> impl Iterator<Item = &'static Value> {
     manifests()["packages"].as_array().unwrap().iter()
 }
 
+/// The name of a package.
 fn name_of(package: &Value) -> &str {
     package["name"].as_str().unwrap()
 }
 
-/// Crates with their licences, and which crate depends on which, as cargo resolves them for this platform.
+/// Crates with their licences and dependencies, as cargo resolves them for this platform.
 #[derive(Default)]
 struct Tree {
     licences: BTreeMap<String, String>,
@@ -87,7 +90,7 @@ struct Tree {
 }
 
 impl Tree {
-    /// The dependencies that `cargo tree` shows for these arguments. Only what a build has fetched is needed.
+    /// The dependency tree that `cargo tree` prints for these arguments; it needs only crates that a build downloaded.
     fn of(arguments: &[&str]) -> Self {
         let format = ["tree", "--prefix", "depth", "--format", "|{p}|{l}"];
         let mut tree = Self::default();
@@ -108,12 +111,13 @@ impl Tree {
         tree
     }
 
+    /// The names of all crates in the tree.
     fn names(&self) -> BTreeSet<&str> {
         self.licences.keys().map(String::as_str).collect()
     }
 }
 
-/// Compares, and says both sides in full when they differ.
+/// Asserts that two sets are equal; a failure shows both in full.
 fn same<T: std::fmt::Debug + Ord>(what: &str, found: &BTreeSet<T>, expected: &BTreeSet<T>) {
     let more: Vec<_> = found.difference(expected).collect();
     let less: Vec<_> = expected.difference(found).collect();

@@ -1,4 +1,4 @@
-//! A loopback server that speaks Chat Completions, answers by script and keeps what it was asked.
+//! A local server that speaks Chat Completions, answers by a script and stores the requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -7,9 +7,9 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-/// What a role asked.
+/// A request that the server received.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct ReceivedRequest {
     /// The name of the reply's schema: which role asks.
     pub(crate) schema: String,
     /// How many criteria are to be judged, for the roles that judge.
@@ -22,15 +22,15 @@ pub(crate) struct Asked {
     pub(crate) nth: usize,
 }
 
-impl Asked {
-    /// Ids of evidence in the prompt, in order.
+impl ReceivedRequest {
+    /// The evidence ids in the prompt, in order.
     pub(crate) fn evidence(&self) -> Vec<String> {
         let ids = self.user.lines().filter_map(|line| line.strip_prefix('[')?.split_once(']'));
         ids.map(|(id, _)| id.to_owned()).filter(|id| id.contains(".e")).collect()
     }
 }
 
-/// What it is answered.
+/// The server's reply to a request.
 pub(crate) enum Reply {
     /// An answer with this content.
     Json(Value),
@@ -45,7 +45,7 @@ pub(crate) enum Reply {
 }
 
 impl Reply {
-    /// The value of an answer in JSON.
+    /// The JSON value of a reply.
     pub(crate) fn into_value(self) -> Value {
         match self {
             Self::Json(value) => value,
@@ -54,19 +54,21 @@ impl Reply {
     }
 }
 
-/// The running server; its threads end with the test's process.
+/// A running server; its threads end with the test process.
 pub(crate) struct Server {
     address: SocketAddr,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    asked: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
-/// What the server lists.
+/// The list of models that the server returns.
 pub(crate) const MODELS: [&str; 2] = ["a-model", "b-model"];
 
-type Script = dyn Fn(&Asked) -> Reply + Send + Sync;
+/// Returns the reply to a request.
+type Script = dyn Fn(&ReceivedRequest) -> Reply + Send + Sync;
 
 impl Server {
-    pub(crate) fn start(script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+    /// Starts a server that answers by this script.
+    pub(crate) fn start(script: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let server = Self { address: listener.local_addr().unwrap(), asked: Arc::default() };
         let (asked, script): (_, Arc<Script>) = (Arc::clone(&server.asked), Arc::new(script));
@@ -80,21 +82,24 @@ impl Server {
         server
     }
 
+    /// The base URL of the server.
     pub(crate) fn url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
-    pub(crate) fn asked(&self) -> Vec<Asked> {
+    /// The requests so far.
+    pub(crate) fn asked(&self) -> Vec<ReceivedRequest> {
         self.asked.lock().unwrap().clone()
     }
 
-    /// Which roles were asked, by the name of their schema.
+    /// The names of the requested reply schemas, which tell the roles, in order.
     pub(crate) fn schemas(&self) -> Vec<String> {
         self.asked().into_iter().map(|asked| asked.schema).collect()
     }
 }
 
-fn serve(mut stream: TcpStream, log: &Mutex<Vec<Asked>>, script: &Script) -> std::io::Result<()> {
+/// Reads requests from a connection, stores them, and writes the replies.
+fn serve(mut stream: TcpStream, log: &Mutex<Vec<ReceivedRequest>>, script: &Script) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let (mut length, mut authorization) = (0, String::new());
     let mut wanted = String::new();
@@ -123,7 +128,7 @@ fn serve(mut stream: TcpStream, log: &Mutex<Vec<Asked>>, script: &Script) -> std
     let schema = text(&format["name"]);
     let asked = {
         let mut log = log.lock().unwrap();
-        let asked = Asked {
+        let asked = ReceivedRequest {
             criteria: format["schema"]["properties"]["verdicts"]["minItems"].as_u64().unwrap_or(0) as usize,
             user: text(&body["messages"][1]["content"]),
             nth: log.iter().filter(|known| known.schema == schema).count(),
@@ -148,6 +153,7 @@ fn serve(mut stream: TcpStream, log: &Mutex<Vec<Asked>>, script: &Script) -> std
     respond(&mut stream, status, &content)
 }
 
+/// Writes a JSON reply with this status.
 fn respond(stream: &mut TcpStream, status: u16, content: &Value) -> std::io::Result<()> {
     let content = content.to_string();
     write!(
@@ -157,6 +163,7 @@ fn respond(stream: &mut TcpStream, status: u16, content: &Value) -> std::io::Res
     )
 }
 
+/// A Chat Completions reply with this text.
 fn completion(content: &str) -> Value {
     json!({
         "id": "c1", "object": "chat.completion", "model": "a-model",
@@ -165,14 +172,14 @@ fn completion(content: &str) -> Value {
     })
 }
 
-/// R1's reply: the goal restated.
+/// A reply of R1 (the perceiver) that restates the goal.
 pub(crate) fn understood(intent: &str) -> Reply {
     Reply::Json(json!({
         "task_id": "a_task", "intent": intent, "constraints": {"scope": null, "deadline": null}, "question": null
     }))
 }
 
-/// R2's reply: one step with these tools; the step and the whole are held against the same.
+/// A reply of R2 (the planner): one step with these tools; step and task have the same criteria.
 pub(crate) fn one_step(intent: &str, tools: &[&str], criteria: &Value) -> Reply {
     Reply::Json(json!({
         "task_criteria": criteria,
@@ -180,16 +187,17 @@ pub(crate) fn one_step(intent: &str, tools: &[&str], criteria: &Value) -> Reply 
     }))
 }
 
-/// R3's reply: one call whose output is the answer.
+/// A reply of R3 (the executor): one call whose output is the answer.
 pub(crate) fn call(tool: &str, input: &Value) -> Reply {
     one_call(tool, input, true)
 }
 
-/// R3's reply: one call, after which it wants to be asked again.
+/// A reply of R3: one call, after which R3 asks the model again.
 pub(crate) fn first_call(tool: &str, input: &Value) -> Reply {
     one_call(tool, input, false)
 }
 
+/// A reply of R3: one call; `answers` says whether its output is the answer.
 fn one_call(tool: &str, input: &Value, answers: bool) -> Reply {
     Reply::Json(json!({
         "calls": [{"tool": tool, "input": input}], "answer_is_output": answers, "status": "completed", "output": "",
@@ -197,29 +205,30 @@ fn one_call(tool: &str, input: &Value, answers: bool) -> Reply {
     }))
 }
 
-/// R3's reply: the end, in words.
+/// A reply of R3: a final text with this status.
 pub(crate) fn said(status: &str, output: &str) -> Reply {
     Reply::Json(json!({"calls": [], "answer_is_output": false, "status": status, "output": output, "reason": null}))
 }
 
-/// R4a's or R4b's reply: everything passes, citing these.
-pub(crate) fn pass(asked: &Asked, cites: &[String]) -> Reply {
+/// A reply of R4a or R4b (the validators): every criterion passes, citing these ids.
+pub(crate) fn pass(asked: &ReceivedRequest, cites: &[String]) -> Reply {
     let verdicts: Vec<Value> = (1..=asked.criteria)
         .map(|number| json!({"number": number, "verdict": "pass", "cites": cites, "evidence": "verified", "failure_class": null}))
         .collect();
     Reply::Json(json!({"verdicts": verdicts, "what_to_do": null}))
 }
 
-/// A criterion in prose, as a model writes one.
+/// A criterion in words.
 pub(crate) fn prose(text: &str) -> Value {
     json!({"criterion": text, "mode": "verifiable"})
 }
 
-/// What [`reads_the_note`] is asked.
+/// The request that [`reads_the_note`] answers.
 pub(crate) const NOTE_REQUEST: &str = "what does the note in my folder say";
 
-/// A model that has the note of [`World::with_note`](crate::world::World::with_note) read: good in every role.
-pub(crate) fn reads_the_note(asked: &Asked) -> Reply {
+/// A model that has the note of [`World::with_note`](crate::world::World::with_note) read, with correct replies at
+/// every role.
+pub(crate) fn reads_the_note(asked: &ReceivedRequest) -> Reply {
     match asked.schema.as_str() {
         "task_spec" => understood(NOTE_REQUEST),
         "plan" => reading_the_note(&["read_file"]),
@@ -228,13 +237,13 @@ pub(crate) fn reads_the_note(asked: &Asked) -> Reply {
     }
 }
 
-/// The same with other tools in the plan.
+/// Like [`reads_the_note`], with these tools in the plan.
 pub(crate) fn reading_the_note(tools: &[&str]) -> Reply {
     one_step("read the note", tools, &json!([prose("the note's words are given")]))
 }
 
-/// A model whose plan runs one command and whose judge likes it.
-pub(crate) fn running(command: impl Into<String>) -> impl Fn(&Asked) -> Reply + Send + Sync {
+/// A model whose plan runs one command, and whose judge passes everything.
+pub(crate) fn running(command: impl Into<String>) -> impl Fn(&ReceivedRequest) -> Reply + Send + Sync {
     let command = command.into();
     move |asked| match asked.schema.as_str() {
         "task_spec" => understood("run the command"),

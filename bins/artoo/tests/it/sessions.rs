@@ -1,4 +1,4 @@
-//! Everyday sessions in a terminal of 80 columns, held against recorded transcripts of what a person sees.
+//! Sessions in a terminal of 80 columns, compared with recorded transcripts.
 
 mod model;
 mod plain;
@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use crate::pty::{CTRL_C, CTRL_D, Pty};
-use crate::server::{Asked, Reply, Server};
+use crate::server::{ReceivedRequest, Reply, Server};
 use crate::world::{ARTOO, World};
 
 const COLUMNS: u16 = 80;
@@ -20,17 +20,17 @@ const COLUMNS: u16 = 80;
 /// Number of sessions that run at the same time.
 const AT_ONCE: usize = 4;
 
-/// Where the transcripts are, from the crate's folder.
+/// Folder of the transcripts, relative to the crate's folder.
 const FOLDER: &str = "/../../fixtures/sessions";
 
-/// What differs from run to run behind these words, to the end of the line.
+/// Words whose following text, up to the end of the line, differs between runs.
 const VARYING: [(&str, &str); 2] =
     [("show the free disk space of ~: ", "23.9 GB"), ("Reverting what was done on ", "15 May 12:00:")];
 
 const README_BEGIN: &str = "<!-- a first session: begin -->\n```text\n";
 const README_END: &str = "```\n<!-- a first session: end -->";
 
-/// One session: the person's files, what the person types, and the model that answers.
+/// A scripted session: its files, what the user types, the expected exit codes, and the model.
 struct Session {
     name: &'static str,
     /// Files below the home folder with their content.
@@ -44,7 +44,7 @@ struct Session {
     typed: &'static [&'static str],
     /// The exit code of each command.
     codes: &'static [i32],
-    model: Option<fn(&Asked) -> Reply>,
+    model: Option<fn(&ReceivedRequest) -> Reply>,
 }
 
 /// The content of a file.
@@ -53,7 +53,7 @@ enum Content {
     Bytes(usize),
 }
 
-/// A session that runs, with what was shown so far.
+/// A running session, with the transcript so far.
 struct Run {
     world: World,
     server: Option<Server>,
@@ -81,6 +81,7 @@ impl Run {
         Self { world, server, shown: String::new(), pty: None, prompts: 0, questions: 0, codes: Vec::new() }
     }
 
+    /// Starts a command of the session.
     fn start(&mut self, typed: &str) {
         self.end();
         self.shown.push_str(&format!("$ {typed}\n"));
@@ -98,7 +99,7 @@ impl Run {
         (self.prompts, self.questions) = (0, 0);
     }
 
-    /// Waits for the end of the running command, and takes over its screen.
+    /// Waits for the end of the running command, and adds its screen to the transcript.
     fn end(&mut self) {
         if let Some(pty) = self.pty.take() {
             let (code, rows) = pty.ended_with_rows();
@@ -107,6 +108,7 @@ impl Run {
         }
     }
 
+    /// Performs one step: starts a command, or types a text or key.
     fn step(&mut self, typed: &str) {
         if let Some(command) = typed.strip_prefix("$ ") {
             return self.start(command);
@@ -145,7 +147,7 @@ impl Run {
     }
 }
 
-/// Runs a session and returns its transcript, and what is wrong with the exit codes.
+/// Runs a session; returns its transcript and the errors in its exit codes.
 fn transcript(session: &Session) -> (String, Option<String>) {
     let mut run = Run::new(session);
     session.typed.iter().for_each(|typed| run.step(typed));
@@ -156,7 +158,7 @@ fn transcript(session: &Session) -> (String, Option<String>) {
     (shown, problem)
 }
 
-/// The text without what differs from run to run: times, ids, the size of the disk.
+/// A transcript without text that differs between runs: times, ids, the size of the disk.
 fn stable(text: &str) -> String {
     let text = replace_shape(text, "9999-99-99T99:99:99.999Z", "2024-05-15T12:00:00.000Z");
     let text = replace_shape(&text, "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh", "61730835-f792-4593-8908-937b69b82252");
@@ -168,7 +170,7 @@ fn stable(text: &str) -> String {
     text.lines().filter(|text| !text.starts_with("  1 model call, ")).map(|text| line(text) + "\n").collect()
 }
 
-/// Replaces every text of a shape, in which `9` is a digit and `h` a hexadecimal one.
+/// Replaces every text of a given shape, in which `9` stands for a digit and `h` for a hexadecimal digit.
 fn replace_shape(text: &str, shape: &str, with: &str) -> String {
     let fits = |text: &str| {
         text.len() >= shape.len()
@@ -188,16 +190,18 @@ fn replace_shape(text: &str, shape: &str, with: &str) -> String {
     replaced
 }
 
+/// The path of a session's recorded transcript.
 fn file(session: &Session) -> PathBuf {
     PathBuf::from(format!("{}{FOLDER}/{}.txt", env!("CARGO_MANIFEST_DIR"), session.name))
 }
 
+/// Whether the transcripts are written instead of compared.
 fn is_blessed() -> bool {
     std::env::var_os("ARTOO_BLESS").is_some()
 }
 
 #[test]
-fn sessions_look_as_recorded() {
+fn sessions_match_their_snapshots() {
     let wanted = std::env::var("ARTOO_SESSION").unwrap_or_default();
     let sessions = plain::SESSIONS.iter().chain(model::SESSIONS).filter(|session| session.name.contains(&wanted));
     let (waiting, differing) = (Mutex::new(sessions), Mutex::new(Vec::new()));
@@ -226,7 +230,7 @@ fn sessions_look_as_recorded() {
 }
 
 #[test]
-fn the_readme_shows_a_first_session_as_it_is() {
+fn readme_session_matches_output() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
     let readme = fs::read_to_string(path).unwrap();
     let (before, rest) = readme.split_once(README_BEGIN).expect("the README holds a first session");

@@ -1,4 +1,4 @@
-//! Setting up: guided in a real terminal, and a configuration file that is right or refused.
+//! `artoo setup` in a real terminal, and configuration files that are valid or refused.
 
 mod protocols;
 
@@ -12,10 +12,12 @@ use crate::server::{Reply, Server};
 use crate::world::{KEY, World};
 
 impl World {
+    /// The path of the configuration file.
     fn config(&self) -> std::path::PathBuf {
         self.home().join(".config/artoo/config.toml")
     }
 
+    /// Writes a private configuration file with this text.
     fn write_config(&self, text: &str) {
         self.file(".config/artoo/config.toml", text);
         for path in [self.home().join(".config/artoo"), self.config()] {
@@ -25,12 +27,13 @@ impl World {
     }
 }
 
+/// A server that answers setup's trial request correctly.
 fn right() -> Server {
     Server::start(|_| Reply::Json(json!({"sum": 5})))
 }
 
 #[test]
-fn a_newcomer_is_led_to_a_configuration_that_works() {
+fn setup_writes_a_working_configuration() {
     let (world, server) = (World::new(), right());
     let mut command = world.command(&["setup"]);
     command.env("OPENAI_BASE_URL", server.url()).env("OPENAI_API_KEY", KEY);
@@ -58,19 +61,19 @@ fn a_newcomer_is_led_to_a_configuration_that_works() {
     assert_eq!(server.asked().len(), 1, "one call, no more");
     // From here on the file alone says it; the variable holds the key.
     let mut command = world.command(&["config", "show", "--origin"]);
-    let shown = crate::world::Ran::of(command.env("OPENAI_API_KEY", KEY).output().unwrap());
+    let shown = crate::world::RunOutput::of(command.env("OPENAI_API_KEY", KEY).output().unwrap());
     assert_eq!(shown.code, Some(0), "{shown:?}");
     let expected = format!("model_name = \"b-model\"  # model_name in {}:", world.config().display());
     assert!(shown.stdout.contains(&expected), "{}", shown.stdout);
     let mut command = world.command(&["doctor"]);
-    let doctor = crate::world::Ran::of(command.env("OPENAI_API_KEY", KEY).output().unwrap());
+    let doctor = crate::world::RunOutput::of(command.env("OPENAI_API_KEY", KEY).output().unwrap());
     assert_eq!(doctor.code, Some(0), "{doctor:?}");
     assert!(doctor.stdout.contains("answers and lists b-model"), "{}", doctor.stdout);
 }
 
 /// A newcomer comes here because what is set does not work.
 #[test]
-fn what_is_set_wrongly_so_far_does_not_keep_anybody_from_setting_it_right() {
+fn setup_repairs_an_invalid_configuration() {
     let world = World::new();
     for (name, value) in [("ARTOO_MODEL", "nonsense"), ("ARTOO_MODEL", "openai"), ("ARTOO_DEADLINE", "soon")] {
         let mut command = world.command(&["setup"]);
@@ -83,7 +86,7 @@ fn what_is_set_wrongly_so_far_does_not_keep_anybody_from_setting_it_right() {
 
 #[doc = "holds: fault L4"]
 #[test]
-fn a_trial_that_fails_writes_nothing_unless_it_is_wanted() {
+fn failed_setup_trial_writes_only_on_request() {
     let server = Server::start(|_| Reply::Status(401, json!({"error": {"message": "no such key"}})));
     let world = World::new();
     let mut command = world.command(&["setup"]);
@@ -105,7 +108,7 @@ fn a_trial_that_fails_writes_nothing_unless_it_is_wanted() {
 }
 
 #[test]
-fn a_typed_key_is_neither_shown_nor_left_where_others_read_it() {
+fn typed_key_is_hidden_and_stored_privately() {
     let (world, server) = (World::new(), right());
     let mut pty = Pty::start(&world.command(&["setup"]), 100);
     pty.see("Who is to answer?");
@@ -135,7 +138,7 @@ fn a_typed_key_is_neither_shown_nor_left_where_others_read_it() {
 }
 
 #[test]
-fn setup_asks_nobody_where_nobody_is() {
+fn setup_without_terminal_asks_nothing() {
     let world = World::new();
     let ran = world.run(&["setup"]);
     assert_eq!(ran.code, Some(2));
@@ -144,7 +147,7 @@ fn setup_asks_nobody_where_nobody_is() {
 
 #[doc = "holds: design F1"]
 #[test]
-fn a_wrong_file_stops_every_task_and_doctor_says_where() {
+fn invalid_config_stops_tasks_and_doctor_explains() {
     let world = World::new().with_things();
     world.write_config("# mine\nmdel = \"reflex\"\n");
     let place = format!("{}:2: mdel is no key; did you mean model?", world.config().display());
@@ -161,7 +164,7 @@ fn a_wrong_file_stops_every_task_and_doctor_says_where() {
 
 #[doc = "holds: design F2"]
 #[test]
-fn a_file_that_others_can_change_is_refused() {
+fn world_writable_config_file_is_refused() {
     let world = World::new();
     world.write_config("model = \"reflex\"");
     fs::set_permissions(world.config(), Permissions::from_mode(0o646)).unwrap();
@@ -172,7 +175,7 @@ fn a_file_that_others_can_change_is_refused() {
 
 #[doc = "holds: design F3"]
 #[test]
-fn a_project_configures_nothing() {
+fn project_folder_config_is_ignored() {
     let world = World::new().with_things();
     let evil = "model = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\nmodel_name = \"x\"\n";
     let project = world.file("project/artoo/config.toml", evil).parent().unwrap().parent().unwrap().to_owned();
@@ -181,7 +184,7 @@ fn a_project_configures_nothing() {
     let run = |arguments: &[&str]| {
         let mut command = world.command(arguments);
         command.current_dir(&project).env("XDG_CONFIG_HOME", &project);
-        crate::world::Ran::of(command.output().unwrap())
+        crate::world::RunOutput::of(command.output().unwrap())
     };
     let ran = run(&["how many files are in ~/things"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -192,14 +195,14 @@ fn a_project_configures_nothing() {
 }
 
 #[test]
-fn the_line_of_the_file_is_named_where_its_value_is_wrong() {
+fn config_error_names_line_of_value() {
     let world = World::new().with_things();
     world.write_config("\ndeadline = \"soon\"\n");
     let ran = world.run(&["how many files are in ~/things"]);
     // The test's own variable wins, so it is taken away.
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let mut command = world.command(&["how many files are in ~/things"]);
-    let ran = crate::world::Ran::of(command.env_remove("ARTOO_DEADLINE").output().unwrap());
+    let ran = crate::world::RunOutput::of(command.env_remove("ARTOO_DEADLINE").output().unwrap());
     assert_eq!(ran.code, Some(2));
     let expected = format!("deadline in {}:2 can't be used", world.config().display());
     assert!(ran.stderr.contains(&expected), "{}", ran.stderr);

@@ -1,4 +1,4 @@
-//! A data folder written by artoo 0.1.0 opens whole, and what a later version wrote is named and left untouched.
+//! Data folders of artoo 0.1.0 are read completely, and files of later versions are reported and not changed.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -9,26 +9,26 @@ use artoo_proto::Timestamp;
 use serde_json::{Value, json};
 
 use crate::pty::{CTRL_D, Pty};
-use crate::world::{KEY, Ran, World};
+use crate::world::{KEY, RunOutput, World};
 
 /// The home folder of fixtures/stores-0.1.0.
 const HOME: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/stores-0.1.0/home");
 
-/// Its memory, which lies with the tests of the crate that reads it.
+/// The fixture's memory, which is stored with the tests of `artoo-mkct`.
 const MEMORY: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/artoo-mkct/tests/fixtures/artoo-0.1.0/memory.journal");
 
-/// The days on which rules and undo entries of the fixture begin and end.
+/// Days on which the rules and undo entries of the fixture begin and end.
 const DAYS: [&str; 2] = ["2026-11-22T", "2026-12-22T"];
 
 const DAY_MS: u128 = 24 * 60 * 60 * 1000;
 
-/// Four tasks changed files: the newest first, each with what the list held before it.
+/// Earlier contents of a list that later tasks changed, the newest first.
 const LISTS: [&str; 3] = ["one\ntwo\nthree\nthree\n", "one\ntwo\nthree\n", "one\ntwo\n"];
 
 impl World {
-    /// The home folder that 0.1.0 left. Undo entries and rules are moved to this home and to today: both end after 30
-    /// days.
+    /// A copy of the home folder of artoo 0.1.0, with the paths of this home folder and today's dates, since undo
+    /// entries and rules expire after 30 days.
     fn of_0_1_0() -> Self {
         let world = Self::new();
         copy(Path::new(HOME), &world.home());
@@ -49,19 +49,20 @@ impl World {
         world
     }
 
+    /// The JSON output of a command.
     fn json_of(&self, arguments: &[&str]) -> Value {
         let ran = self.run_with_key(arguments);
         assert_eq!(ran.code, Some(0), "{arguments:?}: {ran:?}");
         serde_json::from_str(&ran.stdout).unwrap()
     }
 
-    /// The configuration of the fixture takes its key from a variable.
-    fn run_with_key(&self, arguments: &[&str]) -> Ran {
-        Ran::of(self.command(arguments).env("OPENAI_API_KEY", KEY).output().unwrap())
+    /// Runs a command with the variable that holds the fixture's key.
+    fn run_with_key(&self, arguments: &[&str]) -> RunOutput {
+        RunOutput::of(self.command(arguments).env("OPENAI_API_KEY", KEY).output().unwrap())
     }
 }
 
-/// Copies a folder with the modes that 0.1.0 gave it: a checkout keeps none but the execute bit.
+/// Copies a folder with the access modes of 0.1.0, since a checkout keeps only the execute bit.
 fn copy(from: &Path, to: &Path) {
     let is_private = |path: &Path| {
         path.components().any(|part| [".artoo", ".config"].map(Some).contains(&part.as_os_str().to_str()))
@@ -81,12 +82,12 @@ fn copy(from: &Path, to: &Path) {
 }
 
 #[test]
-fn audit_log_of_0_1_0_verifies_and_is_continued() {
+fn old_audit_log_verifies_and_is_continued() {
     let world = World::of_0_1_0();
     let before = world.json_of(&["audit", "--json"]);
     assert_eq!((&before["sound"], &before["logs"][0]["lines"]), (&json!(true), &json!(229)), "{before}");
     let text = world.run_with_key(&["audit"]).stdout;
-    assert!(text.contains("  in all: 6 tasks\n") && text.contains(": 6 tasks; nothing odd was found"), "{text}");
+    assert!(text.contains("  in all: 6 tasks\n") && text.contains(": 6 tasks; no anomalies"), "{text}");
     let ran = world.run_with_key(&["--model", "reflex", "how many txt files are in ~/notes"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "2\n"), "{ran:?}");
     let after = world.json_of(&["audit", "--json"]);
@@ -94,7 +95,7 @@ fn audit_log_of_0_1_0_verifies_and_is_continued() {
     let lines = after["logs"].as_array().unwrap().iter().map(|log| log["lines"].as_u64().unwrap());
     assert!(lines.sum::<u64>() > 229, "{after}");
     let text = world.run_with_key(&["audit"]).stdout;
-    assert!(text.contains("  in all: 7 tasks\n") && text.contains(": 1 task; nothing odd was found"), "{text}");
+    assert!(text.contains("  in all: 7 tasks\n") && text.contains(": 1 task; no anomalies"), "{text}");
     world.check_kept();
     // One letter changed in an old line shows.
     let world = World::of_0_1_0();
@@ -105,7 +106,7 @@ fn audit_log_of_0_1_0_verifies_and_is_continued() {
 }
 
 #[test]
-fn audit_statistics_of_a_later_version_are_kept_aside() {
+fn newer_audit_statistics_are_set_aside() {
     let world = World::of_0_1_0();
     let path = world.data_dir().join("audit_stats.json");
     let newer = fs::read_to_string(&path).unwrap().replacen("\"version\": 1", "\"version\": 99", 1);
@@ -118,7 +119,7 @@ fn audit_statistics_of_a_later_version_are_kept_aside() {
 }
 
 #[test]
-fn undo_entries_of_0_1_0_are_brought_back() {
+fn old_undo_entries_are_restored() {
     let world = World::of_0_1_0();
     let listed = world.json_of(&["undo", "--list", "--json"]);
     assert_eq!((listed["entries"].as_array().unwrap().len(), &listed["forgotten"]), (4, &json!(0)), "{listed}");
@@ -138,7 +139,7 @@ fn undo_entries_of_0_1_0_are_brought_back() {
 }
 
 #[test]
-fn an_undo_entry_of_a_later_version_is_named_and_untouched() {
+fn newer_undo_entry_is_reported_and_unchanged() {
     let world = World::of_0_1_0();
     let folder = world.data_dir().join("undo");
     let entry = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
@@ -158,7 +159,7 @@ fn an_undo_entry_of_a_later_version_is_named_and_untouched() {
 }
 
 #[test]
-fn evidence_of_0_1_0_is_listed_verified_and_shown() {
+fn old_evidence_is_listed_and_verified() {
     let world = World::of_0_1_0();
     let listed = world.json_of(&["evidence", "list", "--json"]);
     let calls = listed["calls"].as_array().unwrap();
@@ -173,7 +174,7 @@ fn evidence_of_0_1_0_is_listed_verified_and_shown() {
 }
 
 #[test]
-fn evidence_of_a_later_version_is_left_as_it_is() {
+fn newer_evidence_is_unchanged() {
     let world = World::of_0_1_0();
     let today =
         Timestamp::from_millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis().try_into().unwrap());
@@ -191,7 +192,7 @@ fn evidence_of_a_later_version_is_left_as_it_is() {
 }
 
 #[test]
-fn a_rule_of_0_1_0_holds_and_one_of_a_later_version_does_not() {
+fn old_consent_rule_applies_newer_does_not() {
     let world = World::of_0_1_0();
     let shown = world.run_with_key(&["rules", "list"]);
     assert!(shown.code == Some(0) && shown.stdout.contains("r1") && shown.stdout.contains("/notes"), "{shown:?}");
@@ -213,7 +214,7 @@ fn a_rule_of_0_1_0_holds_and_one_of_a_later_version_does_not() {
 }
 
 #[test]
-fn the_configuration_of_0_1_0_is_read_and_a_later_one_refused() {
+fn old_configuration_is_read_newer_refused() {
     let world = World::of_0_1_0();
     let shown = world.run_with_key(&["config", "show", "--origin"]).stdout;
     for line in ["model_name = \"a-model\"", "base_url = \"http://127.0.0.1:8080/v1\"", "config.toml"] {
@@ -228,7 +229,7 @@ fn the_configuration_of_0_1_0_is_read_and_a_later_one_refused() {
 }
 
 #[test]
-fn spending_of_0_1_0_estimates_the_next_task() {
+fn old_spending_informs_estimates() {
     let world = World::of_0_1_0();
     let learnt = |world: &World| {
         let ran = world.run_with_key(&["--estimate", "--json", "add a line to list.txt"]);
@@ -242,7 +243,7 @@ fn spending_of_0_1_0_estimates_the_next_task() {
 }
 
 #[test]
-fn inputs_of_0_1_0_come_back_at_the_prompt() {
+fn old_history_is_read() {
     let world = World::of_0_1_0();
     let mut command = world.command(&["--model", "reflex"]);
     command.env("OPENAI_API_KEY", KEY);
@@ -261,7 +262,7 @@ fn inputs_of_0_1_0_come_back_at_the_prompt() {
 }
 
 #[test]
-fn memory_of_0_1_0_is_continued_and_a_later_one_named_and_untouched() {
+fn old_memory_is_continued_newer_unchanged() {
     let world = World::of_0_1_0();
     let path = world.data_dir().join("memory.journal");
     let before = fs::read(&path).unwrap();
@@ -285,7 +286,7 @@ fn memory_of_0_1_0_is_continued_and_a_later_one_named_and_untouched() {
 }
 
 #[test]
-fn memory_of_0_1_0_is_written_as_a_leveldb() {
+fn old_memory_is_exported_as_leveldb() {
     let world = World::of_0_1_0();
     let target = world.home().join("index");
     let ran = world.run_with_key(&["memory", "index", target.to_str().unwrap()]);
@@ -312,7 +313,7 @@ fn memory_of_0_1_0_is_written_as_a_leveldb() {
 }
 
 #[test]
-fn an_old_index_folder_is_named_and_untouched() {
+fn old_index_folder_is_reported_and_unchanged() {
     let world = World::of_0_1_0();
     let index = world.data_dir().join("memory.index");
     fs::create_dir(&index).unwrap();

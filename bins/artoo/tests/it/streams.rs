@@ -1,15 +1,15 @@
-//! Pipes, terminals and signals: a closed pipe is quiet, a terminal is asked, Ctrl-C ends with a result.
+//! Pipes, terminals and signals: a closed pipe causes no error, questions need a terminal, Ctrl-C ends with a result.
 
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::json;
 
-use crate::server::{Asked, Reply, Server, call, pass, prose, understood};
-use crate::world::{ARTOO, KEY, Ran, World, send, wait_for};
+use crate::server::{ReceivedRequest, Reply, Server, call, pass, prose, understood};
+use crate::world::{ARTOO, KEY, RunOutput, World, send, wait_for};
 
 #[test]
-fn a_closed_pipe_is_quiet_and_the_code_still_tells_how_the_task_ended() {
+fn closed_pipe_keeps_the_tasks_exit_code() {
     let world = World::new();
     for number in 0..2_000 {
         world.file(format!("things/a-rather-long-name-for-a-file-{number:05}.txt"), "");
@@ -22,7 +22,7 @@ fn a_closed_pipe_is_quiet_and_the_code_still_tells_how_the_task_ended() {
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap())
             .env("HOME", world.home());
-        let ran = Ran::of(command.output().unwrap());
+        let ran = RunOutput::of(command.output().unwrap());
         assert_eq!(ran.code, Some(0), "{flag}: {ran:?}");
         assert_eq!(ran.stdout.lines().count(), 1, "{flag}: {ran:?}");
     }
@@ -34,12 +34,12 @@ fn a_closed_pipe_is_quiet_and_the_code_still_tells_how_the_task_ended() {
 
 #[doc = "holds: law 0.19"]
 #[test]
-fn an_answer_that_cannot_be_written_ends_with_its_own_code() {
+fn unwritable_answer_has_its_own_exit_code() {
     let world = World::new().with_things();
     let full = |arguments: &[&str]| {
         let mut command = world.command(arguments);
         command.stdout(std::fs::File::options().write(true).open("/dev/full").unwrap());
-        Ran::of(command.output().unwrap())
+        RunOutput::of(command.output().unwrap())
     };
     world.file("things/long.log", "a long line of a log\n".repeat(20_000));
     for arguments in [
@@ -55,7 +55,10 @@ fn an_answer_that_cannot_be_written_ends_with_its_own_code() {
     ] {
         let ran = full(arguments);
         assert_eq!(ran.code, Some(10), "{arguments:?}: {ran:?}");
-        assert!(ran.stderr.contains("standard output did not take the answer"), "{arguments:?}: {ran:?}");
+        assert!(
+            ran.stderr.contains("the answer could not be written completely to standard output"),
+            "{arguments:?}: {ran:?}"
+        );
         assert!(ran.stderr.contains("No space left on device"), "{arguments:?}: {ran:?}");
     }
     let ran = world.run(&["how many files are in ~/things"]);
@@ -64,7 +67,7 @@ fn an_answer_that_cannot_be_written_ends_with_its_own_code() {
 
 #[doc = "holds: law 0.19"]
 #[test]
-fn a_long_answer_passes_its_check_and_reaches_a_pipe_whole() {
+fn long_answer_reaches_a_pipe_complete() {
     let world = World::new();
     let line = "2026-11-22 10:00:00 INFO a line of a log — nothing happened\n";
     for size in [262_143, 262_145, 5_000_000] {
@@ -93,7 +96,7 @@ fn a_long_answer_passes_its_check_and_reaches_a_pipe_whole() {
 
 #[doc = "holds: law 0.19"]
 #[test]
-fn a_long_list_of_files_passes_its_check() {
+fn long_file_list_passes_its_check() {
     let world = World::new();
     for number in 0..4_000 {
         world.file(format!("code/a-rather-long-name-of-a-folder/and-a-long-name-of-a-file-{number:05}.txt"), "");
@@ -105,11 +108,11 @@ fn a_long_list_of_files_passes_its_check() {
 }
 
 #[test]
-fn what_is_piped_in_beside_a_request_is_said_to_be_unread() {
+fn unread_standard_input_is_reported() {
     let world = World::new().with_things();
     let beside = |stdin: Stdio| {
         let mut command = world.command(&["how many files are in ~/things"]);
-        let ran = Ran::of(command.stdin(stdin).output().unwrap());
+        let ran = RunOutput::of(command.stdin(stdin).output().unwrap());
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "13\n"), "{ran:?}");
         ran.stderr.contains("Standard input was not read")
     };
@@ -126,7 +129,7 @@ fn what_is_piped_in_beside_a_request_is_said_to_be_unread() {
 
 #[doc = "holds: law 0.12; design H2"]
 #[test]
-fn hostile_words_and_names_are_shown_escaped() {
+fn hostile_text_is_escaped_in_output() {
     let world = World::new();
     world.file("things/a\u{1b}[31mred\u{7}.txt", "x");
     world.file("things/b\nc.txt", "x");
@@ -145,27 +148,28 @@ fn hostile_words_and_names_are_shown_escaped() {
     assert_eq!(ran.code, Some(2), "{ran:?}");
 }
 
+/// Sends a signal to a process.
 fn interrupt(child: &Child, signal: &str) {
     let status = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
     assert!(status.success());
 }
 
 #[test]
-fn a_signal_cancels_the_task_and_the_result_says_so() {
+fn signal_cancels_task_and_is_reported() {
     for signal in ["-INT", "-TERM", "-HUP"] {
         let world = World::new().with_things();
         let server = Server::start(|_| Reply::Silence);
         let child = world.with_model(&server, &["how many files are in ~/things"]).spawn().unwrap();
         wait_for("the first question", || !server.asked().is_empty());
         interrupt(&child, signal);
-        let ran = Ran::of(child.wait_with_output().unwrap());
+        let ran = RunOutput::of(child.wait_with_output().unwrap());
         assert_eq!(ran.code, Some(130), "{signal}: {ran:?}");
         assert!(ran.stdout.is_empty() && ran.stderr.contains("✗ Cancelled. Nothing was changed."), "{signal}: {ran:?}");
         world.check_kept();
     }
 }
 
-/// The program on a terminal of its own: `script` gives it one, `typed` is what the person types at each question.
+/// Runs the program on a terminal created by the program `script`, with `typed` as the answers to its questions.
 fn on_a_terminal(
     world: &World,
     server: Option<&Server>,
@@ -174,7 +178,7 @@ fn on_a_terminal(
     typed: Option<&str>,
 ) -> (i32, String) {
     let model = server.map_or_else(String::new, |server| {
-        format!("OPENAI_BASE_URL={} OPENAI_MODEL=m OPENAI_API_KEY={KEY}", server.url())
+        format!("ARTOO_REFLEX_FIRST=false OPENAI_BASE_URL={} OPENAI_MODEL=m OPENAI_API_KEY={KEY}", server.url())
     });
     let line = format!("env {model} {variables} ARTOO_DEADLINE=30s {ARTOO} '{words}'");
     let mut command = Command::new("script");
@@ -214,7 +218,8 @@ fn on_a_terminal(
     (child.wait().unwrap().code().unwrap(), shown)
 }
 
-fn removes(asked: &Asked) -> Reply {
+/// A model that deletes an empty file with a shell command.
+fn removes(asked: &ReceivedRequest) -> Reply {
     match asked.schema.as_str() {
         "task_spec" => understood("remove the file ~/things/empty.md"),
         "plan" => Reply::Json(json!({
@@ -230,7 +235,7 @@ fn removes(asked: &Asked) -> Reply {
 
 #[doc = "holds: law 1.6; design H3"]
 #[test]
-fn on_a_terminal_only_a_yes_lets_it_run() {
+fn terminal_requires_typed_approval() {
     for (typed, runs) in
         [(Some("y\n"), true), (Some("\n"), false), (Some("n\n"), false), (Some("sure\n"), false), (None, false)]
     {
@@ -245,7 +250,7 @@ fn on_a_terminal_only_a_yes_lets_it_run() {
 }
 
 #[test]
-fn colour_and_live_lines_are_for_terminals_only() {
+fn colour_and_live_lines_need_a_terminal() {
     let world = World::new().with_things();
     let words = "how many files are in ~/things";
     let (code, shown) = on_a_terminal(&world, None, words, "", None);

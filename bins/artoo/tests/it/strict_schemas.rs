@@ -1,5 +1,4 @@
-//! Every role's schema, as the real program sends it with this machine's tools in it, has a form that OpenAI's strict
-//! mode takes.
+//! The schemas of all roles, as sent with this machine's tools, conform to OpenAI's strict mode.
 
 use artoo_llm::structured::strict_form;
 use serde_json::{Value, json};
@@ -7,7 +6,7 @@ use serde_json::{Value, json};
 use crate::server::{NOTE_REQUEST, Server, reading_the_note, reads_the_note};
 use crate::world::World;
 
-/// What the documented subset takes.
+/// Keywords that strict mode documents.
 const KNOWN: [&str; 18] = [
     "type",
     "enum",
@@ -29,7 +28,7 @@ const KNOWN: [&str; 18] = [
     "format",
 ];
 
-/// What it refuses in a schema.
+/// The parts of a schema that strict mode refuses.
 fn problems(schema: &Value, place: &str, found: &mut Vec<String>) {
     let fields = schema.as_object().unwrap_or_else(|| panic!("{place} is no schema: {schema}"));
     found.extend(fields.keys().filter(|key| !KNOWN.contains(&key.as_str())).map(|key| format!("{place}: {key}")));
@@ -53,7 +52,7 @@ fn problems(schema: &Value, place: &str, found: &mut Vec<String>) {
 }
 
 #[test]
-fn every_role_has_a_schema_that_strict_mode_takes() {
+fn reply_schemas_are_valid_in_strict_mode() {
     let world = World::new().with_note();
     let server = Server::start(|asked| match asked.schema.as_str() {
         "plan" => reading_the_note(&["glob", "read_file", "write_file", "files", "shell"]),

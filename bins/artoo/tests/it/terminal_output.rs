@@ -4,18 +4,18 @@ use std::process::{Child, Stdio};
 
 use crate::pty::Pty;
 use crate::server::{Reply, Server};
-use crate::world::{Ran, World, send};
+use crate::world::{RunOutput, World, send};
 
 const COUNT: &str = "how many files are in ~/things";
 
 #[test]
-fn long_lines_are_cut_to_the_terminal_and_the_answer_is_not() {
+fn only_status_lines_are_shortened() {
     let world = World::new();
     let name = "資料".repeat(30);
     let file = world.file(format!("things/{name}.txt"), "x");
     let (code, screen) = Pty::start(&world.command(&["list the text files in ~/things"]), 60).ended();
     assert_eq!(code, 0, "{screen}");
-    // What the terminal itself breaks is one line to whoever copies it; a line of ours never gets there.
+    // A row that the terminal breaks is copied as one line; artoo breaks its own lines earlier.
     let rows: Vec<&str> = screen.lines().filter(|row| !row.contains('資')).collect();
     assert!(rows.iter().all(|row| row.chars().count() <= 60), "{screen}");
     assert!(rows.iter().any(|row| row.starts_with("    ")), "what goes on hangs: {screen}");
@@ -24,7 +24,7 @@ fn long_lines_are_cut_to_the_terminal_and_the_answer_is_not() {
 }
 
 #[test]
-fn quiet_is_the_answer_and_what_must_be_seen() {
+fn quiet_shows_answer_and_required_notices() {
     let world = World::new().with_things();
     for flag in ["-q", "--quiet"] {
         let ran = world.run(&[flag, COUNT]);
@@ -40,19 +40,19 @@ fn quiet_is_the_answer_and_what_must_be_seen() {
     assert_eq!((code, screen.trim_end()), (0, "13"), "on a terminal too");
 }
 
-/// The program with this on its standard input.
-fn piped(world: &World, arguments: &[&str], input: &[u8]) -> Ran {
+/// Runs the program with this text on its standard input.
+fn piped(world: &World, arguments: &[&str], input: &[u8]) -> RunOutput {
     let mut child: Child = world.command(arguments).stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let text = input.to_vec();
     let writer = std::thread::spawn(move || drop(std::io::Write::write_all(&mut stdin, &text)));
-    let ran = Ran::of(child.wait_with_output().unwrap());
+    let ran = RunOutput::of(child.wait_with_output().unwrap());
     writer.join().unwrap();
     ran
 }
 
 #[test]
-fn a_pipe_holds_one_request() {
+fn piped_input_is_one_request() {
     let world = World::new().with_things();
     let ran = piped(&world, &[], format!("{COUNT}\n").as_bytes());
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "13\n"), "{ran:?}");
@@ -71,7 +71,7 @@ fn a_pipe_holds_one_request() {
 
 #[doc = "holds: design H1"]
 #[test]
-fn what_no_request_can_be_is_refused() {
+fn invalid_request_input_is_refused() {
     let world = World::new();
     for (input, code, words) in [
         (b"".to_vec(), 2, "Usage: "),

@@ -1,12 +1,11 @@
-//! An endpoint that calls tools in its own way, through the real program: found out, used where wanted, and nothing is
-//! done that was not called in full.
+//! Native tool calls of an endpoint: probed, used if configured, and incomplete calls are never made.
 
 use serde_json::{Value, json};
 
-use crate::server::{Asked, NOTE_REQUEST as REQUEST, Reply, Server, reading_the_note, reads_the_note, said};
-use crate::world::{Ran, World};
+use crate::server::{NOTE_REQUEST as REQUEST, ReceivedRequest, Reply, Server, reading_the_note, reads_the_note, said};
+use crate::world::{RunOutput, World};
 
-/// An answer of calls, with words beside them.
+/// A reply with native tool calls and a text.
 fn calls(made: &[(&str, &str)], finish: &str) -> Reply {
     let made: Vec<Value> = made
         .iter()
@@ -20,8 +19,10 @@ fn calls(made: &[(&str, &str)], finish: &str) -> Reply {
     Reply::Status(200, json!({"choices": [{"index": 0, "finish_reason": finish, "message": message}], "usage": usage}))
 }
 
-/// Answers the probe as an endpoint that holds to a schema and is good at calls; everything else as `rest` says.
-fn able(rest: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> impl Fn(&Asked) -> Reply + Send + Sync {
+/// Answers probes like an endpoint that supports schemas and tool calls, and other requests by `rest`.
+fn able(
+    rest: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static,
+) -> impl Fn(&ReceivedRequest) -> Reply + Send + Sync {
     move |asked| {
         let text = asked.body.to_string();
         if text.contains("set_lamp") {
@@ -36,37 +37,40 @@ fn able(rest: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> impl Fn(&Aske
     }
 }
 
-fn offers_tools(asked: &Asked) -> bool {
+/// Whether a request contains native tool definitions.
+fn offers_tools(asked: &ReceivedRequest) -> bool {
     asked.body["tools"].is_array()
 }
 
-/// All the other roles, well behaved; a step may write as well.
-fn other_roles(asked: &Asked) -> Reply {
+/// Replies of an honest model at all roles but the executor; a step may also write.
+fn other_roles(asked: &ReceivedRequest) -> Reply {
     match asked.schema.as_str() {
         "plan" => reading_the_note(&["read_file", "write_file"]),
         _ => reads_the_note(asked),
     }
 }
 
+/// A home folder with the stored probe results of an endpoint.
 fn probed(server: &Server) -> World {
     let world = World::new().with_note();
     std::fs::create_dir_all(world.data_dir()).unwrap();
-    let told = Ran::of(world.with_model(server, &["doctor", "--probe"]).output().unwrap()).stdout;
-    assert!(told.contains("tool calls kept"), "{told}");
+    let told = RunOutput::of(world.with_model(server, &["doctor", "--probe"]).output().unwrap()).stdout;
+    assert!(told.contains("tool calls passed"), "{told}");
     world
 }
 
-fn run(world: &World, server: &Server, wanted: Option<&str>) -> Ran {
+/// Runs the task with `tool_calls` set to this value.
+fn run(world: &World, server: &Server, wanted: Option<&str>) -> RunOutput {
     let mut command = world.with_model(server, &[REQUEST]);
     if let Some(wanted) = wanted {
         command.env("ARTOO_TOOL_CALLS", wanted);
     }
-    Ran::of(command.output().unwrap())
+    RunOutput::of(command.output().unwrap())
 }
 
 #[doc = "holds: client C9"]
 #[test]
-fn calls_in_the_endpoint_s_own_way_do_the_work_where_they_are_wanted() {
+fn native_tool_calls_are_used_when_requested() {
     let read = r#"{"path":"note.txt"}"#;
     let ending = r#"{"status":"completed","output":"","answer_is_output":true}"#;
     let server = Server::start(able(move |asked| match asked.schema.as_str() {
@@ -92,8 +96,9 @@ fn calls_in_the_endpoint_s_own_way_do_the_work_where_they_are_wanted() {
 
 #[doc = "holds: law 0.13; fault L9, L11, L22"]
 #[test]
-fn nothing_is_done_that_was_not_called_in_full() {
+fn incomplete_tool_calls_are_not_run() {
     let write = r#"{"path":"made.txt","text":"made"}"#;
+    /// The name of a case, and its reply.
     type Row = (&'static str, fn(&str) -> Reply);
     let rows: [Row; 6] = [
         ("at the limit", |write| calls(&[("write_file", write)], "length")),
@@ -128,6 +133,7 @@ fn nothing_is_done_that_was_not_called_in_full() {
     assert!(walk(&world.home()).into_iter().any(|file| file.ends_with("made.txt")));
 }
 
+/// The paths of all files below a folder.
 fn walk(folder: &std::path::Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries

@@ -1,4 +1,4 @@
-//! `artoo try` as its user meets it: a question in four lines, its details, no, yes, and undo.
+//! `artoo try` as the user sees it: a question in four lines, its details, denial, approval, and undo.
 
 use std::fs;
 use std::process::Command;
@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use crate::pty::{CTRL_C, Pty, QUESTION};
 use crate::server::{Server, running};
-use crate::world::{Ran, Snapshot, World};
+use crate::world::{RunOutput, Snapshot, World};
 
-/// Starts `artoo try` and waits for its question, which has four lines.
+/// Starts `artoo try` and waits for its question of four lines.
 fn asked(world: &World, command: &[&str]) -> Pty {
     let pty = Pty::start(&world.command(&[&["try"], command].concat()), 100);
     pty.wait("the question", |pty| pty.row().starts_with(QUESTION));
-    // A long reason goes on in a second row.
+    // A long reason continues in a second row.
     let screen = pty.screen().replace("\n    ", " ");
     let lines: Vec<&str> = screen.trim_end().lines().collect();
     assert_eq!(lines.len(), 4, "{screen}");
@@ -23,13 +23,13 @@ fn asked(world: &World, command: &[&str]) -> Pty {
     pty
 }
 
-/// What lies in the home folder, without the index of a repository, which holds times.
+/// The files of the home folder, without a repository's index, which contains times.
 fn files(world: &World) -> Snapshot {
     world.snapshot().into_iter().filter(|(path, _)| !path.ends_with(".git/index")).collect()
 }
 
-/// Answers the question about a command with no, then with yes, and undoes it. The second line of the question and its
-/// details must say these words.
+/// Denies, then approves the question about a command, and undoes the command. The question and its details must
+/// contain these texts.
 fn check(world: &World, command: &[&str], what: &str, details: &[&str]) {
     let before = files(world);
     for answer in ["n\r", "y\r"] {
@@ -59,12 +59,13 @@ fn check(world: &World, command: &[&str], what: &str, details: &[&str]) {
     world.check_kept();
 }
 
-/// The same without views: the question names places instead of changes.
+/// Like [`check`], without overlays: the question names places instead of changes.
 fn check_without_views(world: &World, command: &[&str], details: &[&str]) {
     world.file(".config/artoo/config.toml", "views = false\n");
     check(world, command, "may change ", details);
 }
 
+/// A home folder with two text files in `proj`.
 fn with_texts() -> World {
     let world = World::new();
     world.file("proj/a.txt", "first\nold line\nlast\n");
@@ -74,27 +75,27 @@ fn with_texts() -> World {
 
 #[doc = "holds: law 1.6, 1.10"]
 #[test]
-fn a_command_is_asked_about_in_four_lines_and_undone() {
+fn tried_command_is_asked_and_undone() {
     check(&with_texts(), &["rm", "proj/a.txt", "proj/b.txt"], "", &["  | rm proj/a.txt proj/b.txt", "deleted a file "]);
     check(&with_texts(), &["sed -i s/old/new/ proj/a.txt"], "", &["  | sed -i s/old/new/ proj/a.txt"]);
 }
 
 #[test]
-fn a_question_about_rm_shows_what_it_deletes() {
+fn rm_question_shows_deleted_files() {
     let names = ["proj/a.txt", "proj/b.txt"];
     check(&with_texts(), &["rm proj/*.txt"], "deletes 2 files", &names);
     check_without_views(&with_texts(), &["rm proj/*.txt"], &names);
 }
 
 #[test]
-fn a_question_about_sed_shows_the_difference() {
+fn sed_question_shows_the_difference() {
     let command = ["sed -i s/old/new/ proj/*.txt"];
     check(&with_texts(), &command, "changes 1 file", &["proj/a.txt", "-old line", "+new line"]);
     check_without_views(&with_texts(), &command, &["everything in ", "/proj"]);
 }
 
 #[test]
-fn a_question_about_git_checkout_shows_the_difference() {
+fn git_checkout_question_shows_the_difference() {
     let world = with_texts();
     world.shell("cd proj; git init -q; git add .; git -c user.name=a -c user.email=a@b commit -qm first");
     world.file("proj/a.txt", "first\nmy work\nlast\n");
@@ -104,7 +105,7 @@ fn a_question_about_git_checkout_shows_the_difference() {
 }
 
 #[test]
-fn a_question_about_make_shows_what_its_recipes_change() {
+fn make_question_shows_changes_of_recipes() {
     let world = with_texts();
     world.file("proj/Makefile", "all:\n\t@echo built > a.txt\n\t@rm b.txt\n\t@echo new > c.txt\n");
     let details = ["-old line", "+built", "proj/b.txt", "proj/c.txt"];
@@ -115,7 +116,7 @@ fn a_question_about_make_shows_what_its_recipes_change() {
 }
 
 #[test]
-fn a_question_about_npm_install_shows_what_it_installs() {
+fn npm_question_shows_installed_files() {
     let world = World::new();
     world.file("dep/package.json", r#"{"name":"dep","version":"1.0.0"}"#);
     world.file("proj/package.json", r#"{"name":"p","version":"1.0.0","dependencies":{"dep":"file:../dep"}}"#);
@@ -151,7 +152,7 @@ fn tried_commands_are_in_the_audit_log() {
 }
 
 #[test]
-fn changes_that_are_not_kept_are_named() {
+fn discarded_changes_are_listed() {
     let world = with_texts();
     let command = "cat proj/a.txt; mkdir proj/.mypy_cache; \
         echo 'Signature: 8a477f597d28d172789f06886806bc55' > proj/.mypy_cache/CACHEDIR.TAG";
@@ -161,14 +162,14 @@ fn changes_that_are_not_kept_are_named() {
     assert!(tried.code == Some(0) && tried.stderr.ends_with(&line), "{tried:?}");
     let server = Server::start(running(command));
     for (option, count) in [("-v", 1), ("--verbose", 1), ("--deadline=5m", 0), ("-qv", 0)] {
-        let ran = Ran::of(world.with_model(&server, &[option, "look at proj"]).output().unwrap());
+        let ran = RunOutput::of(world.with_model(&server, &[option, "look at proj"]).output().unwrap());
         assert_eq!(ran.stderr.matches(&line).count(), count, "{option}: {ran:?}");
     }
     assert!(!path.exists());
 }
 
 #[test]
-fn a_command_that_changes_nothing_runs_unasked_and_ends_as_by_itself() {
+fn read_only_command_runs_unasked() {
     let world = World::new().with_things();
     for (command, code) in
         [(&["ls", "things"][..], 0), (&["ls missing"], 2), (&["grep", "-c", "nothing", "things/paper.PDF"], 1)]
@@ -189,7 +190,7 @@ fn a_command_that_changes_nothing_runs_unasked_and_ends_as_by_itself() {
 
 #[doc = "holds: law 1.6"]
 #[test]
-fn without_a_terminal_a_change_is_shown_and_not_made() {
+fn unattended_change_is_shown_only() {
     let world = World::new().with_things();
     let before = world.snapshot();
     let shown = world.run(&["try", "rm", "things/empty.md"]);
@@ -199,7 +200,7 @@ fn without_a_terminal_a_change_is_shown_and_not_made() {
         "{shown:?}"
     );
     assert_eq!(shown.stderr, "There is no terminal to ask on; in one, artoo try asks you. Nothing was changed.\n");
-    // With JSON nobody is asked either, and nothing but JSON goes to standard output.
+    // With --json artoo asks nothing, and standard output holds JSON alone.
     let (code, screen) = Pty::start(&world.command(&["--json", "try", "rm things/empty.md"]), 4_000).ended();
     let line = screen.lines().next().unwrap();
     let value: Value = serde_json::from_str(line).unwrap();
@@ -213,7 +214,7 @@ fn without_a_terminal_a_change_is_shown_and_not_made() {
 }
 
 #[test]
-fn words_stay_words_and_options_belong_to_the_command() {
+fn try_passes_words_and_options_unchanged() {
     let world = World::new();
     world.file("my file", "1\n");
     world.file("it's; $HOME", "2\n");
@@ -225,7 +226,7 @@ fn words_stay_words_and_options_belong_to_the_command() {
 }
 
 #[test]
-fn what_is_refused_and_what_is_interrupted_has_its_own_code() {
+fn denied_and_interrupted_commands_have_codes() {
     let world = World::new().with_things();
     let before = world.snapshot();
     let refused = world.run(&["try", "ls \u{202e}"]);
@@ -239,7 +240,7 @@ fn what_is_refused_and_what_is_interrupted_has_its_own_code() {
 
 #[doc = "holds: law 1.19"]
 #[test]
-fn changes_that_could_not_be_made_are_no_success() {
+fn failed_changes_exit_with_an_error() {
     let world = with_texts();
     let mut pty = asked(&world, &["sed -i s/old/new/ proj/a.txt"]);
     world.file("proj/a.txt", "written by another program\n");
@@ -250,7 +251,7 @@ fn changes_that_could_not_be_made_are_no_success() {
 }
 
 #[test]
-fn input_that_is_not_passed_on_is_told() {
+fn unused_standard_input_is_reported_by_try() {
     let world = World::new();
     let mut command = world.command(&["try", "cat"]);
     command.stdin(fs::File::open("/etc/passwd").unwrap());
@@ -261,7 +262,7 @@ fn input_that_is_not_passed_on_is_told() {
 
 #[doc = "holds: law 0.12"]
 #[test]
-fn a_hostile_name_stays_one_line() {
+fn hostile_file_name_stays_one_line() {
     let world = World::new();
     let name = "x\u{1b}[2J\u{202e}\nAllow it? y yes";
     world.file(name, "1");
@@ -277,9 +278,9 @@ fn a_hostile_name_stays_one_line() {
 }
 
 #[test]
-fn views_are_switched_off_by_a_setting_and_doctor_says_so() {
+fn disabled_overlays_are_shown_by_doctor() {
     let world = World::new();
-    let doctor = |world: &World| Ran::of(world.command(&["doctor"]).output().unwrap()).stdout;
+    let doctor = |world: &World| RunOutput::of(world.command(&["doctor"]).output().unwrap()).stdout;
     let off = "ok   views: commands change files directly once they are approved: no view can be made (views are switched off";
     assert!(!doctor(&world).contains(off));
     world.file(".config/artoo/config.toml", "views = false\n");
@@ -287,5 +288,5 @@ fn views_are_switched_off_by_a_setting_and_doctor_says_so() {
     let shown = world.run(&["config", "show", "--origin"]);
     assert!(shown.stdout.contains("\nviews = false  # views in "), "{shown:?}");
     let by_variable = world.command(&["doctor"]).env("ARTOO_VIEWS", "true").output().unwrap();
-    assert!(!Ran::of(by_variable).stdout.contains(off), "a variable wins over the file");
+    assert!(!RunOutput::of(by_variable).stdout.contains(off), "a variable wins over the file");
 }

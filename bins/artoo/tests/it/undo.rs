@@ -1,4 +1,4 @@
-//! `artoo undo` as its user meets it: a task changes files, the undo shows, asks, and brings them back.
+//! `artoo undo` as the user sees it: it shows a task's changes, asks, and reverts them.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::pty::{Pty, QUESTION};
 use crate::server::{Server, running};
 use crate::world::World;
 
-/// Has a model's command run after a yes.
+/// Runs a model's command after an approval.
 fn allowed(world: &World, command: &str) {
     let server = Server::start(running(command.to_owned()));
     let mut pty = Pty::start(&world.with_model(&server, &["tidy up"]), 160);
@@ -16,6 +16,7 @@ fn allowed(world: &World, command: &str) {
     assert!(screen.contains("artoo undo reverts this"), "{screen}");
 }
 
+/// The JSON output of a command with this exit code.
 fn json_of(world: &World, arguments: &[&str], code: i32) -> Value {
     let ran = world.run(arguments);
     assert_eq!(ran.code, Some(code), "{arguments:?}: {ran:?}");
@@ -24,7 +25,7 @@ fn json_of(world: &World, arguments: &[&str], code: i32) -> Value {
 
 #[doc = "holds: law 1.10"]
 #[test]
-fn a_command_of_a_model_is_undone_after_a_yes() {
+fn approved_model_command_is_undone() {
     let world = World::new().with_things();
     world.file("things/odd\u{1b}[2J\nname", "odd");
     let before = world.snapshot();
@@ -65,7 +66,7 @@ fn a_command_of_a_model_is_undone_after_a_yes() {
 }
 
 #[test]
-fn an_act_without_a_model_is_undone_and_the_result_says_how() {
+fn reflex_change_is_undone_as_described() {
     let world = World::new().with_things();
     let before = world.snapshot();
     let mut pty = Pty::start(&world.command(&["delete the files in ~/things ending in .txt"]), 160);
@@ -86,14 +87,14 @@ fn an_act_without_a_model_is_undone_and_the_result_says_how() {
 }
 
 #[test]
-fn names_and_commands_of_strangers_stay_text_in_what_undo_shows() {
+fn undo_escapes_names_and_commands() {
     let world = World::new().with_things();
     let odd = world.file("artoo_workspace/\u{1b}]0;x\u{7}\u{202e}name\nReverted: 1 path is back", "odd");
     let before = world.snapshot();
     allowed(&world, "rm -r artoo_workspace/* # Reverted: 9 paths are back");
     assert!(!odd.exists());
     for arguments in [&["undo"][..], &["undo", "--list"], &["undo", "--json"]] {
-        // `Ran::of` looks for raw control characters.
+        // `RunOutput::of` looks for raw control characters.
         let ran = world.run(arguments);
         assert!(!ran.stdout.starts_with("Reverted"), "{ran:?}");
     }
@@ -110,7 +111,7 @@ fn names_and_commands_of_strangers_stay_text_in_what_undo_shows() {
 }
 
 #[test]
-fn what_was_changed_since_is_left_and_the_exit_code_says_so() {
+fn undo_skips_files_modified_since() {
     let world = World::new().with_things();
     allowed(&world, "echo one >> things/empty.md; rm things/paper.PDF");
     world.file("things/empty.md", "mine");

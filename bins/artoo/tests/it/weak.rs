@@ -1,19 +1,20 @@
-//! A real, weak language model against the real program: it must not be able to make artoo lie.
+//! Tests with a real, weak language model: none of its mistakes may be reported as a success.
 //!
 //! Started by `.ci/local-llm`, which runs the model file in this process, and by `.ci/weak-model`, which serves it on this
 //! machine. Where the weak model has every role, the program runs the file itself. Every checked criterion of every result is decided again by this test from the disk; what rests on the model's
 //! word must be marked so.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::server::Server;
-use crate::world::{Ran, World};
-use claims::{Left, is_true};
+use crate::world::{RunOutput, World};
+use claims::{TaskEnd, is_true};
 use report::Row;
 use tasks::{Kind, Task};
-use writer::Writer;
+use writer::WeakModel;
 
 mod bounds;
 mod claims;
@@ -25,29 +26,33 @@ mod report;
 mod tasks;
 mod writer;
 
-/// What a task may take; a one-thread model writes some tens of tokens a second, fewer where others work too.
+/// Time limit of a task in seconds; a model on one thread writes some tens of tokens a second.
 const LIMIT_S: u64 = 90;
 
-/// From a limit until the process is gone: it drains its log and its memory, and a model of its own finishes a step, on a
-/// machine that may be busy.
+/// Time between a task's limit and the end of the process, in which it writes its log and memory.
 const GRACE: Duration = Duration::from_secs(20);
 
-/// Only the tasks whose names contain this are run.
+/// Variable: run only the tasks whose names contain its value.
 const ONLY: &str = "ARTOO_WEAK_ONLY";
 
-/// Where set, every request to a model and every result is shown.
+/// Variable: print every request to a model and every result.
 const SHOW: &str = "ARTOO_WEAK_SHOW";
 
-/// So many tasks there are.
+/// Number of tasks.
 const TASKS: usize = 40;
 
-/// Fewer right results than this, and a run in which nothing is ever accepted would pass for an honest one.
+/// Least number of correct accepted results, so that a run that accepts nothing fails.
 const TRUE_ACCEPTS_MIN: usize = 15;
+
+/// The requests of all tasks.
+pub(crate) fn requests() -> BTreeSet<&'static str> {
+    tasks::all().into_iter().map(|task| task.job.request).collect()
+}
 
 #[doc = "holds: design G19"]
 #[test]
-fn a_weak_model_cannot_make_artoo_lie() {
-    let Some(writer) = Writer::from_environment() else {
+fn weak_model_causes_no_false_success() {
+    let Some(writer) = WeakModel::from_environment() else {
         report::print("skipped: there is no weak model; .ci/weak-model serves one, .ci/local-llm runs one from a file");
         return;
     };
@@ -68,7 +73,8 @@ fn a_weak_model_cannot_make_artoo_lie() {
     assert!(!wanted.is_empty() || accepted >= TRUE_ACCEPTS_MIN, "only {accepted} right results were accepted");
 }
 
-fn run(task: &Task, writer: &Writer) -> Row {
+/// Runs one task with the weak model, and judges its result.
+fn run(task: &Task, writer: &WeakModel) -> Row {
     let world = World::new().with_things();
     world.file("things/lines.log", "an entry\n".repeat(42));
     world.file("artoo_workspace/status.txt", "old\n");
@@ -86,7 +92,7 @@ fn run(task: &Task, writer: &Writer) -> Row {
         Some(own) => writer::program_with(own, &world, &arguments),
         None => world.with_model(&server, &arguments),
     };
-    let ran = Ran::of(command.output().unwrap());
+    let ran = RunOutput::of(command.output().unwrap());
     let took = begun.elapsed();
     writer.end();
     let after = world.snapshot();
@@ -100,7 +106,7 @@ fn run(task: &Task, writer: &Writer) -> Row {
     }
     let result = &last["result"];
     let output = result["output"].as_str().unwrap_or_default();
-    let left = Left { world: &world, before: &before, after: &after, output };
+    let left = TaskEnd { world: &world, before: &before, after: &after, output };
     let mut row = Row::new(task, &ran, &last, took);
     row.weak_tokens = if own.is_some() { row.completion_tokens } else { writer.tokens() };
     row.is_right = (task.job.is_right)(&left);
@@ -108,8 +114,8 @@ fn run(task: &Task, writer: &Writer) -> Row {
     row
 }
 
-/// Holds what artoo says of its result against what is there.
-fn judge(task: &Task, ran: &Ran, left: &Left<'_>, result: &Value, row: &mut Row) {
+/// Compares what artoo says about the result with the files on the disk.
+fn judge(task: &Task, ran: &RunOutput, left: &TaskEnd<'_>, result: &Value, row: &mut Row) {
     let mut lie = |what: String| row.lies.push(format!("{}: {what}; exit {:?}", task.name(), ran.code));
     if result.is_null() || ran.code.is_none() {
         return lie(format!("it ended without a result: {}", ran.stderr));

@@ -1,4 +1,4 @@
-//! A world of its own for each test: an empty home, no variables but the path, the real program.
+//! A test environment: an empty home folder, no variables except the path, and the real program.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,32 +13,32 @@ use tempfile::TempDir;
 
 use crate::server::Server;
 
-/// The program under test.
+/// Path of the program under test.
 pub(crate) const ARTOO: &str = env!("CARGO_BIN_EXE_artoo");
 
-/// No test waits longer for a task; one that hangs ends with its own exit code.
+/// Time limit of every task in these tests.
 const LIMIT: &str = "40s";
 
-/// The key of every test that has one; it must never be seen again.
+/// The key of every test that has one; no output or file may contain it.
 pub(crate) const KEY: &str = "sk-test-4242424242424242424242424242";
 
-/// A home in a temporary folder.
+/// A home folder in a temporary folder.
 pub(crate) struct World {
     home: PathBuf,
     /// Deletes the folder when the world ends.
     _root: TempDir,
 }
 
-/// How a run ended.
+/// The exit code and outputs of a run.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct RunOutput {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-impl Ran {
-    /// What the program left; also that it showed no key and nothing a terminal would act on.
+impl RunOutput {
+    /// Reads a run's output, and asserts that it contains no key and no control characters.
     pub(crate) fn of(output: Output) -> Self {
         for stream in [&output.stdout, &output.stderr] {
             let text = String::from_utf8(stream.clone()).expect("streams are UTF-8");
@@ -53,7 +53,7 @@ impl Ran {
     }
 }
 
-/// Every entry below a folder: what it is, its mode, its content.
+/// Every entry below a folder: its kind, mode and content.
 pub(crate) type Snapshot = BTreeMap<PathBuf, (u32, Vec<u8>)>;
 
 impl World {
@@ -64,25 +64,28 @@ impl World {
         Self { home, _root: root }
     }
 
-    /// A world whose home folder has a path as long as `/home/ada`, so that lines with it break at the same columns.
+    /// A home folder whose path is as long as `/home/ada`, so that lines which contain it break at the same columns.
     pub(crate) fn in_short_home() -> Self {
         let root = tempfile::Builder::new().prefix("").rand_bytes(4).tempdir_in("/tmp").unwrap();
         Self { home: root.path().canonicalize().unwrap(), _root: root }
     }
 
+    /// The path of the home folder.
     pub(crate) fn home(&self) -> PathBuf {
         self.home.clone()
     }
 
+    /// The path of artoo's data folder.
     pub(crate) fn data_dir(&self) -> PathBuf {
         self.home().join(".artoo")
     }
 
+    /// The path of the workspace.
     pub(crate) fn workspace(&self) -> PathBuf {
         self.home().join("artoo_workspace")
     }
 
-    /// A file below the home folder.
+    /// Writes a file below the home folder; returns its path.
     pub(crate) fn file(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.home().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -90,13 +93,13 @@ impl World {
         path
     }
 
-    /// A note, to be read.
+    /// A home folder with a note to be read.
     pub(crate) fn with_note(self) -> Self {
         self.file("note.txt", "buy milk\n");
         self
     }
 
-    /// Files of many kinds: nested, hidden, empty, with odd names.
+    /// A home folder with files of many kinds: nested, hidden, empty, with unusual names.
     pub(crate) fn with_things(self) -> Self {
         for number in 1..=7 {
             self.file(format!("things/note {number}.txt"), "a line\n".repeat(number));
@@ -110,7 +113,7 @@ impl World {
         self
     }
 
-    /// The program with these arguments, not started yet.
+    /// A command that runs the program with these arguments.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(ARTOO);
         command
@@ -126,29 +129,35 @@ impl World {
         command
     }
 
-    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
-        Ran::of(self.command(arguments).output().unwrap())
+    /// Runs the program with these arguments.
+    pub(crate) fn run(&self, arguments: &[&str]) -> RunOutput {
+        RunOutput::of(self.command(arguments).output().unwrap())
     }
 
-    /// The program with a language model behind HTTP.
+    /// A command with a language model behind HTTP that is asked about every request.
     pub(crate) fn with_model(&self, server: &Server, arguments: &[&str]) -> Command {
         let mut command = self.command(arguments);
-        command.env("OPENAI_BASE_URL", server.url()).env("OPENAI_MODEL", "a-model").env("OPENAI_API_KEY", KEY);
+        command
+            .env("ARTOO_REFLEX_FIRST", "false")
+            .env("OPENAI_BASE_URL", server.url())
+            .env("OPENAI_MODEL", "a-model")
+            .env("OPENAI_API_KEY", KEY);
         command
     }
 
-    pub(crate) fn ask(&self, server: &Server, words: &str) -> Ran {
-        Ran::of(self.with_model(server, &[words]).output().unwrap())
+    /// Runs a request with a language model behind HTTP.
+    pub(crate) fn ask(&self, server: &Server, words: &str) -> RunOutput {
+        RunOutput::of(self.with_model(server, &[words]).output().unwrap())
     }
 
-    /// What a shell says in the home folder: the other opinion on every number.
+    /// The output of a shell command in the home folder, to compare artoo's answers with.
     pub(crate) fn shell(&self, script: &str) -> String {
         let output = Command::new("sh").arg("-c").arg(script).current_dir(self.home()).output().unwrap();
         assert!(output.status.success(), "{script}: {output:?}");
         String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
     }
 
-    /// Everything in the home folder but artoo's own data.
+    /// All files of the home folder, except artoo's data.
     pub(crate) fn snapshot(&self) -> Snapshot {
         let mut entries = Snapshot::new();
         let mut folders = vec![self.home()];
@@ -173,7 +182,7 @@ impl World {
         entries
     }
 
-    /// The audit log's chain holds, nobody else may read it, and no key stands in anything artoo keeps.
+    /// Asserts that the audit log is valid and private, and that no file of artoo contains the key.
     pub(crate) fn check_kept(&self) {
         let mode = fs::metadata(self.data_dir()).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode, 0o700, "the data folder is private");
@@ -192,6 +201,7 @@ impl World {
         }
     }
 
+    /// Asserts that one file of artoo does not contain the key.
     fn check_kept_file(path: &Path) {
         let kept = String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
         assert!(!kept.contains(KEY), "the key stands in {}", path.display());
@@ -203,7 +213,7 @@ impl World {
     }
 }
 
-/// Waits until a condition holds; the only waiting in these tests, and bounded.
+/// Waits until a condition holds, at most for a fixed time.
 pub(crate) fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while !condition() {
@@ -212,7 +222,7 @@ pub(crate) fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// Writes to a process and forgets whether it was read.
+/// Writes to a process; ignores errors, since the process may have ended.
 pub(crate) fn send(stdin: &mut impl Write, text: &str) {
     drop(stdin.write_all(text.as_bytes()));
 }

@@ -10,17 +10,17 @@ use crate::event::{AuditEvent, Record};
 use crate::finding::Rule;
 use crate::testing::{Bench, abandon, accept, at, correction, directive, execution, request, result, spec, task};
 
-/// One task with a replan, two corrections and a failed execution, abandoned.
-fn troubled(auditor: &mut Auditor, bench: &mut Bench, n: u128) {
+/// Lets the auditor observe one task with a replan, two corrections and a failed execution, which is abandoned.
+fn observe_troubled_task(auditor: &mut Auditor, bench: &mut Bench, n: u128) {
     for observed in [
-        bench.says(request(n)),
-        bench.says(spec(n)),
-        bench.says(correction(n, FailureClass::Environmental)),
-        bench.says(correction(n, FailureClass::Logical)),
-        bench.says(execution(n, ExecutionStatus::Failed, vec![])),
-        bench.says(directive(n, 1, 0.8, ReplanDirective::ChangePath)),
-        bench.says(correction(n, FailureClass::Logical)),
-        bench.says(result(n, 1, 0.5, abandon())),
+        bench.publish(request(n)),
+        bench.publish(spec(n)),
+        bench.publish(correction(n, FailureClass::Environmental)),
+        bench.publish(correction(n, FailureClass::Logical)),
+        bench.publish(execution(n, ExecutionStatus::Failed, vec![])),
+        bench.publish(directive(n, 1, 0.8, ReplanDirective::ChangePath)),
+        bench.publish(correction(n, FailureClass::Logical)),
+        bench.publish(result(n, 1, 0.5, abandon())),
     ] {
         assert_eq!(auditor.observe(&observed).findings, []);
     }
@@ -30,8 +30,8 @@ fn troubled(auditor: &mut Auditor, bench: &mut Bench, n: u128) {
 #[test]
 fn reports_count_tasks_and_tool_health() {
     let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());
-    troubled(&mut auditor, &mut bench, 1);
-    troubled(&mut auditor, &mut bench, 2);
+    observe_troubled_task(&mut auditor, &mut bench, 1);
+    observe_troubled_task(&mut auditor, &mut bench, 2);
     let report = auditor.report(at(50), Trigger::OnDemand);
     assert_eq!(report.tasks_observed, 2);
     assert_eq!(report.total_corrections, 6);
@@ -42,9 +42,9 @@ fn reports_count_tasks_and_tool_health() {
 }
 
 #[test]
-fn a_report_starts_a_new_window() {
+fn report_starts_a_new_window() {
     let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());
-    troubled(&mut auditor, &mut bench, 1);
+    observe_troubled_task(&mut auditor, &mut bench, 1);
     let first = auditor.report(at(50), Trigger::Periodic);
     assert_eq!((first.window_start, first.trigger, first.tasks_observed), (at(0), Trigger::Periodic, 1));
     let second = auditor.report(at(60), Trigger::OnDemand);
@@ -65,15 +65,15 @@ fn a_report_starts_a_new_window() {
 
 #[doc = "holds: design R6.22"]
 #[test]
-fn a_restart_keeps_the_window_and_the_history() {
+fn restart_keeps_window_and_history() {
     let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());
-    troubled(&mut auditor, &mut bench, 1);
+    observe_troubled_task(&mut auditor, &mut bench, 1);
     auditor.report(at(50), Trigger::Periodic);
-    troubled(&mut auditor, &mut bench, 2);
+    observe_troubled_task(&mut auditor, &mut bench, 2);
     let kept = serde_json::to_string(auditor.stats()).unwrap();
 
     let mut auditor = Auditor::from_stats(serde_json::from_str(&kept).unwrap());
-    troubled(&mut auditor, &mut Bench::default(), 3);
+    observe_troubled_task(&mut auditor, &mut Bench::default(), 3);
     let report = auditor.report(at(99), Trigger::OnDemand);
     assert_eq!((report.window_start, report.tasks_observed, report.total_corrections), (at(50), 2, 6));
     assert_eq!((auditor.stats().history.tasks, auditor.stats().history.abandoned), (3, 3));
@@ -82,7 +82,7 @@ fn a_restart_keeps_the_window_and_the_history() {
 #[test]
 fn findings_are_counted_by_class() {
     let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());
-    auditor.observe(&bench.says(request(1)));
+    auditor.observe(&bench.publish(request(1)));
     let forged = bench.says_with(spec(1), |envelope| envelope.from.role = artoo_proto::Role::Planner);
     let AuditEvent { record, findings, .. } = auditor.observe(&forged);
     assert!(matches!(record, Record::Seen { tap: 1, .. }));
@@ -100,23 +100,23 @@ fn findings_are_counted_by_class() {
 #[test]
 fn closing_finds_tasks_without_a_result() {
     let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());
-    auditor.observe(&bench.says(request(1)));
-    auditor.observe(&bench.says(request(2)));
-    auditor.observe(&bench.says(result(2, 0, 0.0, accept())));
+    auditor.observe(&bench.publish(request(1)));
+    auditor.observe(&bench.publish(request(2)));
+    auditor.observe(&bench.publish(result(2, 0, 0.0, accept())));
     let found = auditor.end();
     assert_eq!(found.iter().map(|finding| finding.rule).collect::<Vec<_>>(), [Rule::NoFinalResult]);
     assert_eq!(auditor.report(at(9), Trigger::OnDemand).anomalies, [found[0].to_string()]);
 }
 
 #[test]
-fn drift_of_tasks_in_separate_runs_is_reported_once() {
+fn drift_across_runs_is_reported_once() {
     let mut stats = serde_json::to_string(Auditor::new(at(0)).stats()).unwrap();
     let mut alerts = Vec::new();
     for run in 0..40 {
         let mut auditor = Auditor::from_stats(serde_json::from_str(&stats).unwrap());
         let mut bench = Bench::default();
         let ending = if run < 25 { accept() } else { abandon() };
-        for observed in [bench.says(request(run)), bench.says(result(run, 0, 0.0, ending))] {
+        for observed in [bench.publish(request(run)), bench.publish(result(run, 0, 0.0, ending))] {
             auditor.observe(&observed);
         }
         alerts.extend(auditor.report(at(50), Trigger::OnDemand).drift_alerts.into_iter().map(|alert| (run, alert)));
@@ -130,15 +130,15 @@ fn drift_of_tasks_in_separate_runs_is_reported_once() {
 }
 
 #[test]
-fn a_task_is_counted_once() {
+fn task_is_counted_once() {
     let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());
     let feedback = MemoryFeedbackKind::Wrong { content: "there are 42".to_owned() };
     for observed in [
-        bench.says(request(1)),
-        bench.says(result(1, 0, 0.0, abandon())),
-        bench.says(result(1, 0, 0.0, abandon())),
-        bench.says(request(1)),
-        bench.says(MemoryFeedback { task_id: task(9), feedback }),
+        bench.publish(request(1)),
+        bench.publish(result(1, 0, 0.0, abandon())),
+        bench.publish(result(1, 0, 0.0, abandon())),
+        bench.publish(request(1)),
+        bench.publish(MemoryFeedback { task_id: task(9), feedback }),
     ] {
         auditor.observe(&observed);
     }

@@ -20,7 +20,7 @@ const ATTEMPTS_MAX: u32 = 3;
 /// Retries of one task above which it is reported, once: all that three subtasks may have in a round.
 const RETRIES_MANY: u64 = 6;
 
-/// What was seen of one task.
+/// What the detector has seen of one task, as its rules need it.
 #[derive(Debug, Default)]
 pub(super) struct TaskView {
     /// Events of this task may be missing, so an unknown cause or a missing result proves nothing.
@@ -124,7 +124,10 @@ impl TaskView {
         let kind = envelope.message.kind();
         let expected = match envelope.from.role {
             Role::Operator | Role::Runtime => true,
-            Role::Solver => matches!(kind, MessageKind::Megram | MessageKind::Abort | MessageKind::FinalResult),
+            Role::Solver => matches!(
+                kind,
+                MessageKind::Megram | MessageKind::MemoryCorrection | MessageKind::Abort | MessageKind::FinalResult
+            ),
             Role::Perceiver
             | Role::Planner
             | Role::Dispatcher

@@ -24,7 +24,7 @@ fn rules(events: &[Observed]) -> Vec<Rule> {
 /// The events of task 1 up to its specification.
 fn opened() -> (Bench, Vec<Observed>) {
     let mut bench = Bench::default();
-    let events = vec![bench.says(request(1)), bench.says(spec(1))];
+    let events = vec![bench.publish(request(1)), bench.publish(spec(1))];
     (bench, events)
 }
 
@@ -39,7 +39,7 @@ fn check(expected: &[Rule], event: impl FnOnce(&mut Bench) -> Observed) {
 #[doc = "holds: design D3"]
 #[test]
 fn broken_bus_rules_are_violations() {
-    check(&[], |bench| bench.says(outcome(1, 0, OutcomeStatus::Matched)));
+    check(&[], |bench| bench.publish(outcome(1, 0, OutcomeStatus::Matched)));
     check(&[Rule::UnknownCause], |bench| bench.says_with(spec(1), |envelope| envelope.causation_id = Some(id(99))));
     check(&[Rule::UnknownCause], |bench| bench.says_with(spec(1), |envelope| envelope.causation_id = None));
     check(&[Rule::UnknownCause], |bench| {
@@ -68,26 +68,26 @@ fn broken_bus_rules_are_violations() {
 
 #[doc = "holds: design B2"]
 #[test]
-fn lost_events_cause_no_false_findings() {
+fn lost_events_do_not_cause_findings() {
     check(&[Rule::EventsMissing], |bench| bench.sees(TapEvent::Gap { missing: 3 }));
     let (mut bench, mut events) = opened();
     events.push(bench.sees(TapEvent::Gap { missing: 5 }));
     bench.skip(0, 5);
-    events.push(bench.says(outcome(1, 0, OutcomeStatus::Matched)));
-    events.push(bench.says(result(1, 0, 0.0, accept())));
+    events.push(bench.publish(outcome(1, 0, OutcomeStatus::Matched)));
+    events.push(bench.publish(result(1, 0, 0.0, accept())));
     // A task whose beginning was lost, and an effect whose start was.
     events
         .push(bench.says_with(outcome(2, 0, OutcomeStatus::Matched), |envelope| envelope.causation_id = Some(id(98))));
     events.push(bench.sees(TapEvent::EffectFinished(finished(9, false))));
     assert_eq!(rules(&events), [Rule::EventsMissing]);
-    // After it, the rules hold again.
+    // After the gap the rules are checked again.
     bench.skip(0, 1);
-    events.push(bench.says(request(3)));
+    events.push(bench.publish(request(3)));
     assert_eq!(rules(&events), [Rule::EventsMissing, Rule::SequenceGap]);
 
     let (mut bench, mut events) = opened();
     bench.skip(2, 0);
-    events.push(bench.says(outcome(1, 0, OutcomeStatus::Matched)));
+    events.push(bench.publish(outcome(1, 0, OutcomeStatus::Matched)));
     assert_eq!(rules(&events), [Rule::EventsMissing], "a hole in the positions is a loss too");
 }
 
@@ -97,7 +97,7 @@ fn repeated_break_symmetry_is_thrashing() {
     let thrashing = |directives: &[(ReplanDirective, f64)]| {
         let (mut bench, mut events) = opened();
         for (round, (kind, d)) in (1..).zip(directives) {
-            events.push(bench.says(directive(1, round, *d, *kind)));
+            events.push(bench.publish(directive(1, round, *d, *kind)));
         }
         rules(&events)
     };
@@ -107,17 +107,17 @@ fn repeated_break_symmetry_is_thrashing() {
     assert_eq!(thrashing(&[(BreakSymmetry, 0.5), (BreakSymmetry, 0.5), (BreakSymmetry, 0.5)]), [Rule::GgsThrashing; 2]);
     // Another directive in between, and a D that does not fall.
     assert_eq!(thrashing(&[(BreakSymmetry, 0.5), (ChangePath, 0.5), (BreakSymmetry, 0.5)]), [Rule::StalledReplan]);
-    // f64 alone would call this a fall.
+    // Compared as `f64`, this would be a fall.
     assert_eq!(thrashing(&[(BreakSymmetry, 0.1 + 0.2), (BreakSymmetry, 0.3)]), [Rule::GgsThrashing]);
 }
 
 #[test]
-fn a_replan_without_a_smaller_gap_is_found_once() {
+fn replan_without_smaller_distance_is_found_once() {
     use ReplanDirective::{ChangeApproach, ChangePath, Refine};
     let stalled = |gaps: &[f64]| {
         let (mut bench, mut events) = opened();
         for ((round, d), kind) in (1..).zip(gaps).zip([Refine, ChangePath, ChangeApproach]) {
-            events.push(bench.says(directive(1, round, *d, kind)));
+            events.push(bench.publish(directive(1, round, *d, kind)));
         }
         rules(&events)
     };
@@ -129,12 +129,12 @@ fn a_replan_without_a_smaller_gap_is_found_once() {
 }
 
 #[test]
-fn many_retries_of_a_task_are_found_once() {
+fn many_retries_are_found_once_per_task() {
     let retried = |number: usize, attempt: u32| {
         let (mut bench, mut events) = opened();
         for _ in 0..number {
             let correction = CorrectionSignal { attempt_number: attempt, ..correction(1, FailureClass::Logical) };
-            events.push(bench.says(correction));
+            events.push(bench.publish(correction));
         }
         rules(&events)
     };
@@ -146,11 +146,11 @@ fn many_retries_of_a_task_are_found_once() {
 }
 
 #[test]
-fn a_repeated_subtask_id_is_found() {
+fn repeated_subtask_id_is_found() {
     let (first, second) = (SubTaskId(Uuid::from_u128(1)), SubTaskId(Uuid::from_u128(2)));
     let found = |subtasks: &[(u128, u32, SubTaskId)]| {
         let (mut bench, mut events) = opened();
-        events.push(bench.says(request(2)));
+        events.push(bench.publish(request(2)));
         for (n, round, subtask) in subtasks {
             // The specification of task 1, or the request of task 2.
             let cause = id(u64::try_from(*n).unwrap());
@@ -166,23 +166,23 @@ fn a_repeated_subtask_id_is_found() {
 
 #[doc = "holds: invariant 6"]
 #[test]
-fn an_accept_after_a_failure_is_found() {
+fn accept_after_a_failure_is_found() {
     let ending = |events: &[fn(&mut Bench) -> Observed]| {
         let (mut bench, mut seen) = opened();
         seen.extend(events.iter().map(|event| event(&mut bench)));
         rules(&seen)
     };
-    let failed: fn(&mut Bench) -> Observed = |bench| bench.says(outcome(1, 0, OutcomeStatus::Failed));
+    let failed: fn(&mut Bench) -> Observed = |bench| bench.publish(outcome(1, 0, OutcomeStatus::Failed));
     let missing: fn(&mut Bench) -> Observed = |bench| {
         let reason = MissingReason::NoReport;
-        bench.says(SubTaskMissing { parent_task_id: task(1), subtask_id: subtask(), round: 0, reason })
+        bench.publish(SubTaskMissing { parent_task_id: task(1), subtask_id: subtask(), round: 0, reason })
     };
-    assert_eq!(ending(&[failed, |bench| bench.says(result(1, 0, 0.0, accept()))]), [Rule::AcceptAfterFailure]);
-    assert_eq!(ending(&[missing, |bench| bench.says(result(1, 0, 0.0, accept()))]), [Rule::AcceptAfterFailure]);
-    // The next round made it good, or the failure was admitted.
-    assert_eq!(ending(&[failed, |bench| bench.says(result(1, 1, 0.0, accept()))]), []);
-    assert_eq!(ending(&[failed, |bench| bench.says(result(1, 0, 0.7, abandon()))]), []);
-    assert_eq!(ending(&[|bench| bench.says(result(1, 0, 0.2, accept()))]), [Rule::AcceptWithUnmet]);
+    assert_eq!(ending(&[failed, |bench| bench.publish(result(1, 0, 0.0, accept()))]), [Rule::AcceptAfterFailure]);
+    assert_eq!(ending(&[missing, |bench| bench.publish(result(1, 0, 0.0, accept()))]), [Rule::AcceptAfterFailure]);
+    // The next round repaired the failure, or the result admits it.
+    assert_eq!(ending(&[failed, |bench| bench.publish(result(1, 1, 0.0, accept()))]), []);
+    assert_eq!(ending(&[failed, |bench| bench.publish(result(1, 0, 0.7, abandon()))]), []);
+    assert_eq!(ending(&[|bench| bench.publish(result(1, 0, 0.2, accept()))]), [Rule::AcceptWithUnmet]);
     assert_eq!(
         ending(&[|bench| {
             let unmet = CriterionReport {
@@ -192,7 +192,7 @@ fn an_accept_after_a_failure_is_found() {
             };
             let mut result = result(1, 0, 0.0, accept());
             result.criteria.push(unmet);
-            bench.says(result)
+            bench.publish(result)
         }]),
         [Rule::AcceptWithUnmet]
     );
@@ -203,33 +203,38 @@ fn an_accept_after_a_failure_is_found() {
 fn messages_after_the_result_are_found() {
     let after = |last: fn(&mut Bench) -> Observed| {
         let (mut bench, mut events) = opened();
-        events.push(bench.says(result(1, 0, 0.0, accept())));
+        events.push(bench.publish(result(1, 0, 0.0, accept())));
         events.push(last(&mut bench));
         rules(&events)
     };
-    assert_eq!(after(|bench| bench.says(result(1, 0, 0.0, accept()))), [Rule::RepeatedFinalResult]);
-    assert_eq!(after(|bench| bench.says(execution(1, ExecutionStatus::Completed, vec![]))), [Rule::AfterFinalResult]);
-    assert_eq!(after(|bench| bench.says(directive(1, 1, 0.5, ReplanDirective::Refine))), [Rule::AfterFinalResult]);
-    assert_eq!(after(|bench| bench.says(artoo_proto::Abort { task_id: task(1) })), []);
-    assert_eq!(after(|bench| bench.says(artoo_proto::CancelRequest { task_id: task(1) })), []);
+    assert_eq!(after(|bench| bench.publish(result(1, 0, 0.0, accept()))), [Rule::RepeatedFinalResult]);
+    assert_eq!(
+        after(|bench| bench.publish(execution(1, ExecutionStatus::Completed, vec![]))),
+        [Rule::AfterFinalResult]
+    );
+    assert_eq!(after(|bench| bench.publish(directive(1, 1, 0.5, ReplanDirective::Refine))), [Rule::AfterFinalResult]);
+    assert_eq!(after(|bench| bench.publish(artoo_proto::Abort { task_id: task(1) })), []);
+    assert_eq!(after(|bench| bench.publish(artoo_proto::CancelRequest { task_id: task(1) })), []);
     let experience: fn(&mut Bench) -> Observed = |bench| {
-        bench.says(MegramDraft {
+        bench.publish(MegramDraft {
             space: "tool:shell".to_owned(),
             entity: "path:/tmp".to_owned(),
             content: String::new(),
             state: MacroState::Accept,
             failure_class: None,
             task_id: task(1),
+            intent: String::new(),
+            lesson: None,
         })
     };
     assert_eq!(after(experience), []);
 }
 
 #[test]
-fn a_missing_result_is_found() {
+fn missing_result_is_found() {
     let (mut bench, mut events) = opened();
-    events.push(bench.says(request(2)));
-    events.push(bench.says(result(2, 0, 0.0, accept())));
+    events.push(bench.publish(request(2)));
+    events.push(bench.publish(result(2, 0, 0.0, accept())));
     let mut detector = Detector::default();
     for event in &events {
         detector.observe(event);
@@ -237,7 +242,7 @@ fn a_missing_result_is_found() {
     assert_eq!(detector.overdue(at(65_000)), [], "the limit and its grace are not over");
     let late: Vec<Rule> = detector.overdue(at(65_001)).iter().map(|finding| finding.rule).collect();
     assert_eq!(late, [Rule::NoFinalResult]);
-    assert_eq!(detector.overdue(at(99_000)), [], "told once");
+    assert_eq!(detector.overdue(at(99_000)), [], "reported once");
     let open = detector.without_result();
     assert_eq!(open.len(), 1);
     assert!(open[0].detail.contains(task(1).as_str()), "{}", open[0]);
@@ -246,7 +251,7 @@ fn a_missing_result_is_found() {
 #[doc = "holds: design R6.87"]
 #[test]
 fn failures_panics_and_drops_are_found() {
-    check(&[], |bench| bench.says(execution(1, ExecutionStatus::Completed, vec![call("glob", CallStatus::Ok, "")])));
+    check(&[], |bench| bench.publish(execution(1, ExecutionStatus::Completed, vec![call("glob", CallStatus::Ok, "")])));
     for (status, rule) in [
         (CallStatus::Failed, Rule::ToolFailed),
         (CallStatus::TimedOut, Rule::ToolFailed),
@@ -254,7 +259,9 @@ fn failures_panics_and_drops_are_found() {
         (CallStatus::Uncertain, Rule::ToolFailed),
         (CallStatus::Denied, Rule::CallDenied),
     ] {
-        check(&[rule], |bench| bench.says(execution(1, ExecutionStatus::Completed, vec![call("shell", status, "")])));
+        check(&[rule], |bench| {
+            bench.publish(execution(1, ExecutionStatus::Completed, vec![call("shell", status, "")]))
+        });
     }
     let address = Address::of(Role::Planner, Some(&task(1)), None);
     check(&[Rule::Panicked], |bench| {
@@ -291,19 +298,19 @@ fn effects_need_authority_cause_and_start() {
     assert_eq!(effect(Role::Planner, &tool, 1, Some(true)), [Rule::EffectOutsideAuthority]);
     assert_eq!(effect(Role::Executor, &tool, 50, Some(true)), [Rule::UnknownCause]);
     assert_eq!(effect(Role::Planner, &model, 1, Some(false)), [Rule::EffectFailed]);
-    // The call's own record tells how a tool ended.
+    // The record of the call says how the tool ended.
     assert_eq!(effect(Role::Executor, &tool, 1, Some(false)), []);
     check(&[Rule::UnknownEffect], |bench| bench.sees(TapEvent::EffectFinished(finished(6, true))));
 }
 
 #[test]
-fn a_trend_compares_the_last_two_rounds() {
+fn trend_compares_the_last_two_rounds() {
     let trend = |directives: &[f64], end: Option<(u32, f64)>| {
         let (mut bench, mut events) = opened();
         for (round, d) in (1..).zip(directives) {
-            events.push(bench.says(directive(1, round, *d, ReplanDirective::Refine)));
+            events.push(bench.publish(directive(1, round, *d, ReplanDirective::Refine)));
         }
-        events.extend(end.map(|(round, d)| bench.says(result(1, round, d, abandon()))));
+        events.extend(end.map(|(round, d)| bench.publish(result(1, round, d, abandon()))));
         let mut detector = Detector::default();
         events.iter().filter_map(|event| detector.observe(event).trend).last()
     };
@@ -312,7 +319,7 @@ fn a_trend_compares_the_last_two_rounds() {
     assert_eq!(trend(&[0.5, 0.5], None), Some(GapTrend::Stable));
     assert_eq!(trend(&[0.4, 0.5], None), Some(GapTrend::Worsening));
     assert_eq!(trend(&[0.5], Some((1, 0.0))), Some(GapTrend::Improving));
-    // The best round is delivered, yet the gap was growing.
+    // The best round is delivered, although D was growing.
     assert_eq!(trend(&[0.4, 0.5], Some((0, 0.4))), Some(GapTrend::Worsening));
     assert_eq!(trend(&[0.4, f64::NAN], None), Some(GapTrend::Worsening));
 }
@@ -321,15 +328,15 @@ fn a_trend_compares_the_last_two_rounds() {
 fn ended_tasks_are_forgotten_first() {
     let mut bench = Bench::default();
     let mut detector = Detector::default();
-    detector.observe(&bench.says(request(0)));
+    detector.observe(&bench.publish(request(0)));
     for n in 1..3_000 {
-        detector.observe(&bench.says(request(n)));
-        detector.observe(&bench.says(result(n, 0, 0.0, accept())));
+        detector.observe(&bench.publish(request(n)));
+        detector.observe(&bench.publish(result(n, 0, 0.0, accept())));
     }
     assert_eq!(detector.tasks.len(), super::TASKS_REMEMBERED);
     assert_eq!(detector.oldest_first.len(), super::TASKS_REMEMBERED);
     assert!(detector.tasks.contains_key(&task(0)), "a task under way is not forgotten");
-    // A word for a forgotten task proves nothing.
+    // A message of a forgotten task proves nothing.
     let late = bench.says_with(outcome(1, 0, OutcomeStatus::Matched), |envelope| envelope.causation_id = Some(id(2)));
     assert_eq!(detector.observe(&late).findings, []);
 }
@@ -339,7 +346,7 @@ fn unfinished_timers_of_ended_tasks_are_forgotten() {
     let mut bench = Bench::default();
     let mut detector = Detector::default();
     for n in 0..10_000 {
-        let asked = bench.says(request(n));
+        let asked = bench.publish(request(n));
         detector.observe(&asked);
         let timer = EffectStarted {
             effect_id: EffectId(Uuid::from_u128(n)),
@@ -351,11 +358,11 @@ fn unfinished_timers_of_ended_tasks_are_forgotten() {
             digest: String::new(),
         };
         assert_eq!(detector.observe(&bench.sees(TapEvent::EffectStarted(timer))).findings, []);
-        assert_eq!(detector.observe(&bench.says(result(n, 0, 0.0, accept()))).findings, []);
+        assert_eq!(detector.observe(&bench.publish(result(n, 0, 0.0, accept()))).findings, []);
     }
     assert!(detector.effects.len() <= super::EFFECTS_REMEMBERED);
     let mut fresh = Detector::default();
-    fresh.observe(&bench.says(request(1)));
+    fresh.observe(&bench.publish(request(1)));
     for n in 0..6_000 {
         let effect = EffectStarted {
             effect_id: EffectId(Uuid::from_u128(n)),
@@ -371,6 +378,7 @@ fn unfinished_timers_of_ended_tasks_are_forgotten() {
     assert!(fresh.incomplete && fresh.effects.len() == super::EFFECTS_REMEMBERED, "more than can be remembered");
 }
 
+/// The end of a piece of work outside the System.
 fn finished(effect: u128, ok: bool) -> EffectFinished {
     EffectFinished {
         effect_id: EffectId(Uuid::from_u128(effect)),

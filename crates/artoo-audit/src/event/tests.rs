@@ -8,10 +8,12 @@ use super::{AuditEvent, EVENT_MAX_BYTES, Note};
 use crate::finding::{Finding, Rule};
 use crate::testing::{Bench, at, call, execution, request, task};
 
+/// The log entry for a message, as JSON.
 fn entry(message: impl Into<artoo_proto::Message>) -> Value {
-    written(&AuditEvent::seen(&Bench::default().says(message), vec![]))
+    written(&AuditEvent::seen(&Bench::default().publish(message), vec![]))
 }
 
+/// A log entry as JSON.
 fn written(event: &AuditEvent) -> Value {
     let mut text = b"{".to_vec();
     event.write(&mut text).unwrap();
@@ -20,7 +22,7 @@ fn written(event: &AuditEvent) -> Value {
 }
 
 #[test]
-fn a_short_message_is_stored_whole() {
+fn short_message_is_stored_whole() {
     let entry = entry(request(1));
     assert_eq!(entry["event"], "message");
     assert_eq!(entry["tap"], 0);
@@ -49,15 +51,15 @@ fn texts_are_shortened_and_secrets_redacted() {
 }
 
 #[test]
-fn an_event_never_exceeds_its_limit() {
-    // Many texts of middling length: the tighter limit makes it fit.
+fn event_never_exceeds_its_limit() {
+    // Many texts of medium length: the tighter limit makes the event fit.
     let calls = (0..100).map(|_| call("shell", CallStatus::Ok, &"ä".repeat(1_900))).collect();
     let tight = entry(execution(1, ExecutionStatus::Completed, calls));
     assert!(tight.to_string().len() <= EVENT_MAX_BYTES + 200);
     assert!(
         tight["envelope"]["message"]["content"]["tool_calls"][0]["output"].as_str().unwrap().contains("[1780 more")
     );
-    // Too much structure for any limit: only what identifies it is kept, and how much is left out.
+    // Too many fields for any limit: only the identifying ones are stored, with a note of what is left out.
     let calls = (0..5_000).map(|_| call("shell", CallStatus::Ok, "x")).collect();
     let many = entry(execution(1, ExecutionStatus::Completed, calls));
     assert_eq!(many["envelope"]["message"]["content"]["tool_calls"].as_array().unwrap().len(), 129);
@@ -70,7 +72,7 @@ fn an_event_never_exceeds_its_limit() {
 }
 
 #[test]
-fn every_kind_of_tap_event_has_an_entry() {
+fn every_tap_event_kind_has_an_entry() {
     let address = Address::of(Role::Planner, Some(&task(1)), None);
     for (event, name) in [
         (TapEvent::Gap { missing: 2 }, "gap"),

@@ -10,23 +10,27 @@ use crate::event::{AuditEvent, Note};
 use crate::testing::{Bench, at, lines, request, values};
 use crate::verify::verify;
 
+/// A temporary folder and the path of its log.
 fn folder() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("audit.jsonl");
     (dir, path)
 }
 
+/// Opens a log, with the notes about what was found.
 fn open(path: &Path) -> (AuditLog, Vec<Note>) {
     AuditLog::open(path, at(0), None).unwrap()
 }
 
+/// Appends this many events to a log.
 fn write(log: &mut AuditLog, events: u128) {
     let mut bench = Bench::default();
     for n in 0..events {
-        log.append(&AuditEvent::seen(&bench.says(request(n)), vec![])).unwrap();
+        log.append(&AuditEvent::seen(&bench.publish(request(n)), vec![])).unwrap();
     }
 }
 
+/// The kinds of event in a log, in order.
 fn events(path: &Path) -> Vec<String> {
     values(path).iter().map(|line| line["event"].as_str().unwrap().to_owned()).collect()
 }
@@ -47,14 +51,14 @@ fn reopening_continues_the_chain() {
     assert_eq!(lines[0]["prev"], "0".repeat(64));
     assert_eq!(lines[4]["prev"], lines[3]["hash"]);
     assert_eq!(lines[4]["n"], 5);
-    // The definition, computed once by hand.
+    // The hash as documented, computed here a second time.
     let text = &super::super::testing::lines(&path)[4];
     let body = text.rsplit_once(r#","hash":"#).unwrap().0;
     assert_eq!(lines[4]["hash"], crate::verify::sha256(body.as_bytes()));
 }
 
 #[test]
-fn only_the_owner_can_read_it() {
+fn only_the_owner_can_read_logs() {
     let (_dir, path) = folder();
     fs::write(&path, "").unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
@@ -64,7 +68,7 @@ fn only_the_owner_can_read_it() {
 
 #[doc = "holds: design S2"]
 #[test]
-fn an_incomplete_last_line_is_removed() {
+fn incomplete_last_line_is_removed() {
     let (_dir, path) = folder();
     let (mut log, _) = open(&path);
     write(&mut log, 3);
@@ -82,7 +86,7 @@ fn an_incomplete_last_line_is_removed() {
 
 #[doc = "holds: design S3"]
 #[test]
-fn a_damaged_log_is_renamed_and_noted() {
+fn damaged_log_is_renamed_and_noted() {
     let (dir, path) = folder();
     let (mut log, _) = open(&path);
     write(&mut log, 3);
@@ -114,7 +118,7 @@ fn a_damaged_log_is_renamed_and_noted() {
 }
 
 #[test]
-fn a_shortened_log_is_noted() {
+fn shortened_log_is_noted() {
     let (_dir, path) = folder();
     let (mut log, _) = open(&path);
     write(&mut log, 3);
@@ -158,7 +162,7 @@ fn the_chain_spans_segments() {
 }
 
 #[test]
-fn a_log_of_version_0_1_0_is_continued() {
+fn old_version_log_is_continued() {
     let (dir, path) = folder();
     let fixture = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name);
     fs::copy(fixture("audit-0.1.0.jsonl"), &path).unwrap();
@@ -198,7 +202,7 @@ fn damage_in_compressed_segments_is_found() {
 }
 
 #[test]
-fn a_segment_that_cannot_be_compressed_stays_plain() {
+fn segment_without_compression_stays_plain() {
     let (dir, path) = folder();
     let (mut log, _) = open(&path);
     log.segment_max = 2_000;
@@ -214,7 +218,7 @@ fn a_segment_that_cannot_be_compressed_stays_plain() {
 
 #[doc = "holds: design S4"]
 #[test]
-fn events_lost_to_a_full_disk_are_reported() {
+fn events_lost_on_full_disk_are_reported() {
     let (_dir, path) = folder();
     let (mut log, _) = open(&path);
     write(&mut log, 1);
@@ -237,7 +241,7 @@ fn events_lost_to_a_full_disk_are_reported() {
 
 #[doc = "holds: design S5"]
 #[test]
-fn a_folder_that_cannot_be_written_is_an_error_not_a_panic() {
+fn unwritable_folder_is_an_error() {
     let (dir, path) = folder();
     assert!(matches!(
         AuditLog::open(&dir.path().join("none/audit.jsonl"), at(0), None),
@@ -248,9 +252,9 @@ fn a_folder_that_cannot_be_written_is_an_error_not_a_panic() {
 }
 
 #[test]
-fn a_batch_equals_single_writes() {
+fn batch_equals_single_writes() {
     let mut bench = Bench::default();
-    let events: Vec<AuditEvent> = (0..5).map(|n| AuditEvent::seen(&bench.says(request(n)), vec![])).collect();
+    let events: Vec<AuditEvent> = (0..5).map(|n| AuditEvent::seen(&bench.publish(request(n)), vec![])).collect();
     let written = |together: bool| {
         let (_dir, path) = folder();
         let (mut log, _) = open(&path);
@@ -267,7 +271,7 @@ fn a_batch_equals_single_writes() {
 
 #[doc = "holds: design S4"]
 #[test]
-fn a_failed_batch_writes_nothing() {
+fn failed_batch_writes_nothing() {
     let (_dir, path) = folder();
     let (mut log, _) = open(&path);
     write(&mut log, 1);

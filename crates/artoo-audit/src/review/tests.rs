@@ -1,4 +1,4 @@
-//! What is told since the last look: of whole logs, of several, and of damaged ones.
+//! Reviews of undamaged logs, of several logs, and of damaged ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,13 +17,13 @@ fn run(log: &Path, n: u128, ms: i64) {
     let (mut auditor, mut bench) = (Auditor::new(at(ms)), Bench::default());
     let calls = vec![call("glob", CallStatus::Failed, "")];
     for mut observed in [
-        bench.says(request(n)),
-        bench.says(spec(n)),
-        bench.says(correction(n, FailureClass::Logical)),
-        bench.says(execution(n, ExecutionStatus::Failed, calls)),
-        bench.says(directive(n, 1, 0.8, ReplanDirective::ChangePath)),
-        bench.says(directive(n, 2, 0.5, ReplanDirective::ChangePath)),
-        bench.says(result(n, 2, 0.5, abandon())),
+        bench.publish(request(n)),
+        bench.publish(spec(n)),
+        bench.publish(correction(n, FailureClass::Logical)),
+        bench.publish(execution(n, ExecutionStatus::Failed, calls)),
+        bench.publish(directive(n, 1, 0.8, ReplanDirective::ChangePath)),
+        bench.publish(directive(n, 2, 0.5, ReplanDirective::ChangePath)),
+        bench.publish(result(n, 2, 0.5, abandon())),
     ] {
         observed.at = at(ms);
         log.append(&auditor.observe(&observed)).unwrap();
@@ -39,7 +39,7 @@ fn folder() -> (tempfile::TempDir, [PathBuf; 2]) {
     (dir, logs)
 }
 
-/// What is new; the look is stored.
+/// The report since the last look; the new look is stored.
 fn look(dir: &Path, logs: &[PathBuf], ms: i64) -> AuditReport {
     let (report, look) = review(logs, Look::load(dir).as_ref(), at(ms));
     look.save(dir).unwrap();
@@ -48,7 +48,7 @@ fn look(dir: &Path, logs: &[PathBuf], ms: i64) -> AuditReport {
 }
 
 #[test]
-fn what_was_told_is_not_told_again() {
+fn second_review_is_empty() {
     let (dir, logs) = folder();
     let minute = |n: i64| n * 60_000;
     run(&logs[1], 1, minute(1));
@@ -57,7 +57,7 @@ fn what_was_told_is_not_told_again() {
     let report = look(dir.path(), &logs, minute(5));
     assert_eq!((report.window_start, report.tasks_observed, report.total_corrections), (at(minute(1)), 3, 3));
     assert_eq!((report.tool_health.execution_failures, report.tool_health.logical_retries), (3, 3));
-    // Both logs in the order of time.
+    // Findings of both logs, in the order of time.
     let failed = |n: u64| format!("tool_failed: glob failed (2026-01-01 00:0{n} UTC)");
     assert_eq!(report.anomalies, [failed(1), failed(2), failed(3)]);
     let trends: Vec<_> = report.gap_trends.iter().map(|task| (task.task_id.clone(), task.trend)).collect();
@@ -71,20 +71,20 @@ fn what_was_told_is_not_told_again() {
 }
 
 #[test]
-fn a_log_without_the_last_line_seen_is_read_whole() {
+fn log_missing_the_seen_line_is_reread() {
     let (dir, logs) = folder();
     run(&logs[1], 1, 0);
     look(dir.path(), &logs, 1);
     fs::remove_file(&logs[1]).unwrap();
     run(&logs[1], 2, 2);
     assert_eq!(look(dir.path(), &logs, 3).tasks_observed, 1);
-    // A file that can't be read counts as no look.
+    // An unreadable look counts as none.
     fs::write(dir.path().join("audit_look.json"), "{").unwrap();
     assert_eq!(look(dir.path(), &logs, 4).tasks_observed, 1);
 }
 
 #[test]
-fn only_undamaged_lines_are_told() {
+fn damaged_lines_are_not_reported() {
     let (dir, logs) = folder();
     run(&logs[1], 1, 0);
     let text = fs::read_to_string(&logs[1]).unwrap();
@@ -94,7 +94,7 @@ fn only_undamaged_lines_are_told() {
 }
 
 #[test]
-fn problems_of_the_log_are_told() {
+fn problems_of_the_log_are_reported() {
     let (dir, logs) = folder();
     run(&logs[1], 1, 0);
     let torn = fs::read_to_string(&logs[1]).unwrap() + "{\"n\":9,";
@@ -107,7 +107,7 @@ fn problems_of_the_log_are_told() {
 }
 
 #[test]
-fn a_log_of_version_0_1_0_is_told() {
+fn old_version_log_is_reviewed() {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/audit-0.1.0.jsonl");
     let (report, _) = review(&[fixture], None, at(0));
     assert_eq!((report.tasks_observed, report.anomalies), (2, Vec::<String>::new()));

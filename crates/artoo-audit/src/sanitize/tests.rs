@@ -8,18 +8,22 @@ use serde_json::{Value, json};
 
 use super::{LIST_MAX_ENTRIES, sanitized};
 
+/// The sanitised value.
 fn written(value: &impl Serialize, max_chars: usize) -> Value {
     serde_json::from_slice(&sanitized(value, max_chars, usize::MAX).unwrap()).unwrap()
 }
 
+/// A random value with secrets, escape sequences and other special characters in its texts.
 fn any_value() -> impl Strategy<Value = Value> {
     value_of("([ -~]{0,20}|password|api_key|sk-a{18}|x=y|[\n\u{1b}ä鍵\"\\\\]){0,3}")
 }
 
+/// A random value whose texts need no change.
 fn harmless_value() -> impl Strategy<Value = Value> {
     value_of("[a-c ä]{0,20}")
 }
 
+/// A random value with texts of this pattern.
 fn value_of(text: &'static str) -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -56,7 +60,7 @@ proptest! {
         let kept = written(&value, max_chars);
         for text in texts(&kept) {
             prop_assert!(!text.contains('\u{1b}'), "{:?}", text);
-            // Within a word it is not taken for a key.
+            // A key inside a word is not recognised as one.
             let mut keys = text.match_indices("sk-aaaaaaaaaaaaaaaaaa").map(|(at, _)| &text[..at]);
             prop_assert!(keys.all(|before| before.ends_with(char::is_alphanumeric)), "{:?}", text);
             prop_assert!(text.chars().count() <= max_chars + "… [99 more characters]".chars().count(), "{:?}", text);
@@ -77,12 +81,15 @@ fn long_lists_are_cut_with_a_count() {
     assert_eq!(written(&json!({"list": vec![1; 128]}), 100), json!({"list": vec![1; 128]}));
 }
 
+/// A unit struct, to be serialised.
 #[derive(Serialize)]
 struct Unit;
 
+/// A newtype struct, to be serialised.
 #[derive(Serialize)]
 struct Wrapped(Option<&'static str>);
 
+/// An enum with every kind of variant, to be serialised.
 #[derive(Serialize)]
 enum Kinds {
     Plain,
@@ -91,6 +98,7 @@ enum Kinds {
     Named { password: Wrapped, token: [&'static str; 1], n: i8 },
 }
 
+/// An internally tagged enum, to be serialised.
 #[derive(Serialize)]
 #[serde(tag = "kind")]
 enum Tagged {

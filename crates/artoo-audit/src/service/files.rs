@@ -17,7 +17,7 @@ use crate::words;
 
 /// Maximum number of processes that can write audit logs in one folder.
 #[doc(alias = "limit")]
-const LANES_MAX: u32 = 16;
+const WRITERS_MAX: u32 = 16;
 
 /// The open files of one process.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(super) struct Files {
     pub(super) log: AuditLog,
     pub(super) stats_path: PathBuf,
     pub(super) stats: AuditStats,
-    /// What was found when the log was opened; it is in the log too.
+    /// Notes that were written to the log when it was opened.
     pub(super) notes: Vec<Note>,
     /// Lock on the log, held until this value is dropped.
     _lock: File,
@@ -38,17 +38,18 @@ impl Files {
         let dir = &config.dir;
         let trace = trace(dir, &config.traces);
         DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(|source| folder(dir, source))?;
-        for lane in 1..=LANES_MAX {
-            let suffix = if lane == 1 { String::new() } else { format!("-{lane}") };
+        for number in 1..=WRITERS_MAX {
+            let suffix = if number == 1 { String::new() } else { format!("-{number}") };
             if let Some(lock) = try_lock(&dir.join(format!("audit{suffix}.lock")))? {
-                return Self::open_lane(dir.join(format!("audit{suffix}.jsonl")), trace, now, lock);
+                return Self::open_locked(dir.join(format!("audit{suffix}.jsonl")), trace, now, lock);
             }
         }
-        Err(AuditError::InUse { path: dir.to_owned(), lanes: LANES_MAX })
+        Err(AuditError::InUse { path: dir.to_owned(), processes: WRITERS_MAX })
     }
 
-    /// Opens a locked log with its statistics, and notes what was found. `trace` shows that there was a log before.
-    fn open_lane(log_path: PathBuf, trace: Option<String>, now: Timestamp, lock: File) -> Result<Self, AuditError> {
+    /// Opens a locked log with its statistics, and notes problems in the log. `trace` is a file of an earlier run whose
+    /// log is missing.
+    fn open_locked(log_path: PathBuf, trace: Option<String>, now: Timestamp, lock: File) -> Result<Self, AuditError> {
         let stats_path = stats_path(&log_path).unwrap_or_else(|| log_path.with_extension("stats.json"));
         let is_missing = !stats_path.exists();
         let (stats, problem) = load_or_new(&stats_path, now);
@@ -69,21 +70,22 @@ impl Files {
     }
 }
 
-/// Says that the folder's log was deleted with its statistics, if one of the traces of earlier runs has content; `None`
-/// if there is a log or no trace.
+/// The problem that the folder's log was deleted with its statistics, although one of `traces`, files of earlier runs,
+/// is not empty. `None` if there is a log or no trace.
 #[must_use]
 pub fn deleted_log(dir: &Path, traces: &[PathBuf]) -> Option<String> {
     trace(dir, traces).map(|trace| words::log_missing(&trace))
 }
 
-/// The name of the first trace with content, if the folder has neither a log nor statistics.
+/// The file name of the first of `traces` that is not empty; `None` if there is none, or the folder has a log or
+/// statistics.
 fn trace(dir: &Path, traces: &[PathBuf]) -> Option<String> {
     let is_log = |name: &str| name.starts_with("audit") && (name.contains(".jsonl") || name.contains("_stats"));
     let mut names = fs::read_dir(dir).ok()?.flatten().map(|entry| entry.file_name());
     if names.any(|name| name.to_str().is_some_and(is_log)) {
         return None;
     }
-    // A store that was only opened has empty files.
+    // Memory, evidence and undo create empty files when they are opened, before the first task.
     let is_filled = |path: &Path| fs::metadata(path).is_ok_and(|file| file.is_dir() || file.len() > 0);
     let has_content = |path: &&PathBuf| match fs::read_dir(path) {
         Ok(entries) => entries.flatten().any(|entry| is_filled(&entry.path())),

@@ -23,11 +23,13 @@ struct Wire {
 }
 
 impl Wire {
+    /// A bus and a tap of this capacity.
     fn new(capacity: usize) -> (Self, artoo_bus::Tap) {
         let (sender, receiver) = tap(capacity);
         (Self { bus: Bus::new(), tap: sender, next: 0 }, receiver)
     }
 
+    /// Publishes a message from its regular sender; returns its number.
     fn publish(&mut self, cause: Option<u64>, message: impl Into<Message>) -> u64 {
         let message = message.into();
         let from = route::route(message.kind()).unwrap().from;
@@ -35,6 +37,7 @@ impl Wire {
         self.publish_as(&from, cause, message)
     }
 
+    /// Publishes a message from this sender; returns its number.
     fn publish_as(&mut self, from: &Address, cause: Option<u64>, message: Message) -> u64 {
         let n = self.next;
         self.next += 1;
@@ -45,7 +48,7 @@ impl Wire {
         n
     }
 
-    /// A whole task: three messages.
+    /// Publishes the three messages of a whole task.
     fn task(&mut self, n: u128) {
         let asked = self.publish(None, request(n));
         let understood = self.publish(Some(asked), spec(n));
@@ -54,11 +57,13 @@ impl Wire {
     }
 }
 
+/// A configuration for this folder.
 fn config(dir: &Path, report_every: Duration) -> AuditConfig {
     let traces = vec![dir.join("memory.journal"), dir.join("undo")];
     AuditConfig { dir: dir.to_owned(), traces, clock: Box::new(|| at(1_000)), report_every }
 }
 
+/// Starts the auditor on this folder.
 fn start(dir: &Path, receiver: artoo_bus::Tap) -> AuditService {
     spawn(receiver, config(dir, REPORT_EVERY)).unwrap()
 }
@@ -69,6 +74,7 @@ fn all(path: &Path) -> Vec<Value> {
     before.unwrap_or_default().into_iter().chain(values(path)).collect()
 }
 
+/// The lines of a log that record this kind of event.
 fn events(path: &Path, event: &str) -> Vec<Value> {
     all(path).into_iter().filter(|line| line["event"] == event).collect()
 }
@@ -87,7 +93,7 @@ fn every_message_has_a_line() {
     assert_eq!((report.trigger, report.tasks_observed), (Trigger::OnDemand, 1));
     assert_eq!(
         report.boundary_violations,
-        [format!("refused: FinalResult from R3/{}: FinalResult belongs to R7, not to R3", task(1))]
+        [format!("refused: FinalResult from R3/{}: only R7 may publish FinalResult, not R3", task(1))]
     );
     let summary = service.close().unwrap();
     assert_eq!((summary.events, summary.missing, summary.lost, summary.found.len()), (4, 0, 0, 0));
@@ -104,7 +110,7 @@ fn every_message_has_a_line() {
 }
 
 #[test]
-fn an_undo_is_noted_in_the_log() {
+fn undo_is_noted_in_the_log() {
     let dir = tempfile::tempdir().unwrap();
     let (_sender, receiver) = tap(1);
     let service = start(dir.path(), receiver);
@@ -118,7 +124,7 @@ fn an_undo_is_noted_in_the_log() {
 }
 
 #[test]
-fn the_timer_makes_reports() {
+fn timer_makes_reports() {
     let dir = tempfile::tempdir().unwrap();
     let (_wire, receiver) = Wire::new(100);
     let service = spawn(receiver, config(dir.path(), Duration::ZERO)).unwrap();
@@ -135,7 +141,7 @@ fn the_timer_makes_reports() {
 
 #[doc = "holds: principle 5; design R6.22"]
 #[test]
-fn a_restart_keeps_the_counts_and_the_chain() {
+fn restart_keeps_counts_and_chain() {
     let dir = tempfile::tempdir().unwrap();
     for run in 1..=3 {
         let (mut wire, receiver) = Wire::new(100);
@@ -152,7 +158,7 @@ fn a_restart_keeps_the_counts_and_the_chain() {
 
 #[doc = "holds: design B2"]
 #[test]
-fn a_slow_auditor_reports_lost_events() {
+fn slow_auditor_reports_lost_events() {
     let dir = tempfile::tempdir().unwrap();
     let (mut wire, receiver) = Wire::new(4);
     // Ten events are offered before any is read: four fit, six are lost, and a gap reports them once there is room.
@@ -161,11 +167,11 @@ fn a_slow_auditor_reports_lost_events() {
     }
     let service = start(dir.path(), receiver);
     let report = service.report().unwrap();
-    assert_eq!(report.anomalies.len(), 0, "nothing can be told before the next event: {report:?}");
+    assert_eq!(report.anomalies.len(), 0, "no gap is known before the next event: {report:?}");
     wire.publish(None, request(10));
     let report = service.report().unwrap();
     assert_eq!(report.anomalies, ["events_missing: 6 events: the auditor was too slow for the bus"]);
-    assert_eq!(report.boundary_violations, Vec::<String>::new(), "a gap accuses nobody");
+    assert_eq!(report.boundary_violations, Vec::<String>::new(), "a gap is not a violation of a role");
     drop(wire);
     let summary = service.close().unwrap();
     assert_eq!((summary.events, summary.missing), (6, 6));
@@ -210,7 +216,7 @@ fn closing_and_dropping_drain_the_tap() {
 }
 
 #[test]
-fn a_missing_result_is_reported_at_close() {
+fn missing_result_is_reported_at_close() {
     let dir = tempfile::tempdir().unwrap();
     let (mut wire, receiver) = Wire::new(100);
     wire.publish(None, request(1));
@@ -223,7 +229,7 @@ fn a_missing_result_is_reported_at_close() {
 
 #[doc = "holds: law 3.4; design S4"]
 #[test]
-fn a_full_disk_does_not_stop_the_auditor() {
+fn full_disk_does_not_stop_the_auditor() {
     let dir = tempfile::tempdir().unwrap();
     symlink("/dev/full", dir.path().join("audit.jsonl")).unwrap();
     let (mut wire, receiver) = Wire::new(100);
@@ -244,7 +250,7 @@ fn a_full_disk_does_not_stop_the_auditor() {
 
 #[doc = "holds: design S5"]
 #[test]
-fn an_unusable_folder_is_an_error() {
+fn unusable_folder_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("file"), "").unwrap();
     let (_wire, receiver) = Wire::new(1);
@@ -254,7 +260,7 @@ fn an_unusable_folder_is_an_error() {
 
 #[doc = "holds: design S6"]
 #[test]
-fn a_second_process_writes_its_own_log() {
+fn second_process_writes_its_own_log() {
     let dir = tempfile::tempdir().unwrap();
     let (mut first_wire, first_receiver) = Wire::new(100);
     let (mut second_wire, second_receiver) = Wire::new(100);
@@ -287,7 +293,7 @@ fn unusable_statistics_are_renamed_and_reported() {
 
 #[doc = "holds: design S3"]
 #[test]
-fn tampering_is_in_the_next_report() {
+fn tampering_is_reported_by_the_next_report() {
     let dir = tempfile::tempdir().unwrap();
     let log = dir.path().join("audit.jsonl");
     let (mut wire, receiver) = Wire::new(100);
@@ -305,7 +311,7 @@ fn tampering_is_in_the_next_report() {
 }
 
 #[test]
-fn the_next_process_notices_removed_lines() {
+fn next_process_notices_removed_lines() {
     let dir = tempfile::tempdir().unwrap();
     let log = dir.path().join("audit.jsonl");
     let (mut wire, receiver) = Wire::new(100);
@@ -331,7 +337,7 @@ fn the_next_process_notices_removed_lines() {
 }
 
 #[test]
-fn a_deleted_log_is_noticed_by_traces() {
+fn deleted_log_is_noticed_by_traces() {
     let check = |prepare: &dyn Fn(&Path), expected: Option<&str>| {
         let dir = tempfile::tempdir().unwrap();
         prepare(dir.path());
@@ -341,7 +347,7 @@ fn a_deleted_log_is_noticed_by_traces() {
             let (_wire, receiver) = Wire::new(1);
             let service = start(dir.path(), receiver);
             let told = problem.as_ref().filter(|_| run == 0);
-            assert_eq!(service.gaps().first(), told, "told by the run that notices it");
+            assert_eq!(service.gaps().first(), told, "reported by the run that notices it");
             service.close().unwrap();
             let gaps = verify(&dir.path().join("audit.jsonl")).unwrap().gaps;
             assert_eq!(
@@ -367,7 +373,7 @@ fn a_deleted_log_is_noticed_by_traces() {
 }
 
 #[test]
-fn an_overdue_task_is_in_the_log_and_the_report() {
+fn overdue_task_is_logged_and_reported() {
     let dir = tempfile::tempdir().unwrap();
     let (mut wire, receiver) = Wire::new(100);
     let clock = Box::new(|| at(1_000_000));
@@ -375,7 +381,7 @@ fn an_overdue_task_is_in_the_log_and_the_report() {
     wire.publish(None, request(1));
     let report = service.report().unwrap();
     assert_eq!(report.anomalies.len(), 1, "{report:?}");
-    assert_eq!(service.report().unwrap().anomalies.len(), 0, "told once");
+    assert_eq!(service.report().unwrap().anomalies.len(), 0, "reported once");
     let found = events(&dir.path().join("audit.jsonl"), "found");
     assert_eq!((found.len(), &found[0]["findings"][0]["rule"]), (1, &"no_final_result".into()));
 }

@@ -52,6 +52,7 @@ pub(super) struct Worker {
 }
 
 impl Worker {
+    /// The worker of these files and channels.
     pub(super) fn new(
         files: Files,
         tap: Tap,
@@ -100,6 +101,13 @@ impl Worker {
                 Ok(Command::Note(note)) => {
                     let at = (self.config.clock)();
                     self.append(&AuditEvent::note(at, note));
+                }
+                Ok(Command::Resumed(task_id, events, reply)) => {
+                    self.auditor.replayed(&events);
+                    let at = (self.config.clock)();
+                    self.append(&AuditEvent::note(at, Note::Resumed { task_id, events: events.len() as u64 }));
+                    // The caller waits for this.
+                    let _ = reply.send(());
                 }
                 Ok(Command::Close(reply)) => break Some(reply),
                 Err(RecvTimeoutError::Disconnected) => break None,
@@ -229,7 +237,7 @@ impl Worker {
         }
     }
 
-    /// Syncs the log, then the statistics, which must never name a line that is not on the disk.
+    /// Syncs the log, then writes the statistics, which must never name a line that is not on the disk.
     fn persist(&mut self) {
         self.write();
         self.persisted = Instant::now();

@@ -17,7 +17,7 @@ fn seven() -> (tempfile::TempDir, PathBuf, Vec<String>) {
     let (mut log, _) = AuditLog::open(&path, at(0), None).unwrap();
     let mut bench = Bench::default();
     for n in 0..6 {
-        log.append(&AuditEvent::seen(&bench.says(request(n)), vec![])).unwrap();
+        log.append(&AuditEvent::seen(&bench.publish(request(n)), vec![])).unwrap();
     }
     let stats = AuditStats { head: Some(log.head()), ..AuditStats::new(at(0)) };
     save_stats(&dir.path().join("audit_stats.json"), &stats).unwrap();
@@ -36,7 +36,7 @@ fn check(tamper: impl FnOnce(&mut Vec<String>), expected: (u64, &str)) {
 }
 
 #[test]
-fn an_untouched_log_verifies() {
+fn untouched_log_verifies() {
     let (_dir, path, lines) = seven();
     let verified = verify(&path).unwrap();
     assert_eq!(verified.lines, 7);
@@ -98,7 +98,7 @@ fn removed_bytes_and_files_are_found() {
 }
 
 #[test]
-fn without_statistics_a_shortened_log_passes() {
+fn shortened_log_passes_without_statistics() {
     // The limit that the README names: a chain can't show what was cut from its end.
     let (dir, path, lines) = seven();
     fs::remove_file(dir.path().join("audit_stats.json")).unwrap();
@@ -107,7 +107,7 @@ fn without_statistics_a_shortened_log_passes() {
 }
 
 #[test]
-fn an_endless_line_is_not_read_whole() {
+fn endless_line_is_not_read_whole() {
     let (_dir, path, _) = seven();
     fs::write(&path, "x".repeat(3_000_000)).unwrap();
     assert!(matches!(verify(&path).unwrap_err().what, Damage::NotARecord));

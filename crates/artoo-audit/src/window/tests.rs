@@ -18,6 +18,7 @@ fn stats(before: (u64, u64, u64), newest: &[(bool, u64)]) -> AuditStats {
     stats
 }
 
+/// Checks the drift alerts for these counts.
 fn check(before: (u64, u64, u64), newest: &[(bool, u64)], expected: &[&str]) {
     assert_eq!(stats(before, newest).report(Trigger::OnDemand).drift_alerts, expected, "{newest:?} after {before:?}");
 }
@@ -45,7 +46,7 @@ fn drift_compares_the_last_ten_tasks() {
 }
 
 #[test]
-fn a_full_tally_counts_the_rest() {
+fn full_tally_counts_the_rest() {
     let mut tally = Tally::default();
     for n in 0..100 {
         tally.add(format!("{n:03}"));

@@ -1,24 +1,24 @@
-//! Singular and plural, zero figures, and the one line about a report.
+//! Times, zero figures, and the summary of a report.
 
 use artoo_proto::{AuditReport, GapTrend, TaskTrend, ToolHealth, Trigger};
 
-use super::{count, figures, finding, minute, summary};
+use super::{figures, finding, minute, summary};
 use crate::finding::Rule;
 use crate::testing::{at, task};
 use crate::window::AuditStats;
 
+/// A report without any counts.
 fn empty() -> AuditReport {
     AuditStats::new(at(0)).report(Trigger::Periodic)
 }
 
+/// The texts as strings.
 fn lines(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
 #[test]
-fn numbers_have_their_nouns() {
-    let counted = [(0, "task"), (1, "task"), (2, "task"), (1, "oddity"), (3, "oddity")].map(|(n, noun)| count(n, noun));
-    assert_eq!(counted, ["0 tasks", "1 task", "2 tasks", "1 oddity", "3 oddities"]);
+fn times_are_shown_to_the_minute() {
     assert_eq!(minute(at(61_000)), "2026-01-01 00:01 UTC");
 }
 
@@ -41,23 +41,23 @@ fn figures_leave_out_zeros() {
 }
 
 #[test]
-fn a_report_is_told_in_one_line() {
+fn report_has_a_summary() {
     let check = |violations: &[&str], drift: &[&str], anomalies: &[&str], expected: Option<&str>| {
         let (boundary_violations, drift_alerts, anomalies) = (lines(violations), lines(drift), lines(anomalies));
         let report = AuditReport { boundary_violations, drift_alerts, anomalies, tasks_observed: 4, ..empty() };
         assert_eq!(summary(&report).as_deref(), expected);
     };
     check(&[], &[], &[], None);
-    check(&[], &[], &["tool_failed: glob failed"], Some("The log notes 1 oddity: glob failed (artoo audit)"));
-    // The user denied it, and the result says so.
+    check(&[], &[], &["tool_failed: glob failed"], Some("The log notes 1 anomaly: glob failed (artoo audit)"));
+    // The result of the task names denied calls.
     check(&[], &[], &["call_denied: shell was not allowed"], None);
     check(
         &["refused: Plan from R3"],
         &["more retries: 9"],
         &["tool_failed: glob failed (×2)"],
         Some(
-            "The log notes 1 broken rule and 2 oddities: the message bus refused a message: Plan from R3, \
-             more retries: 9, glob failed (×2); artoo audit tells more.",
+            "The log notes 1 broken rule and 2 anomalies: the message bus refused a message: Plan from R3, \
+             more retries: 9, glob failed (×2); artoo audit shows all.",
         ),
     );
     let long = "x".repeat(10_000);
@@ -67,7 +67,7 @@ fn a_report_is_told_in_one_line() {
 }
 
 #[test]
-fn every_rule_has_words() {
+fn every_rule_has_a_description() {
     for rule in Rule::ALL {
         let told = finding(&format!("{}: the detail", rule.name()));
         assert!(told.ends_with("the detail") && !told.contains('_'), "{told}");

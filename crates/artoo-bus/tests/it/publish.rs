@@ -9,22 +9,27 @@ use uuid::Uuid;
 
 use artoo_bus::{Bus, Delivery, MAILBOX_CAPACITY, Refusal, TASK_END_RESERVE, TASK_MESSAGES_MAX, TapEvent};
 
+/// A time in milliseconds since 1970.
 pub(crate) fn at(ms: i64) -> Timestamp {
     Timestamp::from_millis(ms)
 }
 
+/// Message id number `n`.
 pub(crate) fn id(n: u64) -> MessageId {
     MessageId(Uuid::from_u128(u128::from(n)))
 }
 
+/// Task id number `n`.
 pub(crate) fn task(n: u8) -> TaskId {
     TaskId::new("sort the photos", Uuid::from_u128(u128::from(n)))
 }
 
+/// Subtask id number `n`.
 fn subtask(n: u8) -> SubTaskId {
     SubTaskId(Uuid::from_u128(u128::from(n)))
 }
 
+/// The user's request of task `n`.
 pub(crate) fn request(n: u8) -> Message {
     UserRequest {
         task_id: task(n),
@@ -39,6 +44,7 @@ pub(crate) fn request(n: u8) -> Message {
     .into()
 }
 
+/// The specification of task `n`.
 pub(crate) fn spec(n: u8) -> Message {
     TaskSpec {
         task_id: task(n),
@@ -49,15 +55,18 @@ pub(crate) fn spec(n: u8) -> Message {
         session: Vec::new(),
         material: None,
         reading: artoo_proto::Reading::default(),
+        interactive: true,
     }
     .into()
 }
 
+/// The report that a subtask is missing.
 pub(crate) fn missing(n: u8, s: u8) -> Message {
     let reason = MissingReason::NoReport;
     SubTaskMissing { parent_task_id: task(n), subtask_id: subtask(s), round: 0, reason }.into()
 }
 
+/// The user's approval for a subtask.
 pub(crate) fn consent(n: u8, s: u8) -> Message {
     let hash = ConsentHash(String::new());
     let scope = artoo_proto::ConsentScope::Once;
@@ -73,10 +82,12 @@ pub(crate) fn consent(n: u8, s: u8) -> Message {
     .into()
 }
 
+/// The planner's query to memory.
 pub(crate) fn memory_query(n: u8) -> Message {
     MemoryQuery { task_id: task(n), round: 0, intent: String::new(), tools: vec![], targets: vec![] }.into()
 }
 
+/// The final result of task `n`.
 fn result(n: u8) -> Message {
     FinalResult {
         task_id: task(n),
@@ -97,6 +108,8 @@ fn result(n: u8) -> Message {
         assumptions: vec![],
         next_steps: vec![],
         coverage: None,
+        model_words: None,
+        skill: None,
     }
     .into()
 }
@@ -106,7 +119,7 @@ pub(crate) fn sender(message: &Message) -> Address {
     Address::of(route::route(message.kind()).unwrap().from, message.task_id(), message.subtask_id())
 }
 
-/// A bus with the request of task 1, which has id 0.
+/// A bus on which the request of task 1 was published, with id 0.
 pub(crate) fn opened() -> Bus {
     let mut bus = Bus::new();
     publish(&mut bus, 0, None, request(1)).unwrap();
@@ -114,16 +127,18 @@ pub(crate) fn opened() -> Bus {
     bus
 }
 
+/// Publishes a message from its regular sender.
 pub(crate) fn publish(bus: &mut Bus, n: u64, cause: Option<u64>, message: Message) -> Result<(), Refusal> {
     let from = sender(&message);
     bus.publish(at(0), id(n), &from, cause.map(id), message)
 }
 
+/// Takes all queued deliveries.
 pub(crate) fn drain(bus: &mut Bus) -> Vec<Delivery> {
     std::iter::from_fn(|| bus.take(0)).collect()
 }
 
-/// The refusal of a message from `from`. Observers must see it, and nothing may be delivered.
+/// The refusal of a message from `from`; checks that observers see it and that nothing is delivered.
 fn refused(from: &Address, n: u64, cause: Option<u64>, message: Message) -> Refusal {
     let mut bus = opened();
     let waiting = bus.pending();
@@ -137,7 +152,7 @@ fn refused(from: &Address, n: u64, cause: Option<u64>, message: Message) -> Refu
 
 #[doc = "holds: invariant 13; principle 7; design B7"]
 #[test]
-fn a_role_cannot_publish_anothers_message() {
+fn role_cannot_publish_anothers_message() {
     let check = |from: Role, message: Message| {
         let (kind, owner) = (message.kind(), sender(&message).role);
         let address = Address::of(from, message.task_id(), message.subtask_id());
@@ -157,7 +172,7 @@ fn a_role_cannot_publish_anothers_message() {
 
 #[doc = "holds: design B5"]
 #[test]
-fn an_instance_publishes_only_for_its_task() {
+fn instance_publishes_only_for_its_task() {
     let check = |from: Address, message: Message| {
         assert_eq!(refused(&from, 1, Some(0), message), Refusal::ForeignTask, "{from}");
     };
@@ -169,7 +184,7 @@ fn an_instance_publishes_only_for_its_task() {
 
 #[doc = "holds: principle 7; design D3, B6"]
 #[test]
-fn a_message_needs_a_published_cause() {
+fn message_needs_a_published_cause() {
     let check = |n: u64, cause: Option<u64>, message: Message| {
         assert_eq!(refused(&sender(&message), n, cause, message), Refusal::UnknownCause);
     };
@@ -190,7 +205,7 @@ fn a_message_needs_a_published_cause() {
 
 #[doc = "holds: design B5"]
 #[test]
-fn a_repeated_id_is_refused() {
+fn repeated_id_is_refused() {
     assert_eq!(refused(&sender(&spec(1)), 0, Some(0), spec(1)), Refusal::RepeatedId);
     // Another task may use the same id.
     let mut bus = opened();
@@ -229,13 +244,13 @@ fn receivers_come_from_the_route_table() {
 
 #[doc = "holds: principle 7; design B1"]
 #[test]
-fn a_full_mailbox_drops_only_its_own_deliveries() {
+fn full_mailbox_drops_only_its_own_deliveries() {
     let mut bus = opened();
     drain(&mut bus);
     let extra = 3;
     for n in 1..=(MAILBOX_CAPACITY + extra) as u64 {
         publish(&mut bus, n, None, consent(1, 1)).unwrap();
-        // The solver reads its copy, the executor never does.
+        // The solver reads its delivery, the executor never does.
         let solver = bus.waiting().position(|delivery| delivery.to.role == Role::Solver).unwrap();
         bus.take(solver).unwrap();
     }
@@ -250,7 +265,7 @@ fn a_full_mailbox_drops_only_its_own_deliveries() {
     let lost = |seq| TapEvent::Dropped { seq, to: to.clone(), reason: "mailbox full".to_owned() };
     let first = MAILBOX_CAPACITY as u64 + 1;
     assert_eq!(dropped, [lost(first), lost(first + 1), lost(first + 2)]);
-    // Another subtask of the same task has its own mailbox, and a place that was freed can be used again.
+    // Another subtask of the same task has its own mailbox, and capacity that was freed can be used again.
     publish(&mut bus, 9_000, None, consent(1, 2)).unwrap();
     bus.take(0).unwrap();
     publish(&mut bus, 9_001, None, consent(1, 1)).unwrap();
@@ -265,7 +280,7 @@ fn forget_removes_only_the_tasks_own_data() {
     publish(&mut bus, 2, Some(0), memory_query(1)).unwrap();
     bus.forget(&task(1));
     let to: Vec<Address> = drain(&mut bus).into_iter().map(|delivery| delivery.to).collect();
-    // Memory has one instance for all tasks: the query to it stays.
+    // Memory has one instance for all tasks, so the query to it remains.
     let of = |role, n| Address::of(role, Some(&task(n)), None);
     assert_eq!(to, [of(Role::Perceiver, 2), of(Role::Solver, 2), Address::of(Role::Memory, None, None)]);
     assert_eq!(publish(&mut bus, 3, Some(0), spec(1)), Err(Refusal::UnknownCause), "a late message for an ended task");
@@ -278,7 +293,7 @@ fn forget_removes_only_the_tasks_own_data() {
 }
 
 #[test]
-fn a_task_over_its_limit_can_end() {
+fn task_over_its_limit_can_end() {
     let mut bus = opened();
     for n in 1..TASK_MESSAGES_MAX as u64 {
         publish(&mut bus, n, Some(0), missing(1, 1)).unwrap();

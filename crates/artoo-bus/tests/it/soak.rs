@@ -6,10 +6,10 @@ use artoo_bus::{Bus, tap};
 
 use crate::publish::{drain, publish, request, spec, task};
 
-/// Messages in all.
+/// Total number of messages.
 const MESSAGES: u64 = 1_000_000;
 
-/// Messages of one task.
+/// Number of messages of one task.
 const PER_TASK: u64 = 1_000;
 
 /// Allowed growth of the process: allocator slack, and memory of tests running at the same time.
@@ -48,7 +48,7 @@ fn memory_stays_flat_over_a_million_messages() {
     drop(observer);
 }
 
-/// Memory of this process; 0 where the system has no such file.
+/// Resident memory of this process in bytes; 0 on systems without `/proc`.
 fn resident_bytes() -> u64 {
     let statm = fs::read_to_string("/proc/self/statm").unwrap_or_default();
     statm.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * 4_096

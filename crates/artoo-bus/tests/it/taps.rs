@@ -8,11 +8,12 @@ use artoo_bus::{Bus, Observed, Tap, TapClosed, TapEvent, TapSender, tap};
 
 use crate::publish::{opened, publish, request, spec};
 
+/// Offers event number `n` to a tap.
 fn offer(sender: &mut TapSender, n: u64) {
     sender.offer(Timestamp::from_millis(n.cast_signed()), TapEvent::Gap { missing: 1_000 + n });
 }
 
-/// Unread events: their position and their number of missing events.
+/// The unread events: position, and number of missing events.
 fn read(tap: &Tap) -> Vec<(u64, u64)> {
     std::iter::from_fn(|| tap.recv_timeout(Duration::ZERO).ok().flatten())
         .map(|Observed { n, event, .. }| {
@@ -24,7 +25,7 @@ fn read(tap: &Tap) -> Vec<(u64, u64)> {
 
 #[doc = "holds: design B2"]
 #[test]
-fn a_full_tap_reports_its_gap() {
+fn full_tap_reports_its_gap() {
     let (mut sender, tap) = tap(3);
     for n in 0..8 {
         offer(&mut sender, n);
@@ -38,12 +39,12 @@ fn a_full_tap_reports_its_gap() {
 
 #[doc = "holds: design B2"]
 #[test]
-fn a_gap_that_fills_the_tap_restarts_counting() {
+fn gap_that_fills_the_tap_restarts_counting() {
     let (mut sender, tap) = tap(1);
     offer(&mut sender, 0);
     offer(&mut sender, 1);
     assert_eq!(read(&tap), [(0, 1_000)]);
-    // The gap takes the only place, so this event is lost in turn.
+    // The gap takes the only free position, so this event is lost too.
     offer(&mut sender, 2);
     assert_eq!(read(&tap), [(1, 1)]);
     assert_eq!(sender.missing(), 1);
@@ -51,7 +52,7 @@ fn a_gap_that_fills_the_tap_restarts_counting() {
 
 #[doc = "holds: design B2"]
 #[test]
-fn the_last_gap_is_reported_on_drop() {
+fn last_gap_is_reported_on_drop() {
     let (mut sender, tap) = tap(2);
     for n in 0..6 {
         offer(&mut sender, n);
@@ -67,7 +68,7 @@ fn the_last_gap_is_reported_on_drop() {
 
 #[doc = "holds: design B9"]
 #[test]
-fn the_bus_works_without_an_observer() {
+fn bus_works_without_an_observer() {
     let (mut sender, tap) = tap(8);
     drop(tap);
     let mut bus = opened();

@@ -33,13 +33,13 @@ mod tests {
     use super::{LEVEL, mean_of_means, quantile, resample};
 
     #[test]
-    fn families_weigh_alike_whatever_their_size() {
+    fn families_have_equal_weight_whatever_their_size() {
         assert_eq!(mean_of_means(&[vec![1_000_000; 9], vec![0]]), 0.5);
         assert_eq!(mean_of_means(&[]), 0.0);
     }
 
     #[test]
-    fn the_bounds_of_a_fair_coin_are_those_of_the_normal_approximation() {
+    fn fair_coin_bounds_match_normal_approximation() {
         let coin: Vec<i64> = (0..400).map(|i| if i % 2 == 0 { 1_000_000 } else { -1_000_000 }).collect();
         let means = resample(&[coin], 4_000, &mut fastrand::Rng::with_seed(1));
         // The standard error is 1/20, and the bounds are 1.645 of them from the mean.
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_varies_is_certain() {
+    fn constant_values_have_no_uncertainty() {
         let means = resample(&[vec![250_000; 30], vec![750_000; 30]], 50, &mut fastrand::Rng::with_seed(1));
         assert_eq!((quantile(&means, LEVEL), quantile(&means, 1.0 - LEVEL)), (0.5, 0.5));
     }

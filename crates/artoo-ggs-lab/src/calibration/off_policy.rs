@@ -6,9 +6,9 @@
 //! If the controller always decides alike, every propensity is 1, and the log only shows in how many tasks the
 //! candidate would have changed nothing: [`OffPolicy::effective_tasks`] is the number of tasks behind the value.
 
-use artoo_ggs::Decision;
-use artoo_ggs::Profile;
-use artoo_ggs::{ControllerReply, LogEntry, replay};
+use super::Evidence;
+use super::bootstrap::{LEVEL, quantile};
+use artoo_ggs::{ControllerReply, Decision, LogEntry, Profile, replay};
 
 /// A logged task: the calls of its controller with their replies, and the utility of its result.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,7 +66,73 @@ fn weight<K: Ord + Clone>(profile: &Profile, task: &LoggedTask<K>) -> Option<f64
     Some(weight)
 }
 
+/// Number of equally informative tasks below which a log can't be used to judge a profile.
+pub const LOGGED_TASKS_MIN: f64 = 200.0;
+/// Smallest mean weight of all tasks at which a log covers a profile's decisions. Far below 1, the profile would have
+/// decided otherwise in tasks whose result is unknown, and the other tasks are no fair sample.
+pub const SUPPORT_MIN: f64 = 0.95;
+
+/// The judgement of a profile by a log.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Judgement {
+    /// The evaluation of the profile on the log.
+    pub off_policy: OffPolicy,
+    /// Mean weight over all tasks: 1 if the log covers the profile's decisions.
+    pub support: f64,
+    /// The profile's value less the mean utility in the log, with bounds from a bootstrap over tasks.
+    pub gain: Evidence,
+    /// How sure that is.
+    pub verdict: Sureness,
+}
+
+/// The confidence of a judgement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sureness {
+    /// Not enough: fewer than [`LOGGED_TASKS_MIN`] informative tasks.
+    TooFewTasks,
+    /// Not enough: the log does not show what the profile's other decisions lead to ([`SUPPORT_MIN`]).
+    NotCovered,
+    /// Enough, and the lower bound of the gain is not above 0.
+    NotShown,
+    /// Enough, and the gain is above 0 with 95 % confidence.
+    Better,
+}
+
+/// Judges a profile on logged tasks, with this many resamples of the bootstrap.
+#[must_use]
+pub fn judge<K: Ord + Clone>(profile: &Profile, tasks: &[LoggedTask<K>], resamples: u32, seed: u64) -> Judgement {
+    let tasks: Vec<_> = tasks.iter().filter(|task| task.utility.is_finite()).cloned().collect();
+    let off_policy = evaluate(profile, &tasks);
+    let weighed: Vec<(f64, f64)> =
+        tasks.iter().map(|task| (weight(profile, task).unwrap_or(0.0), task.utility)).collect();
+    let support = weighed.iter().map(|(weight, _)| weight).sum::<f64>() / weighed.len().max(1) as f64;
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let mut again = || gain((0..weighed.len()).filter_map(|_| weighed.get(rng.usize(0..weighed.len()))));
+    let mut gains: Vec<f64> = (0..resamples).map(|_| again()).collect();
+    gains.sort_by(f64::total_cmp);
+    let (lower, upper) = (quantile(&gains, LEVEL), quantile(&gains, 1.0 - LEVEL));
+    let verdict = match () {
+        () if off_policy.effective_tasks < LOGGED_TASKS_MIN => Sureness::TooFewTasks,
+        () if support < SUPPORT_MIN => Sureness::NotCovered,
+        () if lower > 0.0 => Sureness::Better,
+        () => Sureness::NotShown,
+    };
+    Judgement { off_policy, support, gain: Evidence { gain: gain(weighed.iter()), lower, upper }, verdict }
+}
+
+/// The weighted mean utility of tasks minus the plain one; 0 if no task has weight.
+fn gain<'a>(weighed: impl Iterator<Item = &'a (f64, f64)>) -> f64 {
+    let (mut weights, mut worth, mut sum, mut count) = (0.0, 0.0, 0.0, 0.0);
+    for (weight, utility) in weighed {
+        weights += weight;
+        worth += weight * utility;
+        sum += utility;
+        count += 1.0;
+    }
+    if weights > 0.0 { worth / weights - sum / count } else { 0.0 }
+}
+
 /// The decision in a reply, if it contains one.
-fn decided(reply: &ControllerReply) -> Option<&Decision> {
+pub(super) fn decided(reply: &ControllerReply) -> Option<&Decision> {
     if let ControllerReply::Decided(decision) = reply { Some(decision) } else { None }
 }

@@ -2,7 +2,7 @@
 
 use basin::{BoxBounds, Constrained, ConstraintSet, CostFunction, De, DeMutation, Executor, PopulationProgress};
 
-use super::{Calibration, CalibrationError, Luck, seed};
+use super::{Calibration, CalibrationError, TaskPurpose, seed};
 use crate::simulation::{Policy, Study};
 use artoo_ggs::Profile;
 use artoo_ggs::{Hyperparameters, ParameterTable};
@@ -80,7 +80,7 @@ fn mean_utility(calibration: &Calibration, profile: &Profile) -> f64 {
         policies: vec![Policy::profile("candidate", profile.clone())],
         families: calibration.train.clone(),
         tasks: calibration.search_tasks,
-        seed: seed(calibration, Luck::Search),
+        seed: seed(calibration, TaskPurpose::Search),
         utility: calibration.utility,
         reference: 0,
         threads: calibration.threads,
@@ -120,7 +120,7 @@ mod tests {
     use artoo_ggs::ParameterTable;
 
     #[test]
-    fn every_corner_of_the_box_is_a_legal_profile_with_alpha_untouched() {
+    fn corner_profiles_are_valid_with_fixed_alpha() {
         let calibration = Calibration::standard();
         for corner in 0..1_u32 << FREE.len() {
             let point: Vec<f64> = (0..FREE.len()).map(|axis| f64::from(corner >> axis & 1)).collect();
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_incumbent_is_in_the_first_population() {
+    fn incumbent_is_in_the_first_population() {
         let calibration = Calibration::standard();
         let members = first_population(&calibration);
         assert_eq!(members.len(), calibration.population);

@@ -84,7 +84,7 @@ mod tests {
     use super::{Draws, Purpose};
 
     #[test]
-    fn numbers_are_fixed_by_their_address_and_spread_evenly() {
+    fn random_numbers_depend_only_on_their_address() {
         let draws = Draws::of_task(7, 1, 2);
         assert_eq!(draws.uniform(Purpose::Truth, &[1, 2]), draws.uniform(Purpose::Truth, &[1, 2]));
         assert_ne!(draws.uniform(Purpose::Truth, &[1, 2]), draws.uniform(Purpose::Truth, &[2, 1]));

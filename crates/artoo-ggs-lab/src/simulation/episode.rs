@@ -3,7 +3,7 @@
 use super::execution::{Assignment, Execution, Judge, Past, SubtaskResult, execute};
 use super::observe::observe;
 use super::planner::{carried, first_plan, next_plan};
-use super::policy::{Driver, EXECUTIONS_MAX, Kill, Policy, PolicyInput, Step};
+use super::policy::{Driver, EXECUTIONS_MAX, Kill, Policy, Seen, Step};
 use super::utility::{Ending, Utility};
 use super::world::{SubtaskTruth, World};
 use crate::micros;
@@ -27,6 +27,7 @@ pub(super) struct Episode {
 }
 
 impl Episode {
+    /// The utility of the result.
     pub(super) fn utility_micros(&self, utility: &Utility) -> i64 {
         utility.micros(self.ending, self.executions, self.elapsed_ms)
     }
@@ -36,7 +37,7 @@ impl Episode {
 pub(super) fn run(world: &World, policy: &Policy, utility: &Utility) -> Episode {
     match policy.driver() {
         Some(driver) => TaskRun::new(world).drive(driver),
-        None => foresee(world, utility),
+        None => oracle_episode(world, utility),
     }
 }
 
@@ -76,11 +77,15 @@ impl<'a> TaskRun<'a> {
                 // the limit itself.
                 Step::Replan(_) if self.past.executions >= EXECUTIONS_MAX => return self.give_up(None),
                 Step::Replan(instruction) => {
-                    carry = carried(&execution, &instruction);
-                    match next_plan(self.world, &self.past, &execution, &carry, &instruction) {
-                        Some(next) => plan = next,
-                        None => return self.give_up(None),
-                    }
+                    let mut instruction = Some(instruction);
+                    plan = loop {
+                        let Some(told) = instruction else { return self.give_up(None) };
+                        carry = carried(&execution, &told);
+                        match next_plan(self.world, &self.past, &execution, &carry, &told) {
+                            Some(next) => break next,
+                            None => instruction = driver.no_plan(execution.elapsed_ms),
+                        }
+                    };
                 }
             }
         }
@@ -95,7 +100,8 @@ impl<'a> TaskRun<'a> {
         self.least_unmet = Some(self.least_unmet.map_or(unmet, |least| least.min(unmet)));
         self.losses.push(loss(&measured, self.past.executions, execution.elapsed_ms));
         self.note_best(execution, &measured);
-        driver.step(&PolicyInput { execution, round: &round, measured: &measured, executions: self.past.executions })
+        let (executions, elapsed_ms) = (self.past.executions, execution.elapsed_ms);
+        driver.step(&Seen { round: &round, measured: &measured, executions, elapsed_ms })
     }
 
     /// Stores an execution as the best if it could be delivered in part and its D is not higher.
@@ -114,7 +120,7 @@ impl<'a> TaskRun<'a> {
         self.end(ending, kill)
     }
 
-    /// The result of the task, with the counts so far.
+    /// The result of the task with this ending.
     fn end(self, ending: Ending, kill: Option<Kill>) -> Episode {
         let last = self.losses.last().copied().unwrap_or(0);
         let mut losses = [last; EXECUTIONS_MAX];
@@ -139,12 +145,12 @@ fn loss(measured: &Measurement, executions: usize, elapsed_ms: u64) -> i64 {
     micros(Loss::new(measured.d, measured.p, parameters.omega(replans, elapsed_ms), &parameters).l)
 }
 
-/// The ending of a task whose result is delivered as complete.
+/// The true ending of a task whose result is delivered as complete.
 fn accepted(execution: &Execution) -> Ending {
     if execution.whole.is_some_and(|whole| whole.met) { Ending::Full } else { Ending::FalseDelivery }
 }
 
-/// The ending of a task whose result is delivered with a list of the criteria that did not pass.
+/// The true ending of a task whose result is delivered with a list of the criteria that did not pass.
 fn delivered(world: &World, execution: &Execution) -> Ending {
     let subtasks = || world.subtasks.iter().zip(&execution.results);
     let passed: u32 = execution.results.iter().map(|result| result.passed.len()).sum();
@@ -164,8 +170,8 @@ fn has_required(truth: &SubtaskTruth, result: &SubtaskResult) -> bool {
     required.into_iter().all(|(index, _)| result.passed.has(index))
 }
 
-/// Runs the oracle: executes the best plan that the truth allows, and ends where the utility is highest.
-fn foresee(world: &World, utility: &Utility) -> Episode {
+/// The result under the oracle: executes the best plan that the truth allows, and ends where the utility is highest.
+fn oracle_episode(world: &World, utility: &Utility) -> Episode {
     let mut run = TaskRun::new(world);
     let mut best = (0, TaskRun::new(world).end(Ending::Nothing, None));
     let mut plan = best_plan(world);
@@ -195,7 +201,7 @@ fn foresee(world: &World, utility: &Utility) -> Episode {
 struct NoDriver;
 
 impl Driver for NoDriver {
-    fn step(&mut self, _: &PolicyInput<'_>) -> Step {
+    fn step(&mut self, _: &Seen<'_>) -> Step {
         Step::GiveUp(None)
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct Assignment {
     pub(super) polish: u32,
 }
 
-/// The kind of verifier that judges an execution.
+/// The kind of verifier: fallible, or the truth itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Judge {
     /// A verifier with the error rates of the family.
@@ -57,6 +57,7 @@ pub(super) struct SubtaskResult {
 }
 
 impl SubtaskResult {
+    /// Whether the verifier passed all criteria.
     pub(super) fn is_matched(&self) -> bool {
         self.passed.len() as usize == self.failed_attempts.len()
     }
@@ -85,11 +86,6 @@ pub(super) struct Execution {
 }
 
 impl Execution {
-    /// Whether the verifier passed the combined result.
-    pub(super) fn is_accepted(&self) -> bool {
-        self.whole.is_some_and(|whole| whole.passed)
-    }
-
     /// Number of criteria that are really unmet, over all subtasks.
     pub(super) fn unmet(&self) -> u32 {
         self.results.iter().map(SubtaskResult::unmet).sum()
@@ -109,6 +105,7 @@ pub(super) struct Past {
 }
 
 impl Past {
+    /// The history of a task that has just begun.
     pub(super) fn new(subtasks: usize) -> Self {
         Self {
             attempts: vec![[0; TOOLS.len()]; subtasks],
@@ -118,10 +115,12 @@ impl Past {
         }
     }
 
+    /// Whether this tool was tried on this target for the subtask.
     pub(super) fn has_tried(&self, subtask: usize, tool: usize, target: usize) -> bool {
         self.tried.get(subtask).is_some_and(|pairs| pairs.contains(&(tool, target)))
     }
 
+    /// Number of attempts at the subtask with this tool.
     fn attempts_with(&self, subtask: usize, tool: usize) -> u32 {
         self.attempts.get(subtask).and_then(|tools| tools.get(tool)).copied().unwrap_or(0)
     }

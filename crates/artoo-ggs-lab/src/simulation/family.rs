@@ -154,6 +154,12 @@ impl Family {
         Self { name: "infeasible", about: "half of all subtasks can't be done", infeasible: 0.5, ..Self::ORDINARY },
     ];
 
+    /// Names of the families on which a profile may be tuned; figures of all others are reported once, after tuning.
+    ///
+    /// Written down before the profile `anytime` existed. [`Family::ORDINARY`] is the base of every family; in
+    /// `refinable` going on with the same tool pays, in `gamed` it misleads.
+    pub const TUNING: [&'static str; 3] = ["ordinary", "refinable", "gamed"];
+
     /// The family with this name; `None` if there is none.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {

@@ -2,9 +2,11 @@
 
 use super::study::Cell;
 
-/// Colours of the policies, in order (from Okabe and Ito's palette for the colour-blind, with three greys).
-const COLOURS: [&str; 10] =
-    ["#999999", "#E69F00", "#56B4E9", "#B0A000", "#CC79A7", "#0072B2", "#D55E00", "#009E73", "#222222", "#666666"];
+/// Colours of the policies, in order (Okabe and Ito's palette for the colour-blind, with relatives of it and greys).
+const COLOURS: [&str; 13] = [
+    "#999999", "#E69F00", "#F5D08A", "#8A6FBF", "#4B2E83", "#56B4E9", "#B0A000", "#CC79A7", "#0072B2", "#D55E00",
+    "#009E73", "#C00000", "#222222",
+];
 /// Height of a line of text, in pixels.
 const LABEL_HEIGHT: f64 = 15.0;
 
@@ -70,7 +72,7 @@ pub fn losses(cells: &[Cell]) -> String {
     let mut svg = open(columns * width, rows * height, "Mean loss after each execution, by family and policy");
     let most = cells.iter().flat_map(|cell| &cell.losses).copied().fold(0.1, f64::max);
     for (index, family) in families.iter().enumerate() {
-        let (left, top) = corner(index, columns, width, height);
+        let (left, top) = top_left_corner(index, columns, width, height);
         let x = Scale { from: 1.0, to: 4.0, start: left + 36.0, end: left + 206.0 };
         let y = Scale { from: 0.0, to: (most * 10.0).ceil() / 10.0, start: top + 150.0, end: top + 28.0 };
         svg += &text(left + 121.0, top + 18.0, "middle", family);
@@ -94,7 +96,7 @@ pub fn losses(cells: &[Cell]) -> String {
             );
         }
     }
-    let (left, top) = corner(families.len(), columns, width, height);
+    let (left, top) = top_left_corner(families.len(), columns, width, height);
     for (index, policy) in policies.iter().enumerate() {
         let y = top + 24.0 + LABEL_HEIGHT * index as f64;
         svg += &line(left + 36.0, y - 4.0, left + 60.0, y - 4.0, colour(index), 3.0);
@@ -130,14 +132,16 @@ fn distinct(cells: &[Cell], name: impl Fn(&Cell) -> &String) -> Vec<&str> {
 }
 
 /// The top left corner of a panel, in pixels.
-fn corner(index: usize, columns: usize, width: usize, height: usize) -> (f64, f64) {
+fn top_left_corner(index: usize, columns: usize, width: usize, height: usize) -> (f64, f64) {
     ((index % columns * width) as f64, (index / columns * height) as f64)
 }
 
+/// The colour of the policy with this index.
 fn colour(index: usize) -> &'static str {
     COLOURS.get(index % COLOURS.len()).copied().unwrap_or("#000000")
 }
 
+/// A share as a percentage.
 fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
@@ -151,12 +155,14 @@ fn open(width: usize, height: usize, title: &str) -> String {
     )
 }
 
+/// An SVG line.
 fn line(x1: f64, y1: f64, x2: f64, y2: f64, colour: &str, width: f64) -> String {
     format!(
         "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"{colour}\" stroke-width=\"{width}\"/>\n"
     )
 }
 
+/// An SVG circle.
 fn dot(x: f64, y: f64, colour: &str) -> String {
     format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\" fill=\"{colour}\"/>\n")
 }

@@ -3,47 +3,13 @@
 use super::draws::Purpose;
 use super::execution::{Assignment, Execution, Past, SubtaskResult};
 use super::observe::{target_name, tool_class, tool_name};
+use super::policy::{Change, Instruction, OwnBlocks};
 use super::world::{SubtaskTruth, TOOLS, World, target_count};
-use artoo_ggs::BlockedTarget;
 
 /// Probability that the planner follows an instruction; blocks are always obeyed.
 const HEEDS: f64 = 0.8;
 /// Probability that the planner repeats its plan if it gets no instruction.
 const REPEATS_UNGUIDED: f64 = 0.6;
-
-/// The change an instruction asks for in one subtask.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Change {
-    /// No instruction: the planner decides.
-    Unguided,
-    /// Keep tool and target, refine the work.
-    Refine,
-    /// Use another target.
-    Target,
-    /// Use another tool.
-    Tool,
-    /// Use a tool of another class.
-    Class,
-    /// Use another tool and another target.
-    Both,
-}
-
-/// The instruction for the next plan.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Instruction {
-    /// The change for each subtask; ignored if the subtask's result is carried over.
-    pub(super) changes: Vec<Change>,
-    /// Whether the planner knows which tools and targets were tried before.
-    pub(super) remembers: bool,
-    /// Whether results of matched subtasks are discarded too.
-    pub(super) from_scratch: bool,
-    /// Names of the tools that the plan can't use.
-    pub(super) blocked_tools: Vec<String>,
-    /// Targets that the plan can't use.
-    pub(super) blocked_targets: Vec<BlockedTarget>,
-    /// Classes to choose from under [`Change::Class`]; if empty, any other class.
-    pub(super) novel_classes: Vec<String>,
-}
 
 /// The first plan: the tool and target that the planner prefers for each subtask.
 pub(super) fn first_plan(world: &World) -> Vec<Assignment> {
@@ -56,7 +22,7 @@ pub(super) fn first_plan(world: &World) -> Vec<Assignment> {
     world.subtasks.iter().map(favourite).collect()
 }
 
-/// The results to keep in the next execution: those that matched, unless the combined result was rejected or the
+/// The results to keep in the next execution: the matched ones, unless the combined result was rejected or the
 /// instruction discards all results; `None` for subtasks to execute again.
 pub(super) fn carried(execution: &Execution, instruction: &Instruction) -> Vec<Option<SubtaskResult>> {
     let keep = execution.whole.is_none() && !instruction.from_scratch;
@@ -104,6 +70,7 @@ impl SubtaskPlanning<'_> {
         let heeds = self.world.draws.chance(HEEDS, Purpose::Planner, &address);
         match told {
             _ if !heeds => self.keep(0),
+            Change::Again => self.keep(0),
             Change::Unguided | Change::Refine => self.keep(1),
             Change::Target => self.choose(|tool, target| tool == self.current.tool && target != self.current.target),
             Change::Tool => self.choose(|tool, _| tool != self.current.tool),
@@ -112,9 +79,15 @@ impl SubtaskPlanning<'_> {
         }
     }
 
+    /// The blocks of this subtask alone, if there are any.
+    fn own(&self) -> Option<&OwnBlocks> {
+        self.instruction.own.get(self.index)
+    }
+
     /// Whether a tool is of a class that the instruction asks for.
     fn is_novel(&self, tool: usize) -> bool {
-        let classes = &self.instruction.novel_classes;
+        let own = self.own().map_or(&[][..], |own| &own.novel_classes);
+        let classes = if own.is_empty() { &self.instruction.novel_classes } else { own };
         let class = tool_class(tool);
         if classes.is_empty() {
             class != tool_class(self.current.tool)
@@ -188,7 +161,8 @@ impl SubtaskPlanning<'_> {
     fn is_allowed(&self, tool: usize, target: usize) -> bool {
         debug_assert!(tool < TOOLS.len() && target < target_count(), "a plan names what exists");
         let (name, place) = (tool_name(tool), target_name(self.index, target));
-        !self.instruction.blocked_tools.iter().any(|blocked| blocked == name)
+        let own = self.own().map_or(&[][..], |own| &own.blocked_tools);
+        !self.instruction.blocked_tools.iter().chain(own).any(|blocked| blocked == name)
             && !self.instruction.blocked_targets.iter().any(|blocked| blocked.matches(name, place))
     }
 }

@@ -4,11 +4,9 @@ mod baseline;
 mod controlled;
 mod v07;
 
-use super::execution::Execution;
-use super::planner::Instruction;
-use artoo_ggs::Profile;
-use artoo_ggs::{Hyperparameters, ParameterTable};
-use artoo_ggs::{Measurement, Round};
+use std::sync::Arc;
+
+use artoo_ggs::{BlockedTarget, Hyperparameters, Measurement, ParameterTable, Profile, Round, Switch};
 use baseline::{Baseline, BaselineKind};
 use controlled::Controlled;
 use v07::V07;
@@ -23,12 +21,14 @@ pub struct Policy {
     kind: PolicyKind,
 }
 
-/// How a policy decides: by a baseline, the table of v0.7, a controller's profile, or the truth.
+/// How a policy decides: by a baseline, the table of v0.7, a controller's profile,
+/// a driver of the caller, or the truth.
 #[derive(Debug, Clone, PartialEq)]
 enum PolicyKind {
     Baseline(BaselineKind),
     V07,
     Profile(Profile),
+    Custom(Factory),
     Oracle,
 }
 
@@ -44,7 +44,31 @@ impl Policy {
     /// everything tried; nothing is blocked. (After Shinn et al., "Reflexion", 2023.)
     #[must_use]
     pub fn reflexion() -> Self {
-        Self::of("reflexion", PolicyKind::Baseline(BaselineKind::Reflexion))
+        Self::notes("reflexion", false, true, false)
+    }
+
+    /// As [`Policy::reflexion`], but delivers a result with D ≤ 0.3 and everything required met, as `v08` does.
+    #[must_use]
+    pub fn reflexion_stops() -> Self {
+        Self::notes("reflexion_stops", false, true, true)
+    }
+
+    /// As [`Policy::reflexion`], and code enforces what the notes say: a blamed target is forbidden, a blamed tool is
+    /// forbidden for its subtask. No loss, gradient, table or kill switch.
+    #[must_use]
+    pub fn block_list() -> Self {
+        Self::notes("block_list", true, true, false)
+    }
+
+    /// As [`Policy::block_list`], but never refines: another target or another tool, by the blame alone.
+    #[must_use]
+    pub fn blame_only() -> Self {
+        Self::notes("blame_only", true, false, false)
+    }
+
+    /// A policy that keeps notes for each subtask.
+    fn notes(name: &str, blocks: bool, refines: bool, stops: bool) -> Self {
+        Self::of(name, PolicyKind::Baseline(BaselineKind::Notes { blocks, refines, stops }))
     }
 
     /// A baseline policy that refines as long as D falls, and otherwise changes tool and target of all failing
@@ -96,6 +120,40 @@ impl Policy {
         Self::of(name, PolicyKind::Profile(profile))
     }
 
+    /// A policy that follows the `artoo-ggs` controller under [`Profile::anytime`].
+    #[must_use]
+    pub fn anytime() -> Self {
+        Self::profile("anytime", Profile::anytime())
+    }
+
+    /// A policy whose decisions the caller makes: `driver` creates the decider of one task.
+    ///
+    /// ```
+    /// use artoo_ggs_lab::simulation::{Change, Driver, Family, Instruction, Policy, Seen, Step, Study};
+    ///
+    /// /// Refines everything, and accepts only what is met in full.
+    /// struct Stubborn;
+    ///
+    /// impl Driver for Stubborn {
+    ///     fn step(&mut self, seen: &Seen<'_>) -> Step {
+    ///         if seen.measured.unmet == 0 {
+    ///             return Step::Accept;
+    ///         }
+    ///         let changes = vec![Change::Refine; seen.round.subtasks.len()];
+    ///         Step::Replan(Instruction { changes, ..Instruction::default() })
+    ///     }
+    /// }
+    ///
+    /// let policies = vec![Policy::custom("stubborn", || Box::new(Stubborn)), Policy::v08()];
+    /// let families = vec![Family::ORDINARY];
+    /// let cells = Study { policies, families, reference: 1, ..Study::full(200) }.run();
+    /// assert!(cells[0].difference < 0.0, "v08 is ahead of it");
+    /// ```
+    #[must_use]
+    pub fn custom(name: &str, driver: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static) -> Self {
+        Self::of(name, PolicyKind::Custom(Factory(Arc::new(driver))))
+    }
+
     /// An upper bound for policies: it knows the truth, uses sound tools on open targets, and stops at the best
     /// utility.
     #[must_use]
@@ -109,14 +167,54 @@ impl Policy {
         vec![
             Self::naive(),
             Self::reflexion(),
+            Self::reflexion_stops(),
+            Self::blame_only(),
+            Self::block_list(),
             Self::stall(),
             Self::restart(),
             Self::v07(),
             Self::literal(),
             Self::v08(),
             Self::strict(),
+            Self::anytime(),
             Self::oracle(),
         ]
+    }
+
+    /// For an ablation: `v08` and `anytime`, then each of the two with one number changed or one switch turned over.
+    #[must_use]
+    pub fn ablation() -> Vec<Self> {
+        /// A change of one number or switch of a profile.
+        type Change = (&'static str, fn(&mut ParameterTable));
+        const NUMBERS: [Change; 6] = [
+            ("no gradient", |table| table.epsilon = 1.0),
+            ("always a signal", |table| table.epsilon = 0.000_001),
+            ("β = λ = 0", |table| (table.beta, table.lambda) = (0.0, 0.0)),
+            ("θ = 1", |table| table.theta = 1.0),
+            ("ρ = 1", |table| table.rho = 1.0),
+            ("ρ = 0", |table| table.rho = 0.0),
+        ];
+        let mut policies = vec![Self::v08(), Self::anytime()];
+        for (base, profile) in [("v08", Profile::default()), ("anytime", Profile::anytime())] {
+            let changed = |change: &str, table, rules| {
+                let name = format!("{base}, {change}");
+                let profile = Hyperparameters::try_from(table).and_then(|table| Profile::new(&name, table, rules));
+                profile.ok().map(|profile| Self::profile(&name, profile))
+            };
+            for (change, apply) in NUMBERS {
+                let mut table = ParameterTable::from(*profile.parameters());
+                apply(&mut table);
+                policies.extend(changed(change, table, *profile.rules()));
+            }
+            for switch in Switch::ALL {
+                let mut rules = *profile.rules();
+                let on = rules.switches.has(switch);
+                rules.switches = if on { rules.switches.without(switch) } else { rules.switches.with(switch) };
+                let change = format!("{} {}", switch.name(), if on { "off" } else { "on" });
+                policies.extend(changed(&change, (*profile.parameters()).into(), rules));
+            }
+        }
+        policies
     }
 
     /// The policy's name in tables.
@@ -131,6 +229,7 @@ impl Policy {
         self.kind == PolicyKind::Oracle
     }
 
+    /// A policy with this name.
     fn of(name: &str, kind: PolicyKind) -> Self {
         Self { name: name.to_owned(), kind }
     }
@@ -141,24 +240,29 @@ impl Policy {
             PolicyKind::Baseline(kind) => Some(Box::new(Baseline::new(*kind))),
             PolicyKind::V07 => Some(Box::new(V07::new())),
             PolicyKind::Profile(profile) => Some(Box::new(Controlled::new(profile))),
+            PolicyKind::Custom(factory) => Some((factory.0)()),
             PolicyKind::Oracle => None,
         }
     }
 }
 
-/// The input of a policy: one execution as it was measured.
-pub(super) struct PolicyInput<'a> {
-    pub(super) execution: &'a Execution,
-    pub(super) round: &'a Round,
-    /// D and P of the execution by the rules of specification v0.8.
-    pub(super) measured: &'a Measurement,
+/// What a policy sees of an execution: what a verifier can know, never the truth.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Seen<'a> {
+    /// The execution as a verifier reports it.
+    pub round: &'a Round,
+    /// D and P of the round by the rules of specification v0.8.
+    pub measured: &'a Measurement,
     /// Number of executions so far, this one included.
-    pub(super) executions: usize,
+    pub executions: usize,
+    /// Time since the task began, in milliseconds.
+    pub elapsed_ms: u64,
 }
 
 /// What a policy decides after an execution.
 #[derive(Debug)]
-pub(super) enum Step {
+pub enum Step {
     /// Deliver the result as complete.
     Accept,
     /// Deliver the result with a list of what is unmet.
@@ -171,15 +275,83 @@ pub(super) enum Step {
 
 /// The end of a task by a kill switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Kill {
+pub struct Kill {
     /// Whether D rose in every round that the switch counted.
-    pub(super) distance_rose: bool,
+    pub distance_rose: bool,
+}
+
+/// The change an instruction asks for in one subtask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// No instruction: the planner decides.
+    Unguided,
+    /// Do the same again.
+    Again,
+    /// Keep tool and target, refine the work.
+    Refine,
+    /// Use another target.
+    Target,
+    /// Use another tool.
+    Tool,
+    /// Use a tool of another class.
+    Class,
+    /// Use another tool and another target.
+    Both,
+}
+
+/// The instruction for the next plan. The planner follows changes four times in five, and always obeys blocks.
+#[derive(Debug, Clone, Default)]
+pub struct Instruction {
+    /// The change for each subtask; ignored if the subtask's result is carried over.
+    pub changes: Vec<Change>,
+    /// Whether the planner knows which tools and targets were tried before.
+    pub remembers: bool,
+    /// Whether results of matched subtasks are discarded too.
+    pub from_scratch: bool,
+    /// Names of the tools that the plan can't use.
+    pub blocked_tools: Vec<String>,
+    /// Targets that the plan can't use.
+    pub blocked_targets: Vec<BlockedTarget>,
+    /// Classes to choose from under [`Change::Class`]; if empty, any other class.
+    pub novel_classes: Vec<String>,
+    /// Blocks of each subtask alone; may be shorter than the list of subtasks.
+    pub own: Vec<OwnBlocks>,
+}
+
+/// Blocks of one subtask.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OwnBlocks {
+    /// Names of the tools that the subtask can't use.
+    pub blocked_tools: Vec<String>,
+    /// Classes to choose from under [`Change::Class`]; if empty, those of the instruction.
+    pub novel_classes: Vec<String>,
 }
 
 /// Makes the decisions of a policy for one task.
-pub(super) trait Driver {
+pub trait Driver {
     /// Decides what to do after an execution.
-    fn step(&mut self, seen: &PolicyInput<'_>) -> Step;
+    fn step(&mut self, seen: &Seen<'_>) -> Step;
+
+    /// The instruction to use after the planner found no plan for the last one; `None` gives up.
+    fn no_plan(&mut self, _elapsed_ms: u64) -> Option<Instruction> {
+        None
+    }
+}
+
+/// Creates the driver of a policy for each task.
+#[derive(Clone)]
+struct Factory(Arc<dyn Fn() -> Box<dyn Driver> + Send + Sync>);
+
+impl std::fmt::Debug for Factory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Factory")
+    }
+}
+
+impl PartialEq for Factory {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 /// Whether each of the last `count` steps of a series rose; false if there are fewer steps.
@@ -193,7 +365,7 @@ mod tests {
     use super::rose_throughout;
 
     #[test]
-    fn a_series_rises_only_if_every_late_step_does() {
+    fn rising_needs_a_rise_at_every_step() {
         for (series, rises) in [
             (&[1, 2, 3][..], true),
             (&[9, 2, 3, 4], true),

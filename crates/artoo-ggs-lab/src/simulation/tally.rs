@@ -13,12 +13,14 @@ pub(super) struct Moments {
 }
 
 impl Moments {
+    /// Adds a value.
     pub(super) fn add(&mut self, value_micros: i64) {
         self.count += 1;
         self.sum += i128::from(value_micros);
         self.squares += i128::from(value_micros) * i128::from(value_micros);
     }
 
+    /// Adds the sums of another thread.
     pub(super) fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.sum += other.sum;
@@ -59,6 +61,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
+    /// Adds the result of a task; `reference_micros` is the utility of the reference policy in the same task.
     pub(super) fn add(&mut self, episode: &Episode, weights: &Utility, reference_micros: Option<i64>) {
         match episode.ending {
             Ending::Full => self.full += 1,
@@ -78,6 +81,7 @@ impl Tally {
         }
     }
 
+    /// Adds the sums of another thread.
     pub(super) fn merge(&mut self, other: &Self) {
         self.full += other.full;
         self.partial += other.partial;
@@ -99,7 +103,7 @@ mod tests {
     use super::Moments;
 
     #[test]
-    fn mean_and_standard_error_are_those_of_the_textbook() {
+    fn mean_and_standard_error_match_known_values() {
         let mut moments = Moments::default();
         assert_eq!((moments.mean(), moments.standard_error()), (0.0, 0.0));
         for value in [1_000_000, 2_000_000, 3_000_000, 4_000_000] {
@@ -111,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_is_adding() {
+    fn merge_equals_adding_all_values() {
         let (mut all, mut left, mut right) = (Moments::default(), Moments::default(), Moments::default());
         for value in [-7, 12, 5, 900_000] {
             all.add(value);

@@ -6,18 +6,20 @@ use super::execution::{Judge, Past, execute};
 use super::observe::observe;
 use super::planner::first_plan;
 use super::world::World;
-use super::{Cell, EXECUTIONS_MAX, Family, Policy, Row, Study, Utility, picture};
+use super::{Cell, Driver, EXECUTIONS_MAX, Family, Policy, Row, Seen, Step, Study, Utility, picture};
 
+/// A study of these policies and families.
 fn study(policies: Vec<Policy>, families: Vec<Family>, tasks: u32) -> Study {
     Study { policies, families, reference: 0, ..Study::full(tasks) }
 }
 
+/// The rows as lines of JSON.
 fn json(cells: &[Cell]) -> String {
     cells.iter().map(|cell| serde_json::to_string(&cell.row).unwrap() + "\n").collect()
 }
 
 #[test]
-fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
+fn same_seed_gives_same_output_bytes() {
     let on = |threads| Study { threads, ..Study::full(301) }.run();
     let one = on(1);
     for threads in [2, 5] {
@@ -31,7 +33,7 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
 }
 
 #[test]
-fn a_policy_compared_with_itself_differs_by_nothing() {
+fn policy_compared_with_itself_has_no_difference() {
     for policy in Policy::all() {
         for pair in study(vec![policy.clone(), policy], Family::ALL.to_vec(), 40).run().chunks(2) {
             let [first, second] = pair else { panic!("cells come in pairs") };
@@ -42,7 +44,7 @@ fn a_policy_compared_with_itself_differs_by_nothing() {
 }
 
 #[test]
-fn before_its_first_decision_every_policy_has_met_the_same_luck() {
+fn first_executions_are_equal_under_every_policy() {
     let cells = Study::full(100).run();
     for family in Family::ALL {
         let of_family = cells.iter().filter(|cell| cell.row.family == family.name && cell.row.policy != "oracle");
@@ -52,7 +54,7 @@ fn before_its_first_decision_every_policy_has_met_the_same_luck() {
 }
 
 #[test]
-fn a_family_meets_the_same_tasks_in_any_selection() {
+fn tasks_do_not_depend_on_selected_families() {
     let all = study(vec![Policy::v08()], Family::ALL.to_vec(), 60).run();
     for family in Family::ALL {
         let alone = study(vec![Policy::v08()], vec![family], 60).run();
@@ -61,7 +63,7 @@ fn a_family_meets_the_same_tasks_in_any_selection() {
 }
 
 #[test]
-fn nobody_beats_the_oracle() {
+fn oracle_has_the_highest_utility() {
     let mut policies = Policy::all();
     policies.rotate_right(1);
     assert!(policies[0].is_oracle());
@@ -74,32 +76,33 @@ fn nobody_beats_the_oracle() {
 
 #[doc = "holds: design G4"]
 #[test]
-fn version_0_8_never_kills_where_the_distance_did_not_rise_and_others_do() {
+fn v0_8_never_kills_without_a_rise() {
     let cells = Study::full(600).run();
     let sum = |policy: &str, of: fn(&Row) -> u64| -> u64 {
         cells.iter().filter(|cell| cell.row.policy == policy).map(|cell| of(&cell.row)).sum()
     };
-    for policy in ["v08", "strict"] {
+    for policy in ["v08", "strict", "anytime"] {
         assert_eq!(sum(policy, |row| row.kills_without_worsening), 0, "{policy}");
         assert!(sum(policy, |row| row.kills) > 0, "{policy} has a kill switch");
     }
     for policy in ["literal", "v07"] {
         assert!(sum(policy, |row| row.kills_without_worsening) > 0, "{policy}");
     }
-    for policy in ["naive", "reflexion", "stall", "restart", "oracle"] {
+    for policy in ["naive", "reflexion", "block_list", "blame_only", "stall", "restart", "oracle"] {
         assert_eq!(sum(policy, |row| row.kills), 0, "{policy} has none");
     }
 }
 
+/// The results of a policy in this many tasks of a family.
 fn episodes(family: Family, policy: &Policy, tasks: u64) -> Vec<Episode> {
     let worlds = (0..tasks).map(|task| World::new(family, Draws::of_task(3, 0, task)));
     worlds.map(|world| run(&world, policy, &Utility::DEFAULT)).collect()
 }
 
-/// Any probabilities at all: in debug builds the drivers assert that every round is one a controller takes.
+/// For random probabilities of a family. In debug builds the drivers also assert that a controller accepts every round.
 #[doc = "holds: design G2"]
 #[test]
-fn no_policy_ever_executes_more_often_than_the_replans_allow_in_any_family() {
+fn executions_stay_within_the_limit_of_replans() {
     let mut rng = fastrand::Rng::with_seed(11);
     let mut most = 0;
     for _ in 0..60 {
@@ -137,7 +140,7 @@ fn no_policy_ever_executes_more_often_than_the_replans_allow_in_any_family() {
 }
 
 #[test]
-fn a_line_of_json_has_the_fields_that_are_promised() {
+fn json_rows_have_the_documented_fields() {
     let cells = study(vec![Policy::v08()], vec![Family::ORDINARY], 10).run();
     let line = serde_json::to_string(&cells[0].row).unwrap();
     let mut at = 0;
@@ -160,13 +163,14 @@ fn a_line_of_json_has_the_fields_that_are_promised() {
     }
     assert_eq!(line.matches(':').count(), fields.len(), "{line}");
     let names: Vec<String> = Policy::all().iter().map(|policy| policy.name().to_owned()).collect();
-    assert_eq!(names, ["naive", "reflexion", "stall", "restart", "v07", "literal", "v08", "strict", "oracle"]);
+    assert_eq!(names[..6], ["naive", "reflexion", "reflexion_stops", "blame_only", "block_list", "stall"]);
+    assert_eq!(names[6..], ["restart", "v07", "literal", "v08", "strict", "anytime", "oracle"]);
     assert!(Family::ALL.len() >= 8);
 }
 
-/// A defining figure of a family, and what it does to one count of one policy on the very same tasks.
+/// The probability that defines a family, and its effect on one count of one policy in the same tasks.
 #[test]
-fn every_family_behaves_as_it_is_called() {
+fn each_family_shows_its_defining_property() {
     let check = |name: &str, without: fn(&mut Family), policy: Policy, of: fn(&Row) -> u64, is_more: bool| {
         let with = Family::named(name).unwrap();
         let mut plain = with;
@@ -196,7 +200,7 @@ fn every_family_behaves_as_it_is_called() {
 }
 
 #[test]
-fn with_a_verifier_that_never_errs_nothing_false_is_delivered() {
+fn perfect_verifier_prevents_false_deliveries() {
     for family in Family::ALL {
         let honest = Family { false_pass: 0.0, gaming: 0.0, misfit: 0.0, ..family };
         for cell in study(Policy::all(), vec![honest], 120).run() {
@@ -206,7 +210,7 @@ fn with_a_verifier_that_never_errs_nothing_false_is_delivered() {
 }
 
 #[test]
-fn where_nothing_can_go_wrong_everybody_is_done_at_once() {
+fn certain_success_takes_one_execution() {
     let easy = Family {
         sound_class: 1.0,
         sound_tool: 1.0,
@@ -229,7 +233,7 @@ fn where_nothing_can_go_wrong_everybody_is_done_at_once() {
 }
 
 #[test]
-fn where_nothing_can_be_done_a_credulous_verifier_makes_nothing_but_false_deliveries() {
+fn infeasible_tasks_with_credulous_verifier_deliver_falsely() {
     let hopeless = Family { infeasible: 1.0, luck: 0.0, false_pass: 1.0, ..Family::ORDINARY };
     for cell in study(Policy::all(), vec![hopeless], 50).run() {
         assert_eq!(cell.row.full, 0, "{:?}", cell.row);
@@ -239,7 +243,7 @@ fn where_nothing_can_be_done_a_credulous_verifier_makes_nothing_but_false_delive
 }
 
 #[test]
-fn pictures_name_every_policy_and_stay_well_formed_whatever_one_is_called() {
+fn pictures_escape_the_names_of_policies() {
     let odd = Policy::profile("<b>&", artoo_ggs::Profile::default());
     let cells = study(vec![Policy::naive(), Policy::v08(), odd], Family::ALL[..3].to_vec(), 20).run();
     for svg in [picture::outcomes(&cells), picture::losses(&cells)] {
@@ -260,4 +264,62 @@ fn flaky_executions_are_reported_as_infrastructure() {
     let execution = execute(&world, &first_plan(&world), &[], &mut past, Judge::Fallible);
     let round = observe(&world, &execution);
     assert!(round.subtasks.iter().all(|subtask| subtask.infrastructure && subtask.calls[0].failed), "{round:?}");
+}
+
+/// A driver that accepts the result of the first execution.
+struct AcceptsFirstResult;
+
+impl Driver for AcceptsFirstResult {
+    fn step(&mut self, seen: &Seen<'_>) -> Step {
+        assert_eq!((seen.executions, seen.measured.unmet > 0), (1, seen.measured.d.value() > 0.0));
+        assert!(seen.elapsed_ms > 0 && !seen.round.subtasks.is_empty());
+        Step::Accept
+    }
+}
+
+#[test]
+fn custom_policies_run_like_built_in_ones() {
+    let policies = vec![Policy::custom("hasty", || Box::new(AcceptsFirstResult)), Policy::naive()];
+    let cells = study(policies.clone(), vec![Family::ORDINARY], 200).run();
+    let Row { policy, executions, full, false_delivery, partial, .. } = &cells[0].row;
+    assert_eq!((policy.as_str(), *executions, *partial, full + false_delivery), ("hasty", 200, 0, 200));
+    assert_eq!(policies[0], policies[0].clone());
+    assert_ne!(
+        policies[0],
+        Policy::custom("hasty", || Box::new(AcceptsFirstResult)),
+        "two functions are never the same"
+    );
+}
+
+#[test]
+fn blocking_raises_and_early_stopping_lowers_utility() {
+    let policies = vec![Policy::block_list(), Policy::reflexion(), Policy::reflexion_stops(), Policy::v08()];
+    let cells = study(policies, vec![Family::named("blocked_targets").unwrap(), Family::ORDINARY], 1_500).run();
+    for family in cells.chunks(4) {
+        for other in &family[1..] {
+            assert!(other.difference + 3.0 * other.difference_se < 0.0, "{:?}", other.row);
+        }
+    }
+    let executions: Vec<u64> = cells[4..].iter().map(|cell| cell.row.executions).collect();
+    assert!(executions[2] < executions[1], "{executions:?}");
+}
+
+#[test]
+fn anytime_beats_v08_on_tuning_families() {
+    let families: Vec<Family> = Family::TUNING.iter().filter_map(|name| Family::named(name)).collect();
+    assert_eq!(families.len(), Family::TUNING.len());
+    let cells = study(vec![Policy::v08(), Policy::anytime()], families, 1_000).run();
+    let gain: f64 = cells.iter().map(|cell| cell.difference).sum::<f64>() / Family::TUNING.len() as f64;
+    assert!(gain > 0.05, "{gain}");
+}
+
+#[test]
+fn ablation_has_all_single_changes() {
+    let names: Vec<String> = Policy::ablation().iter().map(|policy| policy.name().to_owned()).collect();
+    assert_eq!(names.len(), 2 + 2 * (6 + artoo_ggs::Switch::ALL.len()));
+    let distinct: std::collections::BTreeSet<_> = names.iter().collect();
+    assert_eq!(distinct.len(), names.len());
+    for name in ["v08, retry on", "anytime, retry off", "v08, ρ = 1", "anytime, no gradient"] {
+        assert!(names.iter().any(|other| other == name), "{name} is missing in {names:?}");
+    }
 }

@@ -66,7 +66,7 @@ mod tests {
     use super::{Ending, Utility};
 
     #[test]
-    fn an_ending_is_worth_its_weight_less_its_cost() {
+    fn utility_is_worth_of_ending_minus_cost() {
         let check = |ending, executions, elapsed_ms, expected| {
             assert_eq!(Utility::DEFAULT.micros(ending, executions, elapsed_ms), expected, "{ending:?}");
         };

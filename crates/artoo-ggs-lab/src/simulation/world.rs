@@ -33,18 +33,22 @@ const HAS_REQUIRED: f64 = 0.5;
 pub(super) struct Set(u8);
 
 impl Set {
+    /// Whether the set has this index.
     pub(super) fn has(self, index: usize) -> bool {
         (self.0 >> index) & 1 == 1
     }
 
+    /// The set with this index added.
     pub(super) fn with(self, index: usize) -> Self {
         Self(self.0 | 1 << index)
     }
 
+    /// The indices below `count` for which `is_in` is true.
     pub(super) fn from_fn(count: usize, is_in: impl Fn(usize) -> bool) -> Self {
         (0..count).filter(|index| is_in(*index)).fold(Self::default(), Self::with)
     }
 
+    /// The number of indices.
     pub(super) fn len(self) -> u32 {
         self.0.count_ones()
     }
@@ -91,6 +95,7 @@ pub(super) struct World {
 }
 
 impl World {
+    /// Draws the hidden truth of one task of a family.
     pub(super) fn new(family: Family, draws: Draws) -> Self {
         let count = 1 + draws.index(SUBTASKS_MAX, Purpose::Shape, &[]);
         let has_required = draws.chance(HAS_REQUIRED, Purpose::Shape, &[0]);
@@ -104,7 +109,7 @@ impl World {
         self.subtasks.iter().map(|subtask| subtask.criteria.len() as u32).sum()
     }
 
-    /// Whether the results of subtasks that were done with these tools fit together.
+    /// Whether the results fit together if the subtasks were done with these tools.
     pub(super) fn fits(&self, tools: impl Iterator<Item = usize>) -> bool {
         let address: Vec<usize> = tools.collect();
         !self.draws.chance(self.family.misfit, Purpose::Fit, &address)
@@ -156,6 +161,7 @@ fn draw_open(family: &Family, draws: &Draws, subtask: usize) -> Set {
     if open.is_empty() { open.with(draws.index(target_count(), Purpose::Truth, &[6, subtask])) } else { open }
 }
 
+/// The number of targets of a subtask.
 pub(super) fn target_count() -> usize {
     TARGETS.first().map_or(0, |of_subtask| of_subtask.len())
 }

@@ -1,13 +1,13 @@
 //! The blocked tools and targets of a task, and the tools it released.
 
-use alloc::borrow::{Cow, ToOwned};
+use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::cmp::Ordering;
 
-use super::{BlockedTarget, normalized};
+use super::BlockedTarget;
 use crate::measurement::AvailableTool;
 
 /// The tools and targets blocked in one task.
@@ -43,10 +43,7 @@ impl Blocklist {
     pub(crate) fn block_targets(&mut self, targets: Vec<BlockedTarget>) -> Vec<BlockedTarget> {
         let mut any_folder = self.targets.iter().any(|target| target.subtree);
         let mut new = Vec::new();
-        for mut target in targets {
-            if let Cow::Owned(path) = normalized(&target.target) {
-                target.target = path;
-            }
+        for target in targets.into_iter().map(BlockedTarget::into_normalized) {
             if !self.covers(&target, any_folder) {
                 any_folder |= target.subtree;
                 self.targets.insert(target.clone());
@@ -54,6 +51,11 @@ impl Blocklist {
             }
         }
         new
+    }
+
+    /// Takes one target off the list.
+    pub(crate) fn unblock(&mut self, target: &BlockedTarget) {
+        self.targets.remove(target);
     }
 
     pub(crate) fn is_tool_blocked(&self, tool: &str) -> bool {

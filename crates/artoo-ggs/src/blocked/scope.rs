@@ -44,13 +44,13 @@ fn tools_behind_repeated<'a>(round: &'a Round, failed_before: &Claims) -> Vec<&'
 }
 
 /// Tools a subtask called; if it called none, those it was allowed to use.
-fn used_tools(subtask: &SubtaskMeasure) -> impl Iterator<Item = &str> {
+pub(crate) fn used_tools(subtask: &SubtaskMeasure) -> impl Iterator<Item = &str> {
     let allowed: &[String] = if subtask.calls.is_empty() { &subtask.tools } else { &[] };
     subtask.calls.iter().map(|call| call.tool.as_str()).chain(allowed.iter().map(String::as_str))
 }
 
 /// The names without duplicates, in order of first occurrence.
-fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+pub(crate) fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = BTreeSet::new();
     names.filter(|name| seen.insert(*name)).collect()
 }
@@ -59,9 +59,12 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 ///
 /// At low urgency the exact pair of tool and target, at normal urgency the target for every tool, at high urgency also
 /// its parent folder. In a subtask that matched anyway, a failed call blocks the exact pair only.
-pub(crate) fn targets_to_block(round: &Round, urgency: Urgency) -> Vec<BlockedTarget> {
+pub(crate) fn targets_to_block<'a>(
+    subtasks: impl IntoIterator<Item = &'a SubtaskMeasure>,
+    urgency: Urgency,
+) -> Vec<BlockedTarget> {
     let mut blocked = Vec::new();
-    for subtask in &round.subtasks {
+    for subtask in subtasks {
         let urgency = if subtask.status == SubtaskStatus::Matched { Urgency::Low } else { urgency };
         for pair in subtask_failed_pairs(subtask) {
             let parent = if urgency == Urgency::High { parent_folder(&pair.target) } else { None };

@@ -3,20 +3,21 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::history::{History, assign_changes};
+use super::measured::MeasuredRound;
 use super::stopwatch::Stopwatch;
 use crate::blocked::Blocklist;
 use crate::evaluation::{DecisionInputs, Evaluation, NextStep};
 use crate::gradient::Gradient;
 use crate::loss::Loss;
 use crate::macro_state::PreviousAction;
-use crate::measurement::{
-    Claims, CriterionScope, Failing, FailureMix, Measurement, Round, RoundError, failing, measure_failing,
-};
+use crate::measurement::{Claims, FailureMix, Measurement, Round};
 use crate::outcome::{Decision, Outcome, SuccessOutcome};
 use crate::profile::Profile;
 use crate::stop_reason::StopReason;
-use crate::table::{Margins, Thresholds, Trend};
-use crate::unit::{Unit, micros};
+use crate::switches::{Switch, Switches};
+use crate::table::{Margins, Thresholds, Urgency};
+use crate::unit::Unit;
 
 /// Everything a controller remembers about a task between its rounds.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +35,8 @@ pub(super) struct TaskState {
     suspect: bool,
     best: Option<BestRound>,
     pub(super) blocked: Blocklist,
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::field_readers::is_default"))]
+    pub(super) history: History,
 }
 
 /// The previous round, as far as the next decision needs it.
@@ -67,6 +70,7 @@ struct DecisionBasis {
 }
 
 impl DecisionBasis {
+    /// The basis of a decision on a round.
     fn of_round(inputs: DecisionInputs, evaluation: &Evaluation, round: &MeasuredRound<'_>) -> Self {
         let failure_mix = round.measurement.failure_mix();
         Self { failure_mix, primary_failed: round.primary_failed(), ..Self::without_blame(inputs, evaluation) }
@@ -76,31 +80,6 @@ impl DecisionBasis {
     fn without_blame(inputs: DecisionInputs, evaluation: &Evaluation) -> Self {
         let Evaluation { loss, gradient, .. } = *evaluation;
         Self { inputs, loss, gradient, failure_mix: FailureMix::Mixed, primary_failed: None }
-    }
-}
-
-/// A valid round with its unmet criteria and its measurement.
-pub(super) struct MeasuredRound<'a> {
-    round: &'a Round,
-    failing: Vec<Failing<'a>>,
-    measurement: Measurement,
-}
-
-impl<'a> MeasuredRound<'a> {
-    pub(super) fn new(round: &'a Round, profile: &Profile) -> Result<Self, RoundError> {
-        round.validate()?;
-        let failing: Vec<_> = failing(round).collect();
-        let measurement = measure_failing(round, &failing, profile.rules());
-        Ok(Self { round, failing, measurement })
-    }
-
-    /// The claim that contributes most to D: required before optional, then the heaviest, then the first declared. If
-    /// the task criteria made D, an optional criterion of a subtask does not count.
-    fn primary_failed(&self) -> Option<String> {
-        let from_task = self.measurement.d > self.measurement.subtask_distance;
-        let rank = |f: &Failing<'_>| (f.required, (f.scope == CriterionScope::Task) == from_task, micros(f.weight));
-        // `max_by_key` returns the last of equals, so the first declared has to come last.
-        self.failing.iter().rev().max_by_key(|f| rank(f)).map(|f| f.claim.clone().into_owned())
     }
 }
 
@@ -117,6 +96,7 @@ impl TaskState {
             suspect: false,
             best: None,
             blocked: Blocklist::default(),
+            history: History::default(),
         }
     }
 
@@ -128,17 +108,38 @@ impl TaskState {
     /// Decides on a round with unmet criteria.
     fn correct(&mut self, profile: &Profile, measured: &MeasuredRound<'_>) -> Decision {
         let MeasuredRound { round, measurement, .. } = measured;
-        let inputs = self.inputs(profile, measurement.d, measurement.p, measurement.required_unmet);
-        let evaluation = inputs.evaluate(profile);
+        let returned = profile.has(Switch::StopCycles) && self.history.note_cycle(&measured.failing);
+        let mut inputs = self.inputs(profile, measurement.d, measurement.p, measurement.required_unmet);
+        let mut evaluation = inputs.evaluate(profile);
         self.suspect |= evaluation.cell.is_suspect();
+        let memories =
+            if profile.rules().switches == Switches::NONE { Vec::new() } else { self.history.recognize(round) };
+        let told = assign_changes(
+            profile,
+            measured,
+            &self.history.of(&memories),
+            evaluation.cell.trend,
+            self.suspect,
+            returned,
+        );
+        inputs.ordered = told.iter().map(|told| told.action).max();
+        if inputs.ordered.is_some() {
+            evaluation = inputs.evaluate(profile);
+        }
         self.worsening_rounds = evaluation.worsening_rounds;
         self.note_best(measurement.d);
+        let success = || SuccessOutcome::of(round).map_or(Outcome::Accept, Outcome::Success);
         let outcome = match evaluation.next {
             NextStep::Abandon(reason) => Outcome::Abandon(reason),
-            NextStep::Success => SuccessOutcome::of(round).map_or(Outcome::Accept, Outcome::Success),
-            NextStep::Replan(action) => self
-                .replan(action, evaluation.cell.trend.into(), round, profile)
-                .map_or(Outcome::Abandon(StopReason::ToolsExhausted), Outcome::Replan),
+            NextStep::Success => success(),
+            NextStep::Replan(action) => {
+                let urgency = Urgency::of(&evaluation.gradient, profile);
+                match self.replan(action, urgency, round, profile, (&told, &memories)) {
+                    Some(replan) => Outcome::Replan(replan),
+                    None if inputs.could_be_delivered_last(profile) => success(),
+                    None => Outcome::Abandon(StopReason::ToolsExhausted),
+                }
+            }
         };
         let counterfactual = match outcome {
             // Without an allowed tool no directive would have helped.
@@ -208,6 +209,10 @@ impl TaskState {
             required_unmet,
             replans: self.replans,
             worsening_before: self.worsening_rounds,
+            explored: profile.has(Switch::SpareExploration)
+                && matches!(self.previous, PreviousAction::Action(action) if action.is_logical()),
+            cycles: self.history.cycles,
+            ordered: None,
         }
     }
 
@@ -217,7 +222,7 @@ impl TaskState {
         self.best.map(|best| best.round)
     }
 
-    /// Records the current round as the best if its D is not higher than that of the best one before.
+    /// Records the current round as the best if its D is not higher than that of the best round so far.
     fn note_best(&mut self, d: Unit) {
         if self.best.is_none_or(|best| d.micros() <= best.d_micros) {
             self.best = Some(BestRound { round: self.replans, d_micros: d.micros() });
@@ -236,7 +241,7 @@ impl TaskState {
             cell: None,
             previous: self.previous,
             replans: self.replans.saturating_add(u32::from(matches!(outcome, Outcome::Replan(_)))),
-            urgency: Trend::of(basis.gradient.total, parameters).into(),
+            urgency: Urgency::of(&basis.gradient, profile),
             failure_mix: basis.failure_mix,
             primary_failed: basis.primary_failed,
             required_unmet: basis.inputs.required_unmet,

@@ -17,6 +17,7 @@ pub(crate) struct Claims {
 }
 
 impl Claims {
+    /// The claims as one list.
     pub(crate) fn of<T: AsRef<str>>(claims: impl Iterator<Item = T>) -> Self {
         let mut all = Self::default();
         for claim in claims {

@@ -181,6 +181,7 @@ pub(crate) struct Failing<'a> {
 }
 
 impl Failing<'_> {
+    /// The criterion as outcomes list it.
     pub(crate) fn to_unmet(&self) -> UnmetCriterion {
         UnmetCriterion {
             claim: self.claim.clone().into_owned(),

@@ -1,15 +1,16 @@
-//! What directives block, release and credit; blocked targets as strings.
+//! Blocks, releases and credits of directives; blocked targets as strings.
 
 use artoo_ggs::*;
 use proptest::prelude::*;
 
 use crate::build::*;
 
-/// One failing subtask with `criteria` and these calls.
+/// A round with one failed subtask with these criteria and calls.
 fn failing(criteria: Vec<CriterionMeasure>, made: &[&str]) -> Round {
     round(vec![calls(subtask(criteria), made)])
 }
 
+/// A round with `unmet` of ten criteria failed for environmental reasons, and these calls.
 fn environmental_share(unmet: usize, made: &[&str]) -> Round {
     let Round { subtasks, .. } = shares(0, unmet, 10);
     round(subtasks.into_iter().map(|s| calls(s, made)).collect())
@@ -33,7 +34,7 @@ fn both_logical_directives_accumulate_tools() {
 
 #[doc = "holds: design G12"]
 #[test]
-fn the_oldest_tool_is_released_each_once_then_none_is_left() {
+fn each_tool_is_released_once_oldest_first() {
     let available = |r: Round| r.with_available_tools(tools(&["glob", "shell"]));
     let with = |tool: &str| available(failing(vec![logical("a")], &[&format!("{tool} x")]));
     let decisions = run(Profile::default(), 0, &[with("glob"), with("shell"), with("glob"), with("shell")]);
@@ -57,7 +58,7 @@ fn the_oldest_tool_is_released_each_once_then_none_is_left() {
 
 #[doc = "holds: design G12"]
 #[test]
-fn a_lone_tool_is_blocked_and_released_at_once() {
+fn single_tool_is_blocked_and_released_once() {
     let lone = failing(vec![logical("a")], &["shell ls"]).with_available_tools(tools(&["shell"]));
     let decisions = run(Profile::default(), 0, &[lone.clone(), lone]);
     assert_eq!((replan(&decisions[0]).blocked_tools.len(), replan(&decisions[0]).released_tools.len()), (0, 1));
@@ -67,7 +68,7 @@ fn a_lone_tool_is_blocked_and_released_at_once() {
 
 #[doc = "holds: design G12"]
 #[test]
-fn a_release_leaves_the_others_in_their_order() {
+fn release_keeps_the_order_of_other_tools() {
     let rounds = [failing(vec![logical("a")], &["t1 x", "t2 x"]), failing(vec![logical("a")], &["t3 x", "t4 x"])];
     let rounds = rounds.map(|r| r.with_available_tools(tools(&["t1", "t2", "t3", "t4"])));
     let decisions = run(Profile::default(), 0, &rounds);
@@ -76,7 +77,7 @@ fn a_release_leaves_the_others_in_their_order() {
 }
 
 #[test]
-fn a_rejected_whole_blocks_the_tools_of_the_plan() {
+fn rejected_whole_blocks_all_tools_of_plan() {
     let matched = calls(subtask(vec![pass("a")]), &["glob *"]);
     let unused = subtask(vec![pass("b")]).with_tools(["read"]);
     let rejected = round(vec![matched, unused]).with_task_criteria(vec![logical("t")]);
@@ -86,7 +87,7 @@ fn a_rejected_whole_blocks_the_tools_of_the_plan() {
 
 #[doc = "holds: law 2.4; design D4"]
 #[test]
-fn break_symmetry_names_the_classes_that_are_left() {
+fn break_symmetry_lists_unused_tool_classes() {
     let available_tools = tools(&["glob/files", "mdfind/files", "shell/shell", "read/text"]);
     let stuck = failing(vec![logical("a")], &["glob *"]).with_available_tools(available_tools);
     let decision = run(Profile::default(), 0, &[stuck]).remove(0);
@@ -95,7 +96,7 @@ fn break_symmetry_names_the_classes_that_are_left() {
 
 #[doc = "holds: design G13"]
 #[test]
-fn low_urgency_blocks_only_tools_behind_what_failed_twice() {
+fn low_urgency_blocks_tools_of_repeated_failures() {
     let second = |again: &str| {
         round(vec![
             calls(subtask(vec![logical(again), pass("p"), pass("q")]), &["glob *"]),
@@ -134,7 +135,7 @@ fn urgency_sets_the_scope_of_targets() {
 
 #[doc = "holds: invariant 12; design G13"]
 #[test]
-fn sets_never_shrink_and_a_logical_directive_keeps_open_pairs() {
+fn later_directives_keep_all_earlier_blocks() {
     let rounds = [
         environmental_share(9, &["!read /x"]),
         failing(vec![logical("a")], &["!shell ls /y"]),
@@ -154,7 +155,7 @@ fn sets_never_shrink_and_a_logical_directive_keeps_open_pairs() {
 
 #[doc = "holds: design G13"]
 #[test]
-fn a_failed_call_of_a_matched_subtask_is_no_wall() {
+fn failed_calls_of_matched_subtasks_widen_nothing() {
     let rounds = [
         environmental_share(4, &[]),
         round(vec![
@@ -170,7 +171,7 @@ fn a_failed_call_of_a_matched_subtask_is_no_wall() {
 }
 
 #[test]
-fn a_wider_block_covers_what_comes_later() {
+fn wider_block_covers_later_targets() {
     let rounds = [environmental_share(9, &["!read /x/y"]), environmental_share(9, &["!glob /x/y", "!glob /x//./y/"])];
     let decisions = run(Profile::default(), 0, &rounds);
     assert!(replan(&decisions[1]).new_blocked.is_empty());
@@ -178,7 +179,7 @@ fn a_wider_block_covers_what_comes_later() {
 }
 
 #[test]
-fn a_blocked_path_does_not_stand_for_the_folder_it_names() {
+fn blocked_path_does_not_block_its_folder() {
     let timeless = parameters(|t| t.lambda = 0.0);
     let profile = Profile::new("p", timeless, Rules::DEFAULT).unwrap();
     let rounds = [
@@ -194,7 +195,7 @@ fn a_blocked_path_does_not_stand_for_the_folder_it_names() {
 
 #[doc = "holds: invariant 16; design M1"]
 #[test]
-fn failed_pairs_are_those_of_this_round() {
+fn failed_pairs_are_of_the_current_round() {
     let rounds = [environmental_share(9, &["!read /x", "!read /x"]), environmental_share(9, &["!read /y"])];
     let pairs: Vec<_> = run(Profile::default(), 0, &rounds)
         .iter()
@@ -205,7 +206,7 @@ fn failed_pairs_are_those_of_this_round() {
 
 #[doc = "holds: design M2"]
 #[test]
-fn break_symmetry_is_credited_only_once_the_distance_fell() {
+fn break_symmetry_is_credited_after_distance_falls() {
     let worked = &["read /log", "read /ledger", "!shell ls", "glob *"];
     let second = |unmet| environmental_share(unmet, worked);
     let credit = |decision: &Decision| {
@@ -227,7 +228,7 @@ fn break_symmetry_is_credited_only_once_the_distance_fell() {
 }
 
 #[test]
-fn blocked_targets_match_what_they_should() {
+fn blocked_targets_match_their_calls_only() {
     let table = [
         ("read:/a/b", "read", "/a/b", true),
         ("read:/a/b", "read", "/a/./c/../b/", true),
@@ -250,7 +251,7 @@ fn blocked_targets_match_what_they_should() {
 }
 
 #[test]
-fn blocked_targets_are_read_strictly() {
+fn invalid_blocked_targets_are_rejected() {
     assert!(matches!("no tool".parse::<BlockedTarget>(), Err(BlockedTargetError::NoTool { .. })));
     for bad in ["a*:x", "%:x", "a%3a:x", "%2:x"] {
         assert!(matches!(bad.parse::<BlockedTarget>(), Err(BlockedTargetError::BadEscape { .. })), "{bad}");
@@ -259,7 +260,7 @@ fn blocked_targets_are_read_strictly() {
 
 proptest! {
     #[test]
-    fn blocked_targets_survive_the_trip_through_a_string(
+    fn blocked_targets_round_trip_as_strings(
         tool in proptest::option::of("[a-z:%*\\\\ ]{0,6}"),
         target in prop_oneof!["[a-z/*:%\\\\ .~]{0,12}", ".{0,12}"],
         subtree: bool,
@@ -270,7 +271,7 @@ proptest! {
     }
 
     #[test]
-    fn a_block_matches_its_own_target(target in "[a-z/.~]{0,12}", subtree: bool) {
+    fn block_matches_its_own_target(target in "[a-z/.~]{0,12}", subtree: bool) {
         let mut blocked = BlockedTarget::any_tool(target.clone());
         blocked.subtree = subtree;
         prop_assert!(blocked.matches("any", &target));

@@ -1,30 +1,34 @@
-//! Short builders for rounds.
+//! Short constructors of rounds.
 
 use artoo_ggs::*;
 
+/// An unmet plausible criterion that failed in this many of its attempts.
 pub(crate) fn plausible(claim: &str, failed_attempts: u32, attempts: u32) -> CriterionMeasure {
     logical(claim).plausible(failed_attempts, attempts)
 }
 
+/// A met criterion.
 pub(crate) fn pass(claim: &str) -> CriterionMeasure {
     CriterionMeasure::met(claim)
 }
 
+/// An unmet criterion, blamed on the approach.
 pub(crate) fn logical(claim: &str) -> CriterionMeasure {
     CriterionMeasure::unmet(claim).blamed_on(FailureClass::Logical)
 }
 
+/// An unmet criterion, blamed on the environment.
 pub(crate) fn environmental(claim: &str) -> CriterionMeasure {
     CriterionMeasure::unmet(claim).blamed_on(FailureClass::Environmental)
 }
 
-/// Failed if any criterion is not passed, else matched.
+/// A subtask: failed if any criterion is unmet, else matched.
 pub(crate) fn subtask(criteria: Vec<CriterionMeasure>) -> SubtaskMeasure {
     let matched = criteria.iter().all(|c| c.verdict == Verdict::Pass);
     if matched { SubtaskMeasure::matched(criteria) } else { SubtaskMeasure::failed(criteria) }
 }
 
-/// Calls as `tool target`, failed ones with a `!` before.
+/// The subtask with calls, each written as `tool target`; a leading `!` marks a failed call.
 pub(crate) fn calls(subtask: SubtaskMeasure, calls: &[&str]) -> SubtaskMeasure {
     let call = |text: &&str| {
         let (tool, target) = text.trim_start_matches('!').split_once(' ').expect("tool and target");
@@ -33,11 +37,12 @@ pub(crate) fn calls(subtask: SubtaskMeasure, calls: &[&str]) -> SubtaskMeasure {
     subtask.with_calls(calls.iter().map(call))
 }
 
+/// A round of these subtasks.
 pub(crate) fn round(subtasks: Vec<SubtaskMeasure>) -> Round {
     Round::new(subtasks)
 }
 
-/// One subtask with `logical` and `environmental` failures out of `total` criteria.
+/// A round with one subtask of `total` criteria, of which some failed for logical and some for environmental reasons.
 pub(crate) fn shares(logical_failures: usize, environmental_failures: usize, total: usize) -> Round {
     let criteria = (0..total).map(|i| {
         let claim = format!("c{i}");
@@ -50,6 +55,7 @@ pub(crate) fn shares(logical_failures: usize, environmental_failures: usize, tot
     round(vec![subtask(criteria.collect())])
 }
 
+/// Available tools, each written as `name/class`.
 pub(crate) fn tools(names: &[&str]) -> Vec<AvailableTool> {
     let tool = |text: &&str| {
         let (name, class) = text.split_once('/').unwrap_or((text, "any"));
@@ -72,7 +78,7 @@ pub(crate) fn begun(profile: Profile) -> Controller<u32> {
     controller
 }
 
-/// Decisions on `rounds`, each `step_ms` after the one before, until a terminal one.
+/// The decisions on `rounds`, each `step_ms` after the one before, up to a terminal one.
 pub(crate) fn run(profile: Profile, step_ms: u64, rounds: &[Round]) -> Vec<Decision> {
     let mut controller = begun(profile);
     let mut decisions: Vec<Decision> = Vec::new();
@@ -85,7 +91,7 @@ pub(crate) fn run(profile: Profile, step_ms: u64, rounds: &[Round]) -> Vec<Decis
     decisions
 }
 
-/// The states of decisions, with the reason of an abandon.
+/// The states of the decisions; an abandon with its reason.
 pub(crate) fn states(decisions: &[Decision]) -> Vec<String> {
     let shown = |decision: &Decision| match &decision.outcome {
         Outcome::Abandon(reason) => format!("abandon {}", reason.name()),
@@ -94,11 +100,13 @@ pub(crate) fn states(decisions: &[Decision]) -> Vec<String> {
     decisions.iter().map(shown).collect()
 }
 
+/// The directive of a decision.
 pub(crate) fn replan(decision: &Decision) -> &Replan {
     let Outcome::Replan(replan) = &decision.outcome else { panic!("expected a directive: {decision}") };
     replan
 }
 
+/// The blocked targets as strings.
 pub(crate) fn shown(targets: &[BlockedTarget]) -> Vec<String> {
     targets.iter().map(ToString::to_string).collect()
 }

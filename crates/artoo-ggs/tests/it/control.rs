@@ -1,15 +1,15 @@
-//! The controller's flow: rounds, endings, clock, errors.
+//! The controller: rounds, endings, the clock and errors.
 
 use artoo_ggs::*;
 
 use crate::build::*;
 
-/// Long enough for a round to be real, short enough that four fit the budget.
+/// Duration of a round, short enough that four rounds fit into the time budget.
 const QUICK_MS: u64 = 1_000;
 
 #[doc = "holds: design G1"]
 #[test]
-fn the_first_round_has_issued_nothing() {
+fn first_round_is_numbered_zero() {
     let decisions = run(Profile::default(), 0, &[shares(1, 0, 1), shares(1, 0, 1)]);
     let seen: Vec<_> = decisions.iter().map(|d| (d.round, d.replans, d.loss.omega.to_string())).collect();
     assert_eq!(seen, [(0, 1, "0.00".to_owned()), (1, 2, "0.20".to_owned())]);
@@ -17,7 +17,7 @@ fn the_first_round_has_issued_nothing() {
 
 #[doc = "holds: law 2.2; design G2"]
 #[test]
-fn a_fifth_execution_is_impossible_in_every_profile() {
+fn fifth_execution_is_impossible_in_every_profile() {
     for profile in [Profile::default(), Profile::strict_spec()] {
         let decisions = run(profile, 0, &vec![shares(0, 1, 1); 9]);
         assert_eq!(decisions.len(), 4);
@@ -29,14 +29,14 @@ fn a_fifth_execution_is_impossible_in_every_profile() {
 
 #[doc = "holds: design G2"]
 #[test]
-fn the_fourth_execution_may_still_succeed() {
+fn fourth_execution_may_still_succeed() {
     let decisions = run(Profile::default(), 0, &[shares(0, 1, 1), shares(0, 1, 1), shares(0, 1, 1), shares(0, 1, 4)]);
     assert_eq!(states(&decisions), ["change_path", "change_path", "change_path", "success"]);
 }
 
 #[doc = "holds: law 2.1; design G4"]
 #[test]
-fn slow_rounds_with_an_improving_gap_are_not_killed() {
+fn slow_rounds_with_falling_distance_continue() {
     // D .50, .46, .42 at 90 s a round: L rises by more than ε each time, through Ω alone.
     let rounds = [shares(0, 50, 100), shares(0, 46, 100), shares(0, 42, 100)];
     let decisions = run(Profile::default(), 90_000, &rounds);
@@ -49,7 +49,7 @@ fn slow_rounds_with_an_improving_gap_are_not_killed() {
 
 #[doc = "holds: law 2.1; invariant 22; design G4"]
 #[test]
-fn a_gap_that_grows_twice_running_ends_the_task() {
+fn distance_rising_twice_ends_the_task() {
     let grow = [shares(0, 40, 100), shares(0, 60, 100), shares(0, 80, 100)];
     let decisions = run(Profile::default(), 0, &grow);
     assert_eq!(states(&decisions), ["change_path", "refine", "abandon diverging"]);
@@ -62,7 +62,7 @@ fn a_gap_that_grows_twice_running_ends_the_task() {
 
 #[doc = "holds: design G4"]
 #[test]
-fn a_rise_of_exactly_epsilon_does_not_count() {
+fn rise_of_exactly_epsilon_does_not_count() {
     // α·ΔD is exactly 0.1: a signal for the table, not for Law 2.
     let alpha_half = parameters(|t| t.alpha = 0.5);
     let profile = Profile::new("half", alpha_half, Rules::DEFAULT).unwrap();
@@ -74,7 +74,7 @@ fn a_rise_of_exactly_epsilon_does_not_count() {
 
 #[doc = "holds: design G4"]
 #[test]
-fn blame_alone_kills_nothing() {
+fn plausible_share_alone_never_kills() {
     // P jumps from 0 to 1 and back while D stays: ∇L without Ω exceeds ε, but the gap did not grow.
     let rounds = [shares(0, 5, 10), shares(5, 0, 10), shares(0, 5, 10), shares(5, 0, 10)];
     assert!(run(Profile::default(), 0, &rounds).iter().all(|d| d.worsening_rounds == 0));
@@ -82,7 +82,7 @@ fn blame_alone_kills_nothing() {
 
 #[doc = "holds: invariant 21; design G6"]
 #[test]
-fn first_round_has_no_gradient_and_comes_from_init() {
+fn first_round_has_no_gradient() {
     for (failing, expected) in [(shares(1, 0, 1), "break_symmetry"), (shares(0, 1, 1), "change_path")] {
         let decision = run(Profile::default(), 250_000, &[failing]).remove(0);
         assert_eq!((decision.gradient, decision.previous), (Gradient::ZERO, PreviousAction::Init));
@@ -94,7 +94,7 @@ fn first_round_has_no_gradient_and_comes_from_init() {
 
 #[doc = "holds: design G8"]
 #[test]
-fn a_rejected_whole_is_no_success() {
+fn rejected_whole_is_not_a_success() {
     let rejected = round(vec![subtask(vec![pass("a")])]).with_task_criteria(vec![logical("t")]);
     assert_eq!(states(&run(Profile::default(), 0, std::slice::from_ref(&rejected))), ["break_symmetry"]);
     // To the letter D is 0, yet the success must name what was rejected.
@@ -105,7 +105,7 @@ fn a_rejected_whole_is_no_success() {
 
 #[doc = "holds: law 0.5; design G10"]
 #[test]
-fn a_success_names_everything_unmet() {
+fn success_lists_all_unmet_criteria() {
     let close = shares(1, 1, 10).with_task_criteria(vec![pass("t")]);
     let decision = run(Profile::default(), QUICK_MS, &[close]).remove(0);
     let Outcome::Success(success) = &decision.outcome else { panic!("{decision}") };
@@ -116,7 +116,7 @@ fn a_success_names_everything_unmet() {
 
 #[doc = "holds: design G10"]
 #[test]
-fn an_unmet_required_criterion_is_never_close_enough() {
+fn unmet_required_criterion_prevents_success() {
     let mut criteria: Vec<_> = (0..9).map(|i| pass(&format!("p{i}"))).collect();
     criteria.push(environmental("the file exists").required());
     let near = round(vec![subtask(criteria)]);
@@ -130,7 +130,7 @@ fn an_unmet_required_criterion_is_never_close_enough() {
 
 #[doc = "holds: law 2.5; design G11"]
 #[test]
-fn an_abandon_names_the_round_with_the_lowest_distance() {
+fn abandon_names_the_round_with_lowest_distance() {
     let rounds = [shares(0, 9, 10), shares(0, 5, 10), shares(0, 7, 10), shares(0, 7, 10)];
     let decisions = run(Profile::default(), 0, &rounds);
     assert_eq!(decisions.iter().map(|d| d.best_round).collect::<Vec<_>>(), [0, 1, 1, 1]);
@@ -140,7 +140,7 @@ fn an_abandon_names_the_round_with_the_lowest_distance() {
 
 #[doc = "holds: design G11"]
 #[test]
-fn accept_bypasses_the_table_however_late() {
+fn accept_bypasses_the_table_even_late() {
     let mut controller = begun(Profile::default());
     for now in [1, 2, 3] {
         controller.observe(&1, &shares(0, 1, 1), now).unwrap();
@@ -154,14 +154,14 @@ fn accept_bypasses_the_table_however_late() {
 
 #[doc = "holds: design G14"]
 #[test]
-fn a_tie_goes_by_the_table_and_is_called_mixed() {
+fn tied_failure_classes_are_mixed() {
     let decision = run(Profile::default(), 0, &[shares(1, 1, 2)]).remove(0);
     assert_eq!((decision.state(), decision.failure_mix), (MacroState::ChangePath, FailureMix::Mixed));
 }
 
 #[doc = "holds: law 0.8; design G15"]
 #[test]
-fn suspicion_stays() {
+fn suspect_flag_stays_set() {
     let rounds = [shares(9, 0, 10), shares(5, 0, 10), shares(0, 1, 10)];
     let decisions = run(Profile::default(), 0, &rounds);
     assert_eq!(states(&decisions), ["break_symmetry", "change_approach", "success"]);
@@ -171,7 +171,7 @@ fn suspicion_stays() {
 
 #[doc = "holds: design G16"]
 #[test]
-fn waiting_for_a_person_does_not_count() {
+fn pauses_do_not_count_as_time() {
     let mut controller = begun(Profile::default());
     controller.begin(2, 500).unwrap();
     controller.pause(&1, 10_000).unwrap();
@@ -182,7 +182,7 @@ fn waiting_for_a_person_does_not_count() {
     assert_eq!(controller.resume(&1, 900_000), Err(ControllerError::NotPaused));
     let decision = controller.observe(&1, &shares(0, 1, 1), 965_000).unwrap();
     assert_eq!((controller.elapsed_ms(&1), decision.loss.omega.to_string()), (Some(75_000), "0.10".to_owned()));
-    // The clock goes back, then on; and a saved state wakes under another clock.
+    // The clock goes back and then forward, and a saved state is restored under another clock.
     controller.observe(&1, &shares(0, 1, 1), 1_000).unwrap();
     assert_eq!(controller.elapsed_ms(&1), Some(75_000));
     controller.rebase(5);
@@ -192,7 +192,7 @@ fn waiting_for_a_person_does_not_count() {
 
 #[doc = "holds: design G20"]
 #[test]
-fn the_time_budget_shapes_omega_and_stop_is_the_callers() {
+fn time_budget_raises_omega_without_ending() {
     let mut controller = begun(Profile::default());
     let never = controller.stop(&1, None, 60_000).unwrap();
     assert_eq!((&never.outcome, never.loss.d), (&Outcome::Abandon(StopReason::External), Unit::ONE));
@@ -212,7 +212,7 @@ fn the_time_budget_shapes_omega_and_stop_is_the_callers() {
 }
 
 #[test]
-fn primary_failed_is_what_drives_d() {
+fn primary_failed_contributes_most_to_d() {
     let table = [
         (round(vec![subtask(vec![plausible("light", 1, 3), logical("heavy")])]), "heavy"),
         (round(vec![subtask(vec![logical("heavy"), plausible("must", 1, 3).required()])]), "must"),
@@ -225,7 +225,7 @@ fn primary_failed_is_what_drives_d() {
 }
 
 #[test]
-fn every_way_out_explains_itself_in_a_line() {
+fn every_decision_displays_its_reason() {
     let required_near = round(vec![subtask(vec![pass("a"), pass("b"), pass("c"), logical("d").required()])]);
     let table: [(u64, Vec<Round>, &str); 10] = [
         (
@@ -296,7 +296,7 @@ fn margins_are_exact() {
 }
 
 #[test]
-fn what_cannot_be_done_is_a_typed_error() {
+fn impossible_calls_return_typed_errors() {
     let mut controller = begun(Profile::default());
     assert_eq!(controller.begin(1, 0), Err(ControllerError::AlreadyBegun));
     assert_eq!(controller.observe(&2, &shares(1, 0, 1), 0).unwrap_err(), ControllerError::UnknownTask);
@@ -311,7 +311,7 @@ fn what_cannot_be_done_is_a_typed_error() {
 
 #[doc = "holds: law 3.14"]
 #[test]
-fn tasks_do_not_touch_each_other() {
+fn tasks_are_independent() {
     let mut controller = begun(Profile::default());
     controller.begin(2, 0).unwrap();
     let alone = run(Profile::default(), 1, &[shares(1, 0, 1), shares(1, 0, 2)]);
@@ -323,7 +323,7 @@ fn tasks_do_not_touch_each_other() {
 }
 
 #[test]
-fn ended_tasks_are_evicted_once_they_are_old_enough() {
+fn ended_tasks_are_evicted_by_age() {
     let mut controller = begun(Profile::default());
     controller.begin(2, 0).unwrap();
     controller.begin(3, 0).unwrap();

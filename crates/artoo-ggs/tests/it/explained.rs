@@ -1,5 +1,5 @@
-//! What a decision says about itself: the dominant part, the counterfactual that flips it, the configuration it was made
-//! under.
+//! The explanations of a decision: the dominant term, the counterfactual that leads to another state, and the
+//! configuration.
 
 use artoo_ggs::*;
 use proptest::prelude::*;
@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use crate::build::*;
 use crate::properties::{hyperparameters, profile, unit};
 
+/// Random inputs of a decision.
 fn decision_inputs() -> impl Strategy<Value = DecisionInputs> {
     let before = proptest::option::weighted(0.8, (unit(), unit(), unit()));
     ((unit(), unit(), unit()), before, proptest::bool::weighted(0.2), 0_u32..6, 0_u32..4).prop_map(
@@ -20,13 +21,14 @@ fn decision_inputs() -> impl Strategy<Value = DecisionInputs> {
     )
 }
 
-/// The inputs with its loss before taken again under `profile`.
+/// The inputs, with the previous loss computed again under `profile`.
 fn under(profile: &Profile, mut inputs: DecisionInputs) -> DecisionInputs {
     let before = inputs.before.map(|b| Loss::new(b.d, b.p, b.omega, profile.parameters()));
     inputs.before = before;
     inputs
 }
 
+/// The size of the change, in micro-units.
 fn size(change: &Counterfactual) -> i64 {
     (change.d_micros + change.p_micros + change.omega_micros).abs()
 }
@@ -35,7 +37,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_048))]
 
     #[test]
-    fn a_counterfactual_applied_flips_the_directive(profile in profile(), inputs in decision_inputs()) {
+    fn applied_counterfactual_changes_the_state(profile in profile(), inputs in decision_inputs()) {
         let inputs = under(&profile, inputs);
         let before = inputs.evaluate(&profile).state();
         let change = inputs.counterfactual(&profile);
@@ -45,7 +47,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_nearer_flips_it(
+    fn smaller_changes_do_not_flip_state(
         profile in profile(), inputs in decision_inputs(), shares in prop::collection::vec(0.0..1.0_f64, 40),
     ) {
         let inputs = under(&profile, inputs);
@@ -74,7 +76,7 @@ proptest! {
     }
 
     #[test]
-    fn the_dominant_part_is_the_largest(before in (unit(), unit(), unit()), after in (unit(), unit(), unit()), h in hyperparameters()) {
+    fn dominant_part_is_the_largest(before in (unit(), unit(), unit()), after in (unit(), unit(), unit()), h in hyperparameters()) {
         let loss = |(d, p, omega)| Loss::new(d, p, omega, &h);
         let gradient = Gradient::between(&loss(before), &loss(after), &h);
         let sizes = LossTerm::ALL.map(|term| gradient.part(term).abs());
@@ -86,8 +88,8 @@ proptest! {
     }
 
     #[test]
-    fn a_decisions_inputs_give_its_numbers_again((profile, rounds) in crate::properties::task()) {
-        for (_, decision) in crate::properties::play(&profile, &rounds) {
+    fn inputs_reproduce_the_decisions_numbers((profile, rounds) in crate::properties::task()) {
+        for (_, decision) in crate::properties::decide_all_rounds(&profile, &rounds) {
             let ruling = decision.inputs.evaluate(&profile);
             prop_assert_eq!((ruling.loss, ruling.gradient), (decision.loss, decision.gradient));
             prop_assert_eq!((Some(ruling.cell), ruling.worsening_rounds), (decision.cell, decision.worsening_rounds));
@@ -101,7 +103,7 @@ proptest! {
     }
 }
 
-/// A subtask whose one plausible criterion failed in `micros` of a million attempts: D to the micro-unit.
+/// A round whose D is exactly `micros` micro-units: one plausible criterion failed in that many of a million attempts.
 fn at_distance(micros: i64, class: FailureClass) -> Round {
     let attempts = 1_000_000;
     let failed_attempts = u32::try_from(micros).expect("not negative");
@@ -110,7 +112,7 @@ fn at_distance(micros: i64, class: FailureClass) -> Round {
 }
 
 #[test]
-fn a_controller_fed_the_changed_distance_decides_otherwise() {
+fn controller_at_changed_distance_decides_otherwise() {
     use FailureClass::{Environmental, Logical};
     let table = [
         (vec![500_000], Environmental, "change_path", "D lower by 0.20 → success"),
@@ -140,7 +142,7 @@ fn a_controller_fed_the_changed_distance_decides_otherwise() {
 }
 
 #[test]
-fn a_controller_that_is_given_less_time_decides_otherwise() {
+fn controller_at_changed_time_decides_otherwise() {
     // Ω's time part is 0.4 of 300 s: 0.000001 of Ω is 0.75 ms, so whole milliseconds can follow it.
     let profile = Profile::default();
     let decide_at = |now_ms| {
@@ -155,7 +157,7 @@ fn a_controller_that_is_given_less_time_decides_otherwise() {
 }
 
 #[test]
-fn where_no_single_change_helps_the_way_to_success_is_told() {
+fn combined_change_is_given_if_needed() {
     let mut criteria: Vec<_> = (0..9).map(|i| logical(&format!("p{i}"))).collect();
     criteria.push(environmental("the file exists").required());
     let decision = run(Profile::default(), 700_000, &[round(vec![subtask(criteria)])]).remove(0);
@@ -175,7 +177,7 @@ fn where_no_single_change_helps_the_way_to_success_is_told() {
 }
 
 #[test]
-fn an_accept_would_have_been_something_else_with_anything_unmet() {
+fn accept_names_the_state_if_unmet() {
     for (now_ms, then) in [(0, MacroState::Success), (900_000, MacroState::Abandon)] {
         let decision = begun(Profile::default()).observe(&1, &shares(0, 0, 1), now_ms).unwrap();
         let otherwise = decision.counterfactual.unwrap();
@@ -186,10 +188,11 @@ fn an_accept_would_have_been_something_else_with_anything_unmet() {
 }
 
 #[test]
-fn a_config_hash_tells_configurations_apart_and_nothing_else() {
+fn config_hash_differs_exactly_with_the_configuration() {
     let renamed = Profile::new("mine", Hyperparameters::DEFAULT, Rules::DEFAULT).unwrap();
     assert_eq!(renamed.config_hash(), Profile::default().config_hash());
     let mut hashes = vec![Profile::default().config_hash(), Profile::strict_spec().config_hash()];
+    /// A change of one number or rule.
     type Change = fn(&mut ParameterTable, &mut Rules);
     let changes: [Change; 16] = [
         |t, _| t.alpha = 0.61,

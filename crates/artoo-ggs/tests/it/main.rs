@@ -1,4 +1,4 @@
-//! The controller tested through its public face: the table, the measurements, each decision's rule, and properties.
+//! Tests of the public interface: the table, the measurements, the decisions, and properties.
 
 #![allow(
     clippy::unwrap_used,
@@ -8,6 +8,7 @@
     reason = "a test fails by panicking, its helpers too"
 )]
 
+mod anytime;
 mod blocks;
 mod build;
 mod control;
@@ -23,6 +24,9 @@ mod refused;
 mod replay_example;
 #[cfg(feature = "serde")]
 mod replayed;
+#[path = "../../examples/retry_loop.rs"]
+#[expect(dead_code, unreachable_pub, reason = "an example, tested through the function its main calls")]
+mod retry_loop_example;
 #[cfg(feature = "serde")]
 mod saved;
 mod table;

@@ -1,17 +1,17 @@
-//! D, P and the unmet list, case by case.
+//! D, P and the list of unmet criteria in single cases.
 
 use artoo_ggs::*;
 
 use crate::build::*;
 
-/// `(D, P, unmet)` under the default rules.
+/// `(D, P, unmet)` of a round under the default rules.
 fn measured(round: &Round) -> (f64, f64, u32) {
     let m = round.measure(&Rules::DEFAULT).expect("a measurable round");
     (m.d.value(), m.p.value(), m.unmet)
 }
 
 #[test]
-fn d_and_p() {
+fn distance_and_blame_of_single_rounds() {
     use SubtaskStatus::*;
     let missing = |claim| CriterionMeasure::undecided(claim);
     let unstated = |claim| CriterionMeasure::unmet(claim);
@@ -72,14 +72,14 @@ fn d_and_p() {
 
 #[doc = "holds: design G14"]
 #[test]
-fn the_mix_follows_the_count() {
+fn failure_mix_follows_the_counts() {
     for (l, e, mix) in [(2, 1, FailureMix::Logical), (1, 2, FailureMix::Environmental), (1, 1, FailureMix::Mixed)] {
         assert_eq!(shares(l, e, 3).measure(&Rules::DEFAULT).unwrap().failure_mix(), mix);
     }
 }
 
 #[test]
-fn a_round_that_cannot_have_happened_is_refused() {
+fn impossible_rounds_are_rejected() {
     assert_eq!(Round::default().validate(), Err(RoundError::Empty));
     let impossible = shares(1, 0, 1).with_task_criteria(vec![plausible("t", 3, 2)]);
     let error = impossible.measure(&Rules::DEFAULT).unwrap_err();
@@ -90,7 +90,7 @@ fn a_round_that_cannot_have_happened_is_refused() {
 }
 
 #[test]
-fn failed_pairs_are_distinct_and_forgive_a_retry_that_worked() {
+fn failed_pairs_are_distinct_without_successful_retries() {
     let first = calls(subtask(vec![logical("a")]), &["!read /x", "glob *", "!read /x", "!read /y", "read /y"]);
     let second = calls(subtask(vec![pass("b")]), &["!read /x", "!shell ls", "read /z", "!read /z"]);
     let pairs = round(vec![first, second]).failed_pairs();
@@ -102,7 +102,7 @@ fn failed_pairs_are_distinct_and_forgive_a_retry_that_worked() {
 
 #[doc = "holds: invariant 8"]
 #[test]
-fn the_loss_is_the_published_sum() {
+fn loss_equals_the_published_formula() {
     let parameters = Hyperparameters::DEFAULT;
     let unit = |x| Unit::try_new(x).unwrap();
     let loss = Loss::new(unit(0.5), unit(1.0), unit(0.2), &parameters);

@@ -1,11 +1,11 @@
-//! A success can't be built without its list of what is unmet (decision G10): programs that try don't compile, and for
-//! the stated reason.
+//! A success can't be built without its list of unmet criteria (decision G10): programs that try don't compile, for the
+//! expected reason.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The library this test was linked with, as the compiler left it beside the test.
+/// The path of the library that this test was linked with.
 fn library() -> PathBuf {
     let test = std::env::current_exe().expect("a path to this test");
     let folder = test.parent().expect("a folder");
@@ -18,7 +18,7 @@ fn library() -> PathBuf {
     files.filter(is_library).max_by_key(built).expect("the library beside its test")
 }
 
-/// Compiles `program`; the messages if that fails.
+/// Compiles `program` against the library; an error with the compiler's messages if that fails.
 fn compile(library: &Path, program: &str) -> Result<(), String> {
     let mut path = std::ffi::OsString::from("artoo_ggs=");
     path.push(library);
@@ -44,7 +44,7 @@ fn compile(library: &Path, program: &str) -> Result<(), String> {
 
 #[doc = "holds: design G10"]
 #[test]
-fn what_would_hide_the_unmet_list_does_not_compile() {
+fn success_without_unmet_list_does_not_compile() {
     let library = library();
     let program = |body: &str| {
         format!(

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use crate::build::{self, begun};
 
+/// A random [`Unit`].
 pub(crate) fn unit() -> impl Strategy<Value = Unit> {
     prop_oneof![
         (0_u32..=1_000_000).prop_map(|n| Unit::clamped(f64::from(n) / 1e6)),
@@ -12,6 +13,7 @@ pub(crate) fn unit() -> impl Strategy<Value = Unit> {
     ]
 }
 
+/// Random numbers within their ranges.
 pub(crate) fn hyperparameters() -> impl Strategy<Value = Hyperparameters> {
     let weights = (1e-6..=1.0, 0.0..=1.0, 0.0..=1.0, 0.0..=1.0, 0.0..=1.0);
     let thresholds = (1e-6..=1.0, 0.0..=0.999_999, 0.0..=1.0, 1e-6..=1.0);
@@ -26,15 +28,28 @@ pub(crate) fn hyperparameters() -> impl Strategy<Value = Hyperparameters> {
     )
 }
 
+/// A random set of switches.
+pub(crate) fn switches() -> impl Strategy<Value = Switches> {
+    prop::sample::subsequence(Switch::ALL.to_vec(), 0..=Switch::ALL.len()).prop_map(|on| on.into_iter().collect())
+}
+
+/// A random profile.
 pub(crate) fn profile() -> impl Strategy<Value = Profile> {
     prop_oneof![
         3 => Just(Profile::default()),
         1 => Just(Profile::strict_spec()),
+        2 => Just(Profile::anytime()),
+        2 => (hyperparameters(), switches()).prop_map(|(h, switches)| {
+            let mut rules = Rules::DEFAULT;
+            rules.switches = switches;
+            Profile::new("any", h, rules).unwrap()
+        }),
         3 => hyperparameters().prop_map(|h| Profile::new("any", h, Rules::DEFAULT).unwrap()),
         1 => hyperparameters().prop_map(|h| Profile::new("any", h, Rules::STRICT_SPEC).unwrap()),
     ]
 }
 
+/// A random criterion.
 fn criterion() -> impl Strategy<Value = CriterionMeasure> {
     let verdict = prop::sample::select(vec![Verdict::Pass, Verdict::Fail, Verdict::Fail, Verdict::Missing]);
     let class = prop::option::of(prop::sample::select(vec![FailureClass::Logical, FailureClass::Environmental]));
@@ -50,6 +65,7 @@ fn criterion() -> impl Strategy<Value = CriterionMeasure> {
     )
 }
 
+/// A random call.
 fn call() -> impl Strategy<Value = ToolTarget> {
     let target = prop::sample::select(vec!["/a/x", "/a/y", "/a/b/x", "/a/./x", "*.pdf", "ls /a", "~/n", "q"]);
     ("[f-i]", target, any::<bool>()).prop_map(|(tool, target, failed)| {
@@ -57,6 +73,7 @@ fn call() -> impl Strategy<Value = ToolTarget> {
     })
 }
 
+/// A random subtask.
 fn subtask() -> impl Strategy<Value = SubtaskMeasure> {
     use SubtaskStatus::{Failed, Matched, NotRun};
     let status = prop::sample::select(vec![Matched, Failed, Failed, NotRun]);
@@ -71,7 +88,7 @@ fn subtask() -> impl Strategy<Value = SubtaskMeasure> {
     )
 }
 
-/// Any round with something in it.
+/// A random round with at least one subtask or criterion.
 pub(crate) fn round() -> impl Strategy<Value = Round> {
     let available = prop_oneof![Just(vec![]), Just(build::tools(&["f/p", "g/p", "h/q"]))];
     (prop::collection::vec(subtask(), 1..4), prop::collection::vec(criterion(), 0..3), available).prop_map(
@@ -79,13 +96,13 @@ pub(crate) fn round() -> impl Strategy<Value = Round> {
     )
 }
 
-/// A task: its profile and rounds with the time each took.
+/// A random task: a profile, and rounds with the time that each took.
 pub(crate) fn task() -> impl Strategy<Value = (Profile, Vec<(u64, Round)>)> {
     (profile(), prop::collection::vec((0_u64..120_000, round()), 1..9))
 }
 
-/// Plays a task until it ends; rounds with nothing unmet are left out.
-pub(crate) fn play(profile: &Profile, rounds: &[(u64, Round)]) -> Vec<(Round, Decision)> {
+/// Lets a controller decide on the rounds of a task until it ends; rounds without unmet criteria are left out.
+pub(crate) fn decide_all_rounds(profile: &Profile, rounds: &[(u64, Round)]) -> Vec<(Round, Decision)> {
     let mut controller = begun(profile.clone());
     let (mut now, mut played) = (0, Vec::new());
     for (took, round) in rounds {
@@ -107,7 +124,7 @@ proptest! {
 
     #[doc = "holds: invariant 10"]
     #[test]
-    fn the_table_is_total_and_keeps_its_priorities(
+    fn table_covers_all_inputs_in_priority_order(
         d in unit(), p in unit(), omega in unit(), gradient in -2.0..2.0_f64, required: bool, h in hyperparameters(),
     ) {
         let cell = TableCell::look_up(&TableInputs::new(d, p, omega, gradient, required).unwrap(), &h);
@@ -129,7 +146,7 @@ proptest! {
 
     #[doc = "holds: invariant 11"]
     #[test]
-    fn the_sign_of_the_gradient_never_changes_the_state(
+    fn sign_of_the_gradient_never_changes_state(
         d in unit(), p in unit(), omega in unit(), gradient in -2.0..2.0_f64, h in hyperparameters(),
     ) {
         let choice = |g| TableCell::look_up(&TableInputs::new(d, p, omega, g, false).unwrap(), &h).choice;
@@ -137,7 +154,7 @@ proptest! {
     }
 
     #[test]
-    fn exactly_at_each_threshold_and_a_micro_unit_to_either_side(
+    fn random_thresholds_are_exact_to_micro_units(
         d in unit(), p in unit(), gradient in -1.5..1.5_f64, h in hyperparameters(), negative: bool,
     ) {
         let micros = |value: f64| Unit::clamped(value).micros();
@@ -180,7 +197,7 @@ proptest! {
 
     #[doc = "holds: principle 3"]
     #[test]
-    fn parts_sum_to_the_gradient_within_4_ulp(
+    fn gradient_parts_sum_to_the_total(
         before in (unit(), unit(), unit()), after in (unit(), unit(), unit()), h in hyperparameters(),
     ) {
         let loss = |(d, p, omega)| Loss::new(d, p, omega, &h);
@@ -190,14 +207,14 @@ proptest! {
 
     #[doc = "holds: principle 3"]
     #[test]
-    fn distance_rises_with_k(n in 1_u32..10, k in 1_u32..10) {
+    fn distance_rises_with_failed_attempts(n in 1_u32..10, k in 1_u32..10) {
         prop_assume!(k < n);
         let d = |k| build::round(vec![build::subtask(vec![build::plausible("a", k, n)])]).measure(&Rules::DEFAULT).unwrap().d;
         prop_assert!(d(k) < d(k + 1));
     }
 
     #[test]
-    fn distance_rises_with_k_wherever_the_criterion_stands(round in round(), n in 2_u32..9, k in 1_u32..8) {
+    fn distance_rises_with_failed_attempts_among_others(round in round(), n in 2_u32..9, k in 1_u32..8) {
         prop_assume!(k < n);
         let with = |k| {
             let mut round = round.clone();
@@ -210,7 +227,7 @@ proptest! {
 
     #[doc = "holds: principle 1"]
     #[test]
-    fn measuring_is_total_and_a_failed_subtask_is_never_at_distance_zero(round in round()) {
+    fn failed_subtasks_never_have_distance_zero(round in round()) {
         for rules in [Rules::DEFAULT, Rules::STRICT_SPEC] {
             let m = round.measure(&rules).unwrap();
             prop_assert!(m.d.value().is_finite() && m.p.value().is_finite());
@@ -223,7 +240,7 @@ proptest! {
     #[doc = "holds: law 2.2"]
     #[test]
     fn every_task_ends_within_max_replans((profile, rounds) in task()) {
-        let played = play(&profile, &rounds);
+        let played = decide_all_rounds(&profile, &rounds);
         let most = profile.parameters().max_replans;
         prop_assert!(played.len() <= most as usize + 1);
         for (n, (_, decision)) in (0_u32..).zip(&played) {
@@ -235,9 +252,9 @@ proptest! {
 
     #[doc = "holds: law 2.1"]
     #[test]
-    fn law_2_never_ends_a_task_whose_gap_did_not_grow((profile, rounds) in task()) {
+    fn law_2_needs_a_growing_distance((profile, rounds) in task()) {
         prop_assume!(profile.rules().kill_switch == KillSwitch::GapRises);
-        let played = play(&profile, &rounds);
+        let played = decide_all_rounds(&profile, &rounds);
         let grew = played.windows(2).filter(|w| w[1].1.loss.d > w[0].1.loss.d).count();
         if grew == 0 {
             prop_assert!(played.iter().all(|(_, d)| d.worsening_rounds == 0));
@@ -250,8 +267,8 @@ proptest! {
 
     #[doc = "holds: law 0.5"]
     #[test]
-    fn a_success_names_exactly_what_is_unmet((profile, rounds) in task()) {
-        for (round, decision) in play(&profile, &rounds) {
+    fn success_lists_exactly_the_unmet_criteria((profile, rounds) in task()) {
+        for (round, decision) in decide_all_rounds(&profile, &rounds) {
             if let Outcome::Success(success) = &decision.outcome {
                 prop_assert_eq!(success.unmet().len(), round.measure(profile.rules()).unwrap().unmet as usize);
                 prop_assert!(!decision.required_unmet);
@@ -261,10 +278,10 @@ proptest! {
 
     #[doc = "holds: law 2.3"]
     #[test]
-    fn no_failed_pair_is_allowed_again_save_a_released_tools((profile, rounds) in task()) {
-        prop_assume!(profile.rules().blocks == BlockRule::Accumulate);
+    fn failed_pairs_stay_blocked_unless_released((profile, rounds) in task()) {
+        prop_assume!(*profile.rules() == Rules::DEFAULT);
         let (mut failed, mut released): (Vec<ToolTarget>, Vec<String>) = (vec![], vec![]);
-        for (_, decision) in play(&profile, &rounds) {
+        for (_, decision) in decide_all_rounds(&profile, &rounds) {
             failed.extend(decision.failed_pairs.iter().cloned());
             let Outcome::Replan(replan) = &decision.outcome else { continue };
             released.extend(replan.released_tools.iter().cloned());
@@ -277,11 +294,11 @@ proptest! {
 
     #[doc = "holds: invariant 12"]
     #[test]
-    fn blocks_only_grow_save_releases_and_no_tool_is_released_twice((profile, rounds) in task()) {
-        prop_assume!(profile.rules().blocks == BlockRule::Accumulate);
+    fn blocks_only_grow_except_by_releases((profile, rounds) in task()) {
+        prop_assume!(*profile.rules() == Rules::DEFAULT);
         let mut before: Option<Replan> = None;
         let mut released = std::collections::BTreeSet::new();
-        for (_, decision) in play(&profile, &rounds) {
+        for (_, decision) in decide_all_rounds(&profile, &rounds) {
             let Outcome::Replan(now) = decision.outcome else { continue };
             for tool in &now.released_tools {
                 prop_assert!(released.insert(tool.clone()), "{} twice", tool);
@@ -296,13 +313,13 @@ proptest! {
     }
 
     #[test]
-    fn the_same_inputs_give_the_same_decisions((profile, rounds) in task()) {
-        prop_assert_eq!(play(&profile, &rounds), play(&profile, &rounds));
+    fn same_inputs_give_the_same_decisions((profile, rounds) in task()) {
+        prop_assert_eq!(decide_all_rounds(&profile, &rounds), decide_all_rounds(&profile, &rounds));
     }
 
     #[test]
-    fn an_explanation_holds_nothing_from_outside((profile, rounds) in task()) {
-        for (mut round, _) in play(&profile, &rounds) {
+    fn explanations_omit_outside_text((profile, rounds) in task()) {
+        for (mut round, _) in decide_all_rounds(&profile, &rounds) {
             for subtask in &mut round.subtasks {
                 subtask.criteria.iter_mut().for_each(|c| c.claim.push('\u{1b}'));
                 subtask.calls.iter_mut().for_each(|c| c.target.push('\u{1b}'));

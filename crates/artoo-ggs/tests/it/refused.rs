@@ -1,9 +1,10 @@
-//! Bad input: a typed error that names the field, never a panic, never a silent default.
+//! Invalid input gives a typed error that names the field, never a panic or a silent default.
 
 use artoo_ggs::*;
 
 use crate::build::*;
 
+/// Checks that valid JSON is read, and that each replacement in it gives this error.
 fn refused<T: serde::de::DeserializeOwned>(good: &str, table: &[(&str, &str, &str)]) {
     assert!(serde_json::from_str::<T>(good).is_ok(), "{good}");
     for (from, to, message) in table {
@@ -14,7 +15,7 @@ fn refused<T: serde::de::DeserializeOwned>(good: &str, table: &[(&str, &str, &st
 }
 
 #[test]
-fn a_profile_file_is_refused_by_the_name_of_its_field() {
+fn invalid_profile_fields_are_named() {
     refused::<Profile>(
         &serde_json::to_string(&Profile::default()).unwrap(),
         &[
@@ -25,6 +26,7 @@ fn a_profile_file_is_refused_by_the_name_of_its_field() {
             ("\"theta\":0.8", "\"thetta\":0.8", "unknown field `thetta`"),
             ("\"rho\":0.5,", "", "missing field `rho`"),
             ("\"kill_switch\"", "\"killswitch\"", "unknown field `killswitch`"),
+            ("\"kill_switch\"", "\"switches\":[\"magic\"],\"kill_switch\"", "unknown variant `magic`, expected one of"),
             ("{\"name\":\"v0.8\"", "{\"extra\":1,\"name\":\"v0.8\"", "unknown field `extra`"),
             ("\"name\":\"v0.8\"", "\"name\":\"\"", "name is empty"),
             ("\"max_replans\":3", "\"max_replans\":0", "max_replans is 0, expected 1 to 1000"),
@@ -46,7 +48,7 @@ fn a_profile_file_is_refused_by_the_name_of_its_field() {
 }
 
 #[test]
-fn a_round_is_refused_by_the_name_of_its_field() {
+fn invalid_round_fields_are_named() {
     let good = serde_json::to_string(&calls(shares(1, 0, 1).subtasks.remove(0), &["read /x"])).unwrap();
     let attempts = "\"failed_attempts\":0,\"attempts\":0";
     refused::<SubtaskMeasure>(
@@ -73,7 +75,7 @@ fn a_round_is_refused_by_the_name_of_its_field() {
 }
 
 #[test]
-fn an_event_is_refused_by_the_name_of_its_field() {
+fn invalid_event_fields_are_named() {
     let event = ControllerEvent::new(7, ControllerCall::EvictEnded::<u32> { keep_ms: 9 });
     refused::<ControllerEvent<u32>>(
         &serde_json::to_string(&event).unwrap(),
@@ -87,7 +89,7 @@ fn an_event_is_refused_by_the_name_of_its_field() {
 }
 
 #[test]
-fn a_saved_state_that_never_was_is_refused_by_the_name_of_its_field() {
+fn impossible_saved_states_are_rejected_by_field() {
     let mut controller = begun(Profile::default());
     controller.observe(&1, &shares(0, 1, 2), 1_000).unwrap();
     refused::<Controller<u32>>(
@@ -116,7 +118,7 @@ fn a_saved_state_that_never_was_is_refused_by_the_name_of_its_field() {
 }
 
 #[test]
-fn numbers_in_a_logged_situation_are_refused_by_name() {
+fn invalid_numbers_in_decision_inputs_are_named() {
     let decision = run(Profile::default(), 0, &[shares(0, 1, 2)]).remove(0);
     refused::<DecisionInputs>(
         &serde_json::to_string(&decision.inputs).unwrap(),

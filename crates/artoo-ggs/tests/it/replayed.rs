@@ -1,4 +1,4 @@
-//! A log of inputs and configuration brings every decision back, byte for byte.
+//! A log of calls and the configuration reproduce every decision, byte for byte.
 
 use artoo_ggs::*;
 use proptest::prelude::*;
@@ -10,6 +10,7 @@ use crate::replay_example::{ReplayError, line_of, replay_log};
 /// The checked-in log, as the example reads it.
 const LOG: &str = include_str!("../../examples/replay.jsonl");
 
+/// A random call of a controller.
 fn call() -> impl Strategy<Value = ControllerCall<String>> {
     let task = || prop::sample::select(vec!["a".to_owned(), "b".to_owned()]);
     prop_oneof![
@@ -19,22 +20,26 @@ fn call() -> impl Strategy<Value = ControllerCall<String>> {
         8 => (task(), round()).prop_map(|(task, round)| ControllerCall::Observe { task, round }),
         1 => task().prop_map(|task| ControllerCall::Observe { task, round: shares(0, 0, 2) }),
         1 => (task(), prop::option::of(round())).prop_map(|(task, round)| ControllerCall::Stop { task, round }),
+        2 => task().prop_map(ControllerCall::Release),
         1 => task().prop_map(ControllerCall::End),
         1 => (0_u64..100_000).prop_map(|keep_ms| ControllerCall::EvictEnded { keep_ms }),
         1 => Just(ControllerCall::Rebase),
     ]
 }
 
+/// Random calls with their times.
 fn events() -> impl Strategy<Value = Vec<ControllerEvent<String>>> {
     prop::collection::vec((0_u64..400_000, call()).prop_map(|(at_ms, call)| ControllerEvent::new(at_ms, call)), 1..24)
 }
 
+/// The log of these calls.
 fn log_of(profile: Profile, events: Vec<ControllerEvent<String>>) -> String {
     let heading = serde_json::to_string(&LogHeader::new(profile.clone())).unwrap();
     let lines = replay(profile, events).map(|record| line_of(&record).unwrap());
     std::iter::once(heading).chain(lines).map(|line| line + "\n").collect()
 }
 
+/// Replays a log: the number of replies that agreed, and the log with all replies.
 fn replayed(log: &str) -> Result<(usize, String), ReplayError> {
     let mut out = Vec::new();
     let agreed = replay_log(log.as_bytes(), &mut out)?;
@@ -45,14 +50,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn a_saved_log_gives_every_decision_again((profile, events) in (profile(), events())) {
+    fn saved_log_reproduces_every_decision((profile, events) in (profile(), events())) {
         let lines = events.len();
         let log = log_of(profile, events);
         prop_assert_eq!(replayed(&log).unwrap(), (lines, log));
     }
 
     #[test]
-    fn a_process_that_crashes_goes_on_where_it_was((profile, events) in (profile(), events())) {
+    fn restored_controller_continues_after_a_crash((profile, events) in (profile(), events())) {
         let whole: Vec<_> = replay(profile.clone(), events.clone()).collect();
         let mut controller = Controller::new(profile);
         for (event, expected) in events.into_iter().zip(whole) {
@@ -65,7 +70,7 @@ proptest! {
 }
 
 #[test]
-fn the_checked_in_log_is_what_its_inputs_give() {
+fn checked_in_log_matches_its_inputs() {
     let (agreed, text) = replayed(LOG).unwrap();
     assert_eq!((agreed, text.as_str()), (18, LOG));
     // The inputs alone bring the answers back.
@@ -80,7 +85,7 @@ fn the_checked_in_log_is_what_its_inputs_give() {
 }
 
 #[test]
-fn a_changed_byte_is_found() {
+fn changed_byte_is_found() {
     for (from, to) in [
         ("\"at_ms\":45000", "\"at_ms\":45001"),
         ("\"failed_attempts\":1,\"attempts\":2", "\"failed_attempts\":2,\"attempts\":2"),
@@ -100,7 +105,7 @@ fn a_changed_byte_is_found() {
 }
 
 #[test]
-fn saved_accept_is_read_as_an_observed_round() {
+fn saved_accept_is_read_as_observed_round() {
     let event = ControllerEvent::new(7, ControllerCall::Observe { task: "a".to_owned(), round: shares(0, 0, 1) });
     let saved = serde_json::to_string(&event).unwrap();
     assert!(saved.contains("{\"round\":{\"task\":\"a\",\"round\":"), "{saved}");

@@ -1,10 +1,10 @@
-//! The decision table, the constants and the quantization matrix, as printed.
+//! The decision table, the constants and the quantization matrix, compared with those of the specification.
 
 use artoo_ggs::*;
 
 #[doc = "holds: invariant 23"]
 #[test]
-fn v0_8_constants() {
+fn constants_equal_specification_v0_8() {
     for profile in [Profile::default(), Profile::strict_spec()] {
         let t = profile.parameters();
         assert_eq!((t.alpha, t.beta, t.lambda, t.w1, t.w2), (0.6, 0.3, 0.4, 0.6, 0.4));
@@ -35,7 +35,7 @@ fn v0_8_constants() {
 
 #[doc = "holds: invariant 10, 11"]
 #[test]
-fn the_24_cells() {
+fn all_24_cells_equal_the_specification() {
     let parameters = Hyperparameters::DEFAULT;
     let mut table = String::from("| # | ∇L | D | P | Ω | Macro-state |\n|---|---|---|---|---|---|\n");
     for (gradient, gradient_shown) in [(-0.2, "< −ε"), (0.0, r"\|·\|< ε"), (0.2, "> ε")] {
@@ -59,7 +59,7 @@ fn the_24_cells() {
 
 #[doc = "holds: design G5"]
 #[test]
-fn exactly_at_each_threshold_and_one_micro_unit_to_either_side() {
+fn default_thresholds_are_exact_to_micro_units() {
     let step = 0.000_001;
     let state = |d: f64, p: f64, omega: f64, gradient: f64| {
         let [d, p, omega] = [d, p, omega].map(|x| Unit::try_new(x).unwrap());
@@ -94,7 +94,8 @@ fn exactly_at_each_threshold_and_one_micro_unit_to_either_side() {
 }
 
 #[test]
-fn a_number_out_of_range_is_refused_by_its_field() {
+fn out_of_range_number_names_its_field() {
+    /// A change of one number.
     type Change = fn(&mut ParameterTable);
     let table: [(Change, &str); 14] = [
         (|t| t.alpha = 0.0, "alpha is 0, expected 0.000001 to 1"),

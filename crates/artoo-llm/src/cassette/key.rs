@@ -98,7 +98,7 @@ mod tests {
     use super::mask_ids_and_times;
 
     #[test]
-    fn ids_and_times_are_masked_and_nothing_else_is() {
+    fn only_ids_and_times_are_masked() {
         let check = |text: &str, expected: &str| assert_eq!(mask_ids_and_times(text), expected);
         check("task count-67e55044-10b1-426f-9247-bb680e5fe0c8!", "task count-<uuid>!");
         check("67E55044-10B1-426F-9247-BB680E5FE0C8", "<uuid>");

@@ -29,7 +29,7 @@ pub struct Entry {
     pub licence: String,
     /// Memory the machine should have, in 10⁹ bytes.
     pub memory_gb: u64,
-    /// Tasks the model is suited for, as text for people.
+    /// Tasks the model is suited for, as a text for the user.
     pub good_for: String,
     /// Size of the model file in bytes.
     pub bytes: u64,
@@ -65,6 +65,7 @@ impl Entry {
     }
 }
 
+/// The catalog as it is in TOML.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Catalog {

@@ -182,7 +182,7 @@ impl ModelFolder {
         let mut names: Vec<ModelName> =
             entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).take(MODELS_MAX).collect();
         names.sort();
-        let found = names.into_iter().filter_map(|name| self.look(name).transpose());
+        let found = names.into_iter().filter_map(|name| self.read_model_folder(name).transpose());
         Ok(found.map(|found| found.unwrap_or_else(Found::Problem)).collect())
     }
 
@@ -194,14 +194,14 @@ impl ModelFolder {
         if !private::is_folder(&self.path)? {
             return Ok(None);
         }
-        Ok(match self.look(name.clone())? {
+        Ok(match self.read_model_folder(name.clone())? {
             Some(Found::Model(model)) => Some(*model),
             Some(Found::Part { .. } | Found::Problem(_)) | None => None,
         })
     }
 
     /// Reads a model's subfolder; `None` if it contains neither a model nor an unfinished download.
-    fn look(&self, name: ModelName) -> Result<Option<Found>, FilesError> {
+    fn read_model_folder(&self, name: ModelName) -> Result<Option<Found>, FilesError> {
         let dir = self.dir(&name);
         if !private::is_folder(&dir.path)? {
             return Ok(None);

@@ -124,6 +124,7 @@ impl Gguf {
 struct Metadata(BTreeMap<String, Value>);
 
 impl Metadata {
+    /// Reads this many metadata entries.
     fn read(reader: &mut Reader<impl Read + Seek>, entries: u64) -> Result<Self, GgufError> {
         let mut values = BTreeMap::new();
         for _ in 0..entries {
@@ -136,11 +137,13 @@ impl Metadata {
         Ok(Self(values))
     }
 
+    /// The value of a key, if it is a number.
     fn number(&self, key: &str) -> Option<u64> {
         let Some(Value::Number(number)) = self.0.get(key) else { return None };
         Some(*number)
     }
 
+    /// The value of a key, if it is a text.
     fn text(&self, key: &str) -> Option<&str> {
         let Some(Value::Text(text)) = self.0.get(key) else { return None };
         Some(text.as_str()).filter(|text| !text.trim().is_empty())

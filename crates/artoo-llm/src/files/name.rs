@@ -64,7 +64,7 @@ mod tests {
     use super::ModelName;
 
     #[test]
-    fn a_name_is_one_plain_folder() {
+    fn model_name_is_a_valid_folder_name() {
         let check = |text: &str, expected: bool| assert_eq!(text.parse::<ModelName>().is_ok(), expected, "{text:?}");
         check("qwen3-4b-instruct", true);
         check("a_b.c-1", true);
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_made_from_a_file_name_is_one_or_none() {
+    fn names_from_file_names_are_valid() {
         let check = |file: &str, expected: Option<&str>| {
             let name = ModelName::from_file_name(file);
             assert_eq!(name.as_ref().map(ModelName::as_str), expected, "{file:?}");

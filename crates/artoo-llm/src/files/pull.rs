@@ -205,7 +205,7 @@ fn free_bytes(folder: &Path) -> Result<u64, FilesError> {
     Ok(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
-/// Runs file work of several seconds on a thread of its own.
+/// Runs file work that takes seconds on a blocking thread.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FilesError> + Send + 'static,
 ) -> Result<T, FilesError> {

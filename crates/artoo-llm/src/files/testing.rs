@@ -11,28 +11,34 @@ pub(crate) struct Head {
     end: usize,
 }
 
+/// A text in the GGUF format: its length, then its bytes.
 fn text(text: &str) -> Vec<u8> {
     [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat()
 }
 
 impl Head {
+    /// A file without entries and tensors.
     pub(crate) fn new() -> Self {
         Self::default()
     }
 
+    /// Adds a metadata entry with this type number.
     fn entry(mut self, key: &str, kind: u32, value: &[u8]) -> Self {
         self.entries.push([&text(key), kind.to_le_bytes().as_slice(), value].concat());
         self
     }
 
+    /// Adds a metadata entry with a text.
     pub(crate) fn text(self, key: &str, value: &str) -> Self {
         self.entry(key, 8, &text(value))
     }
 
+    /// Adds a metadata entry with a 32-bit number.
     pub(crate) fn number(self, key: &str, value: u32) -> Self {
         self.entry(key, 4, &value.to_le_bytes())
     }
 
+    /// Adds a metadata entry with a list of texts.
     pub(crate) fn texts(self, key: &str, values: &[&str]) -> Self {
         let items: Vec<u8> = values.iter().flat_map(|value| text(value)).collect();
         let head = [8_u32.to_le_bytes().as_slice(), &(values.len() as u64).to_le_bytes()].concat();

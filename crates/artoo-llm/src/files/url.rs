@@ -55,6 +55,7 @@ impl FileUrl {
         shown_url(self.0.as_str())
     }
 
+    /// The host of the URL as text.
     #[must_use]
     pub fn host(&self) -> String {
         self.0.host_str().unwrap_or_default().to_owned()

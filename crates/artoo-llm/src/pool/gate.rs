@@ -14,7 +14,7 @@ pub(crate) struct Gate {
     turns: Arc<Semaphore>,
     /// The configured limit of concurrent calls, which the current limit never exceeds.
     widest: usize,
-    // Held for a few sums only, never across a wait.
+    // Locked for a few sums only, never across an await.
     width: Mutex<Width>,
 }
 
@@ -52,6 +52,7 @@ impl Gate {
         Turn { gate: Arc::clone(self), permit, began: Instant::now() }
     }
 
+    /// The current limit of concurrent calls.
     #[cfg(test)]
     fn width(&self) -> usize {
         self.width.lock().unwrap_or_else(PoisonError::into_inner).now
@@ -109,6 +110,7 @@ mod tests {
 
     use super::{Gate, Turn};
 
+    /// Takes this many permits.
     async fn turns(gate: &Arc<Gate>, count: usize) -> Vec<Turn> {
         let mut turns = Vec::new();
         for _ in 0..count {
@@ -117,7 +119,7 @@ mod tests {
         turns
     }
 
-    /// How many turns there are before one has to wait.
+    /// Number of permits that are free now.
     async fn free(gate: &Arc<Gate>) -> usize {
         let mut taken = Vec::new();
         while let Ok(turn) = timeout(Duration::from_millis(1), gate.turn()).await {
@@ -128,14 +130,14 @@ mod tests {
 
     #[doc = "holds: client C19"]
     #[tokio::test(start_paused = true)]
-    async fn an_endpoint_that_is_asked_too_often_is_asked_half_as_often_and_then_slowly_more() {
+    async fn rate_limit_halves_the_call_limit() {
         let gate = Arc::new(Gate::new(128));
         let running = turns(&gate, 8).await;
         advance(Duration::from_millis(5)).await;
-        // Eight refusals of one burst are one.
+        // Refusals of eight concurrent calls halve the limit once.
         running.iter().for_each(Turn::was_too_many);
         assert_eq!(gate.width(), 4);
-        // Those under way run on; no more begin until fewer than four run.
+        // Running calls continue; no call starts until fewer than four run.
         assert_eq!(free(&gate).await, 0);
         drop(running);
         assert_eq!(free(&gate).await, 4);
@@ -144,7 +146,7 @@ mod tests {
         again.iter().for_each(Turn::was_too_many);
         drop(again);
         assert_eq!((gate.width(), free(&gate).await), (2, 2));
-        // Two calls that go well are one more, then three are.
+        // Two successful calls raise the limit by one, then three do.
         for (well, width) in [(1, 2), (1, 3), (2, 3), (1, 4)] {
             for _ in 0..well {
                 gate.turn().await.went_well();
@@ -155,7 +157,7 @@ mod tests {
 
     #[doc = "holds: client C19"]
     #[tokio::test(start_paused = true)]
-    async fn it_never_closes_and_never_grows_beyond_what_was_configured() {
+    async fn call_limit_stays_between_one_and_configured() {
         let gate = Arc::new(Gate::new(2));
         for _ in 0..9 {
             advance(Duration::from_millis(5)).await;
@@ -166,7 +168,7 @@ mod tests {
             gate.turn().await.went_well();
         }
         assert_eq!((gate.width(), free(&gate).await), (2, 2));
-        // A turn that is waited for and given up leaves nothing behind.
+        // A cancelled wait for a permit does not change the limit.
         let both = turns(&gate, 2).await;
         assert!(timeout(Duration::from_millis(1), gate.turn()).await.is_err());
         drop(both);
@@ -175,7 +177,7 @@ mod tests {
 
     #[doc = "holds: client C19"]
     #[tokio::test(start_paused = true)]
-    async fn a_width_that_grows_while_turns_are_owed_gives_none_out_twice() {
+    async fn raised_call_limit_grants_permits_once() {
         let gate = Arc::new(Gate::new(8));
         let mut running = turns(&gate, 8).await;
         advance(Duration::from_millis(5)).await;
@@ -184,7 +186,7 @@ mod tests {
         for _ in 0..4 {
             running.pop().unwrap().went_well();
         }
-        // Four came back and were taken in; one more may run than the four that still do.
+        // The four returned permits were withdrawn; one call may start beside the four that still run.
         assert_eq!((gate.width(), free(&gate).await), (5, 1));
         drop(running);
         assert_eq!(free(&gate).await, 5);

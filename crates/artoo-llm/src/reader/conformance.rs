@@ -191,7 +191,7 @@ const NO_JSON: &[&str] = &[
 
 #[doc = "holds: client C13"]
 #[test]
-fn every_document_that_is_json_is_taken_as_it_is() {
+fn every_valid_document_is_read_exactly() {
     for document in JSON {
         let expected: Value = serde_json::from_str(document).unwrap();
         let found = inside(document);
@@ -204,7 +204,7 @@ fn every_document_that_is_json_is_taken_as_it_is() {
 
 #[doc = "holds: fault L17; client C13"]
 #[test]
-fn no_document_that_is_no_json_is_taken() {
+fn every_invalid_document_is_refused() {
     for document in NO_JSON {
         assert_eq!(inside(document), None, "{document:?}");
         assert!(exactly(document).is_err(), "alone: {document:?}");
@@ -213,7 +213,7 @@ fn no_document_that_is_no_json_is_taken() {
 
 #[doc = "holds: fault L19"]
 #[test]
-fn depth_is_counted_for_lists_and_objects_alike() {
+fn depth_counts_lists_and_objects() {
     let nested = |open: &str, close: &str, levels: usize| format!("{}1{}", open.repeat(levels), close.repeat(levels));
     // The object around the document is the first level.
     assert!(inside(&nested("[", "]", super::MAX_DEPTH - 1)).is_some());

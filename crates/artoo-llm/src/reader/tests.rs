@@ -1,15 +1,16 @@
-//! What the reader takes and refuses, as tables; and that nothing is ever made up, as properties.
+//! Texts that the reader accepts and refuses, as tables, and properties: it never invents a value.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::{MAX_TEXT_BYTES, ReaderError, read};
 
-/// A tool call, the shape where a wrong reading does harm.
+/// The schema of a tool call, where a wrong reading does harm.
 fn call_schema() -> Value {
     json!({"type": "object", "required": ["tool"], "properties": {"tool": {"type": "string"}}})
 }
 
+/// A short name for the kind of error.
 fn kind(error: &ReaderError) -> &'static str {
     match error {
         ReaderError::Empty => "empty",
@@ -24,14 +25,14 @@ fn kind(error: &ReaderError) -> &'static str {
     }
 }
 
-/// `expected` is the JSON that must be read.
+/// Asserts that the text is accepted as this JSON.
 #[track_caller]
 fn takes(text: &str, expected: &str) {
     let expected: Value = serde_json::from_str(expected).unwrap();
     assert_eq!(read(text, &call_schema()), Ok(expected), "{text}");
 }
 
-/// `expected` is the kind of refusal.
+/// Asserts that the text is refused with this kind of error.
 #[track_caller]
 fn refuses(text: &str, expected: &str) {
     match read(text, &call_schema()) {
@@ -44,7 +45,7 @@ const CALL: &str = r#"{"tool":"ls"}"#;
 
 #[doc = "holds: fault L14, L15"]
 #[test]
-fn wrapping_is_tolerated() {
+fn text_around_json_is_ignored() {
     for text in [
         CALL.to_owned(),
         format!("\u{feff}{CALL}\n"),
@@ -66,7 +67,7 @@ fn wrapping_is_tolerated() {
 
 #[doc = "holds: fault L16"]
 #[test]
-fn the_first_object_that_fits_counts() {
+fn first_fitting_object_is_read() {
     takes(r#"{"tool":"ls"} {"tool":"rm"}"#, CALL);
     takes(r#"{"thought":"list first"} {"tool":"ls"}"#, CALL);
     takes(r#"{"tool":7} then {"tool":"ls"}"#, CALL);
@@ -77,7 +78,7 @@ fn the_first_object_that_fits_counts() {
 
 #[doc = "holds: fault L16"]
 #[test]
-fn a_piece_of_something_else_never_counts() {
+fn fragment_of_a_larger_value_is_refused() {
     refuses(r#"{"call":{"tool":"rm"}}"#, "does not fit");
     refuses(r#"[{"tool":"rm"}]"#, "does not fit");
     refuses(r#"[{"tool":"rm"},]"#, "malformed");
@@ -94,7 +95,7 @@ fn a_piece_of_something_else_never_counts() {
 
 #[doc = "holds: fault L9"]
 #[test]
-fn a_cut_reply_is_cut() {
+fn truncated_reply_is_reported_as_truncated() {
     for text in [
         r#"{"tool":"l"#,
         r#"{"tool":"ls""#,
@@ -112,7 +113,7 @@ fn a_cut_reply_is_cut() {
 
 #[doc = "holds: fault L12, L35"]
 #[test]
-fn nothing_and_prose_hold_no_value() {
+fn empty_reply_and_prose_have_no_value() {
     refuses("", "empty");
     refuses(" \n\u{feff} ", "empty");
     refuses("I'm sorry, I can't help with that.", "no object");
@@ -123,7 +124,7 @@ fn nothing_and_prose_hold_no_value() {
 
 #[doc = "holds: law 0.13; fault L17"]
 #[test]
-fn nothing_is_repaired() {
+fn malformed_json_is_never_repaired() {
     for text in [
         r#"{"tool":"ls",}"#,
         "{'tool':'ls'}",
@@ -146,7 +147,7 @@ fn nothing_is_repaired() {
 
 #[doc = "holds: fault L18"]
 #[test]
-fn duplicate_keys_are_refused_however_they_are_spelled() {
+fn duplicate_keys_are_refused_in_any_spelling() {
     refuses(r#"{"tool":"ls","tool":"rm"}"#, "duplicate key");
     refuses(r#"{"tool":"ls","to\u006fl":"rm"}"#, "duplicate key");
     refuses(r#"{"tool":"ls","input":[{"a":1,"a":1}]}"#, "duplicate key");
@@ -155,7 +156,7 @@ fn duplicate_keys_are_refused_however_they_are_spelled() {
 
 #[doc = "holds: fault L19"]
 #[test]
-fn deep_nesting_is_refused_without_a_deep_stack() {
+fn deep_nesting_is_refused_on_small_stack() {
     let nested = |depth: usize| format!("{{\"tool\":\"ls\",\"x\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
     assert!(read(&nested(63), &call_schema()).is_ok());
     refuses(&nested(64), "too deep");
@@ -167,7 +168,7 @@ fn deep_nesting_is_refused_without_a_deep_stack() {
 
 #[doc = "holds: fault L20"]
 #[test]
-fn numbers_are_read_exactly_or_not_at_all() {
+fn numbers_are_read_exactly_or_refused() {
     let with = |number: &str| format!(r#"{{"tool":"ls","n":{number}}}"#);
     let check = |number: &str, expected: &str| {
         let value = read(&with(number), &call_schema()).unwrap();
@@ -188,7 +189,7 @@ fn numbers_are_read_exactly_or_not_at_all() {
 
 #[doc = "holds: fault L21"]
 #[test]
-fn a_reply_has_a_largest_size() {
+fn oversized_reply_is_refused() {
     let text = format!(r#"{{"tool":"{}"}}"#, "x".repeat(MAX_TEXT_BYTES));
     refuses(&text, "too long");
     assert!(read(&format!(r#"{{"tool":"{}"}}"#, "x".repeat(MAX_TEXT_BYTES - 11)), &call_schema()).is_ok());
@@ -207,7 +208,7 @@ fn hostile_texts_are_read_in_linear_time() {
 }
 
 #[test]
-fn a_refusal_shows_the_text_escaped_and_short() {
+fn reader_error_quotes_text_escaped_and_shortened() {
     let text = format!("\u{1b}[2J{}", "x".repeat(500));
     let failure = ReaderError::NoObject.into_failure(&text);
     let shown = format!("{failure:?}");
@@ -234,6 +235,7 @@ fn any_value() -> impl Strategy<Value = Value> {
     })
 }
 
+/// A random tool call.
 fn any_call() -> impl Strategy<Value = Value> {
     (any_value(), any_value()).prop_map(|(input, before)| json!({"a": before, "tool": "ls", "z": input}))
 }
@@ -252,15 +254,15 @@ proptest! {
     }
 
     #[test]
-    fn a_wrapped_call_is_read_as_it_was_written(call in any_call(), pretty: bool, before in "[a-z ,.:`]{0,20}", after in "[a-z ,.`]{0,20}") {
+    fn call_inside_prose_is_read_unchanged(call in any_call(), pretty: bool, before in "[a-z ,.:`]{0,20}", after in "[a-z ,.`]{0,20}") {
         let text = if pretty { serde_json::to_string_pretty(&call) } else { serde_json::to_string(&call) }.unwrap();
         prop_assert_eq!(read(&format!("{before}\n{text}\n{after}"), &call_schema()), Ok(call));
     }
 
-    /// A reply cut anywhere, at its end or at its start, yields nothing.
+    /// A reply that lacks its beginning or its end is refused.
     #[doc = "holds: law 0.13; fault L9"]
     #[test]
-    fn no_piece_of_a_call_is_ever_read(call in any_call(), at in any::<prop::sample::Index>()) {
+    fn fragments_of_a_call_are_never_read(call in any_call(), at in any::<prop::sample::Index>()) {
         let text = call.to_string();
         let at = (1..text.len()).cycle().skip(at.index(text.len())).find(|at| text.is_char_boundary(*at)).unwrap();
         let (head, tail) = text.split_at(at);
@@ -268,18 +270,18 @@ proptest! {
         prop_assert!(read(tail, &call_schema()).is_err(), "{}", tail);
     }
 
-    /// A brace inside a string that follows the piece hides the end of the value that the piece belongs to.
+    /// A brace inside a string after the fragment hides the end of the value that the fragment belongs to.
     #[doc = "holds: law 0.13; fault L9"]
     #[test]
-    fn no_piece_before_a_string_with_a_brace_is_read(inner in r#"[a-z\\"]{0,4}"#) {
+    fn fragment_before_brace_in_string_is_refused(inner in r#"[a-z\\"]{0,4}"#) {
         let tail = format!(r#""a":null,"tool":"ls","z":[null,{{"tool":"rm"}},{}]}}"#, serde_json::json!(format!("{{{inner}")));
         prop_assert!(read(&tail, &call_schema()).is_err(), "{}", tail);
     }
 
-    /// Without one of its structural characters the reply is refused or what is read is no other tool.
+    /// A reply without one of its structural characters is refused, or names the same tool.
     #[doc = "holds: law 0.13"]
     #[test]
-    fn a_call_that_lost_one_character_names_no_other_tool(call in any_call(), at in any::<prop::sample::Index>()) {
+    fn damaged_call_never_names_another_tool(call in any_call(), at in any::<prop::sample::Index>()) {
         let text = call.to_string();
         let structural: Vec<usize> = text.match_indices(['{', '}', '[', ']', ':', ',', '"']).map(|(at, _)| at).collect();
         let at = structural[at.index(structural.len())];

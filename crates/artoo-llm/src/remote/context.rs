@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Remote;
-use super::trouble::Trouble;
+use super::try_failure::TryFailure;
 use crate::wire::Asking;
 use crate::wire::draft::Draft;
 
@@ -14,21 +14,21 @@ const CONTEXT_TOKENS: u64 = 16_384;
 
 impl Remote {
     /// Context size for prompt and reply, in tokens; `None` if unknown. The endpoint is asked once.
-    pub(super) async fn room(&self) -> Result<Option<u64>, Trouble> {
+    pub(super) async fn context_size(&self) -> Result<Option<u64>, TryFailure> {
         if !self.config.protocol.wire().sets_context() {
             return Ok(self.config.context_tokens);
         }
         let room = self.context.get_or_try_init(|| async {
             let wanted = self.config.context_tokens.unwrap_or(CONTEXT_TOKENS);
             let most = self.longest_context().await?;
-            Ok::<_, Trouble>(Some(most.map_or(wanted, |most| most.min(wanted))))
+            Ok::<_, TryFailure>(Some(most.map_or(wanted, |most| most.min(wanted))))
         });
         room.await.copied()
     }
 
     /// Maximum context size of the model, in tokens. `None` if the endpoint doesn't report it; an unreachable endpoint
     /// is an error.
-    pub(super) async fn longest_context(&self) -> Result<Option<u64>, Trouble> {
+    pub(super) async fn longest_context(&self) -> Result<Option<u64>, TryFailure> {
         if !self.config.protocol.wire().sets_context() {
             return Ok(None);
         }
@@ -39,7 +39,9 @@ impl Remote {
                 let mut info = about.get("model_info").and_then(Value::as_object).into_iter().flatten();
                 Ok(info.find(|(name, _)| name.ends_with(".context_length")).and_then(|(_, length)| length.as_u64()))
             }
-            Err(trouble @ (Trouble::NoConnection { .. } | Trouble::Unusable { .. } | Trouble::Silence)) => Err(trouble),
+            Err(trouble @ (TryFailure::NoConnection { .. } | TryFailure::Unusable { .. } | TryFailure::Silence)) => {
+                Err(trouble)
+            }
             // The call itself will say what is wrong, if anything is.
             Err(_) => Ok(None),
         }
@@ -47,18 +49,21 @@ impl Remote {
 
     /// Checks that the endpoint used the context size that was set: if it used less, the prompt may have been
     /// truncated.
-    pub(super) async fn check_room(&self, asking: &Asking<'_>, draft: &Draft) -> Result<(), Trouble> {
+    pub(super) async fn check_room(&self, asking: &Asking<'_>, draft: &Draft) -> Result<(), TryFailure> {
         let Some(room) = asking.context_tokens.filter(|_| self.config.protocol.wire().sets_context()) else {
             return Ok(());
         };
         let given = self.context_given().await.unwrap_or(room).min(room);
         let used = draft.counts.prompt.unwrap_or(0).saturating_add(draft.counts.completion.unwrap_or(0));
         if used >= given {
-            return Err(Trouble::DoesNotFit { needed: used, room: given });
+            return Err(TryFailure::DoesNotFit { needed: used, room: given });
         }
         let estimated = asking.prompt_tokens();
         if given < room && estimated.saturating_add(u64::from(asking.request.max_tokens)) > given {
-            return Err(Trouble::DoesNotFit { needed: estimated + u64::from(asking.request.max_tokens), room: given });
+            return Err(TryFailure::DoesNotFit {
+                needed: estimated + u64::from(asking.request.max_tokens),
+                room: given,
+            });
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Decoding of a response body into a draft, as a whole or piece by piece.
 
-use super::trouble::Trouble;
+use super::try_failure::TryFailure;
 use crate::wire::draft::Draft;
 use crate::wire::frames::Frames;
 use crate::wire::{Fault, Framing, Wire};
@@ -52,9 +52,9 @@ impl<'d> Decoder<'d> {
     }
 
     /// Decodes a document, or the unfinished last line of a stream, after all of `body` was received.
-    pub(super) fn finish(&mut self, body: &[u8]) -> Result<(), Trouble> {
+    pub(super) fn finish(&mut self, body: &[u8]) -> Result<(), TryFailure> {
         let decoded = match &mut self.frames {
-            None => self.wire.whole(self.draft, text_of(body, &self.content_type)?),
+            None => self.wire.decode_whole(self.draft, text_of(body, &self.content_type)?),
             Some(frames) => match frames.rest() {
                 Ok(Some(rest)) => self.wire.piece(self.draft, &rest),
                 Ok(None) | Err(_) => Ok(()),
@@ -65,7 +65,7 @@ impl<'d> Decoder<'d> {
 }
 
 /// The text of a body that could be JSON.
-pub(super) fn text_of<'b>(body: &'b [u8], content_type: &str) -> Result<&'b str, Trouble> {
+pub(super) fn text_of<'b>(body: &'b [u8], content_type: &str) -> Result<&'b str, TryFailure> {
     let Ok(text) = str::from_utf8(body) else { return Err(unreadable("the body is not valid UTF-8", body)) };
     let text = text.trim_start_matches('\u{feff}').trim();
     let problem = match text {
@@ -84,16 +84,18 @@ fn is_json_like(content_type: &str) -> bool {
 }
 
 /// The error for a body that is not an answer.
-pub(super) fn unreadable(detail: &str, body: &[u8]) -> Trouble {
-    Trouble::Unreadable { detail: detail.to_owned(), text: lossy(body.get(..KEPT_BYTES).unwrap_or(body)) }
+pub(super) fn unreadable(detail: &str, body: &[u8]) -> TryFailure {
+    TryFailure::Unreadable { detail: detail.to_owned(), text: text_lossy(body.get(..KEPT_BYTES).unwrap_or(body)) }
 }
 
 /// Converts a fault to an error that quotes the beginning of the body.
-pub(super) fn shown_with(fault: Fault, body: &[u8]) -> Trouble {
+pub(super) fn shown_with(fault: Fault, body: &[u8]) -> TryFailure {
     match fault {
-        Fault::Cut(detail) => Trouble::Cut { detail },
+        Fault::Cut(detail) => TryFailure::Cut { detail },
         Fault::Unreadable(detail) => unreadable(&detail, body),
-        Fault::Refused { status: Some(status), complaint } => Trouble::Status { status, complaint, retry_after: None },
+        Fault::Refused { status: Some(status), complaint } => {
+            TryFailure::Status { status, complaint, retry_after: None }
+        }
         Fault::Refused { status: None, complaint } => {
             unreadable(&format!("an error came instead of an answer: {}", complaint.message), body)
         }
@@ -101,6 +103,6 @@ pub(super) fn shown_with(fault: Fault, body: &[u8]) -> Trouble {
 }
 
 /// Converts bytes to text; invalid UTF-8 is replaced.
-pub(super) fn lossy(bytes: &[u8]) -> String {
+pub(super) fn text_lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

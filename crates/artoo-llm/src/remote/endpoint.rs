@@ -59,7 +59,7 @@ impl Endpoint {
     }
 
     /// The URL of a path at the server's root.
-    pub(crate) fn beside(&self, path: &str) -> Url {
+    pub(crate) fn server_url(&self, path: &str) -> Url {
         let mut url = self.base.clone();
         url.set_path(path);
         url.set_query(None);
@@ -126,13 +126,14 @@ mod tests {
     use super::Endpoint;
     use crate::wire::Protocol;
 
+    /// The endpoint of a Chat Completions base URL.
     fn parse(base: &str) -> Result<Endpoint, crate::ConfigError> {
         Endpoint::parse(base, Protocol::Chat.wire().paths())
     }
 
     #[doc = "holds: client C2"]
     #[test]
-    fn every_form_of_a_base_url_leads_to_one_endpoint() {
+    fn spellings_of_a_base_url_are_equivalent() {
         let check = |base: &str, expected: &str| {
             let endpoint = parse(base).map(|endpoint| endpoint.url.to_string());
             assert_eq!(endpoint.as_deref(), Ok(expected), "{base}");
@@ -163,7 +164,7 @@ mod tests {
 
     #[doc = "holds: client C2"]
     #[test]
-    fn every_protocol_has_its_own_paths_below_one_base() {
+    fn each_protocol_has_its_paths_below_base() {
         let check = |protocol: Protocol, base: &str, expected: &str| {
             let endpoint = Endpoint::parse(base, protocol.wire().paths()).map(|endpoint| endpoint.url.to_string());
             assert_eq!(endpoint.as_deref(), Ok(expected), "{base}");
@@ -182,14 +183,14 @@ mod tests {
     }
 
     #[test]
-    fn models_are_listed_beside_the_chat() {
+    fn model_list_url_is_beside_chat_url() {
         let listed = |base: &str| parse(base).map(|endpoint| endpoint.at(&["models"]).to_string());
         assert_eq!(listed("http://127.0.0.1:8080").as_deref(), Ok("http://127.0.0.1:8080/v1/models"));
         assert_eq!(listed("https://x.example/v4/?a=b").as_deref(), Ok("https://x.example/v4/models?a=b"));
     }
 
     #[test]
-    fn an_unusable_base_url_is_refused_without_showing_its_secrets() {
+    fn invalid_base_url_error_omits_secrets() {
         for base in
             ["", "127.0.0.1:8080", "localhost:8080", "ftp://x.example", "https://", "https://me:canary@x.example"]
         {
@@ -200,7 +201,7 @@ mod tests {
 
     #[doc = "holds: client C3"]
     #[test]
-    fn a_proxy_never_stands_before_this_machine() {
+    fn loopback_endpoints_bypass_the_proxy() {
         let check = |base: &str, expected: bool| {
             assert_eq!(parse(base).map(|endpoint| endpoint.is_loopback()), Ok(expected), "{base}");
         };

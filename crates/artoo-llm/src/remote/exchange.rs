@@ -9,8 +9,8 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::Remote;
-use super::decoder::{Decoder, Stage, lossy, shown_with, text_of, unreadable};
-use super::trouble::Trouble;
+use super::decoder::{Decoder, Stage, shown_with, text_lossy, text_of, unreadable};
+use super::try_failure::TryFailure;
 use super::waits::retry_after;
 use crate::structured;
 use crate::wire::Fault;
@@ -31,8 +31,8 @@ pub(super) struct Seen {
 
 impl Remote {
     /// The HTTP client; it is built at the first call.
-    pub(super) fn client(&self) -> Result<Client, Trouble> {
-        self.shared.pool.client(&self.settings).map_err(|detail| Trouble::Unusable { detail })
+    pub(super) fn client(&self) -> Result<Client, TryFailure> {
+        self.shared.pool.client(&self.settings).map_err(|detail| TryFailure::Unusable { detail })
     }
 
     /// Sends a call and decodes the response while it is received; `grown` is called after each piece. After an
@@ -43,7 +43,7 @@ impl Remote {
         draft: &mut Draft,
         seen: &mut Seen,
         grown: &(dyn Fn(&Draft) + Sync),
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), TryFailure> {
         let response = self.answered(request, seen).await?;
         let mut decoder = Decoder::new(self.config.protocol.wire(), content_type(&response), draft);
         let mut feed = |bytes: &[u8]| {
@@ -62,12 +62,12 @@ impl Remote {
     }
 
     /// Requests the small JSON document at a URL, such as a list of models.
-    pub(super) async fn get(&self, url: Url) -> Result<Value, Trouble> {
+    pub(super) async fn get(&self, url: Url) -> Result<Value, TryFailure> {
         self.document(self.client()?.get(url)).await
     }
 
     /// Requests a small JSON document.
-    pub(super) async fn document(&self, request: RequestBuilder) -> Result<Value, Trouble> {
+    pub(super) async fn document(&self, request: RequestBuilder) -> Result<Value, TryFailure> {
         let mut seen = Seen::default();
         let response = self.answered(request, &mut seen).await?;
         let content_type = content_type(&response);
@@ -79,37 +79,41 @@ impl Remote {
     }
 
     /// Sends a request and checks status and encoding of the response.
-    async fn answered(&self, request: RequestBuilder, seen: &mut Seen) -> Result<Response, Trouble> {
+    async fn answered(&self, request: RequestBuilder, seen: &mut Seen) -> Result<Response, TryFailure> {
         let request = request.header(ACCEPT, "application/json, text/event-stream").headers(self.headers.clone());
         let response = match timeout(self.config.first_byte_timeout, request.send()).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(no_connection(error)),
-            Err(_) => return Err(Trouble::Silence),
+            Err(_) => return Err(TryFailure::Silence),
         };
         let status = response.status();
         seen.status = Some(status.as_u16());
         if status.is_redirection() {
-            let target = response.headers().get(LOCATION).map(|target| lossy(target.as_bytes()));
-            return Err(Trouble::Redirect { status: status.as_u16(), target });
+            let target = response.headers().get(LOCATION).map(|target| text_lossy(target.as_bytes()));
+            return Err(TryFailure::Redirect { status: status.as_u16(), target });
         }
         if !status.is_success() {
             return Err(self.refusal(status, response, seen).await);
         }
-        let encoding = response.headers().get(CONTENT_ENCODING).map(|value| lossy(value.as_bytes()));
+        let encoding = response.headers().get(CONTENT_ENCODING).map(|value| text_lossy(value.as_bytes()));
         if let Some(encoding) = encoding.filter(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
             let detail = format!("the body is compressed ({encoding}) though none was asked for");
-            return Err(Trouble::Unreadable { detail, text: String::new() });
+            return Err(TryFailure::Unreadable { detail, text: String::new() });
         }
         Ok(response)
     }
 
     /// The error of a response with an error status.
-    async fn refusal(&self, status: StatusCode, response: Response, seen: &mut Seen) -> Trouble {
+    async fn refusal(&self, status: StatusCode, response: Response, seen: &mut Seen) -> TryFailure {
         let retry_after = retry_after(response.headers());
         // The status counts however the body ends; the part that was read gives the reason.
         let (wait, feed) = (self.config.read_idle_timeout, &mut |_: &[u8]| Ok(Stage::Content));
         drop(self.read(response, wait, MAX_ERROR_BYTES, &mut seen.body, feed).await);
-        Trouble::Status { status: status.as_u16(), complaint: structured::complaint(&lossy(&seen.body)), retry_after }
+        TryFailure::Status {
+            status: status.as_u16(),
+            complaint: structured::complaint(&text_lossy(&seen.body)),
+            retry_after,
+        }
     }
 
     /// Reads at most `max_bytes`, to the end of the body or to the end marker; returns the error of an early end. Each
@@ -121,13 +125,13 @@ impl Remote {
         max_bytes: usize,
         body: &mut Vec<u8>,
         feed: &mut (dyn FnMut(&[u8]) -> Result<Stage, Fault> + Send),
-    ) -> Result<Option<Trouble>, Trouble> {
+    ) -> Result<Option<TryFailure>, TryFailure> {
         loop {
             let piece = match timeout(wait, response.chunk()).await {
-                Err(_) => return Ok(Some(Trouble::Silence)),
+                Err(_) => return Ok(Some(TryFailure::Silence)),
                 Ok(Err(error)) => {
                     let detail = format!("the body ended early: {}", chain(&error.without_url()));
-                    return Ok(Some(Trouble::Cut { detail }));
+                    return Ok(Some(TryFailure::Cut { detail }));
                 }
                 Ok(Ok(None)) => return Ok(None),
                 Ok(Ok(Some(piece))) => piece,
@@ -150,18 +154,18 @@ impl Remote {
 
 /// The content type of a response in lowercase, without parameters; empty if it has none.
 fn content_type(response: &Response) -> String {
-    let whole = response.headers().get(CONTENT_TYPE).map(|value| lossy(value.as_bytes())).unwrap_or_default();
+    let whole = response.headers().get(CONTENT_TYPE).map(|value| text_lossy(value.as_bytes())).unwrap_or_default();
     whole.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 /// The error for a request without a response. The URL is not repeated, since its query may contain a key.
-fn no_connection(error: reqwest::Error) -> Trouble {
+fn no_connection(error: reqwest::Error) -> TryFailure {
     let timed_out = error.is_timeout();
     let mut detail = chain(&error.without_url());
     if timed_out {
         detail.push_str(" (the connect timeout)");
     }
-    Trouble::NoConnection { detail }
+    TryFailure::NoConnection { detail }
 }
 
 /// An error with its causes, outermost first.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::trouble::Trouble;
+use super::try_failure::TryFailure;
 
 /// Maximum number of models listed: routers have several hundred.
 const MODELS_MAX: usize = 1_000;
@@ -23,10 +23,10 @@ pub struct Listed {
 }
 
 /// Parses an endpoint's list of models.
-pub(super) fn models(answer: &Value) -> Result<Vec<Listed>, Trouble> {
+pub(super) fn models(answer: &Value) -> Result<Vec<Listed>, TryFailure> {
     let Some(entries) = answer.get("data").and_then(Value::as_array) else {
         let text = answer.to_string().chars().take(1000).collect();
-        return Err(Trouble::Unreadable { detail: "the response is not a list of models".to_owned(), text });
+        return Err(TryFailure::Unreadable { detail: "the response is not a list of models".to_owned(), text });
     };
     let listed = |entry: &Value| {
         let name = entry.get("id")?.as_str()?.to_owned();

@@ -1,12 +1,12 @@
-//! Probe of an endpoint's abilities: the same question with each reply format. The schema is not in the prompt, and
-//! the prompt asks for plain words, so that only an endpoint that enforces the schema answers in its form.
+//! Probes the abilities of an endpoint: the same question with each reply format. The prompt has no schema and asks for
+//! plain words, so only an endpoint that enforces the schema answers in its form.
 
 use artoo_proto::{ByTools, ModelFailure, ModelRequest, Usage};
 use serde_json::{Value, json};
 
 use super::Remote;
-use super::trouble::Trouble;
-use crate::abilities::{Abilities, Held};
+use super::try_failure::TryFailure;
+use crate::abilities::{Abilities, ProbeResult};
 use crate::reader::ReaderError;
 use crate::structured::{Dialect, ReplyFormat, ToolCalls};
 use crate::wire::Asking;
@@ -23,7 +23,7 @@ const REFUSALS_MAX: usize = 6;
 
 /// The result of one question of a probe.
 pub(super) struct Probed {
-    pub(super) held: Held,
+    pub(super) result: ProbeResult,
     /// The dialect without the request parts that were refused.
     pub(super) dialect: Dialect,
     has_reasoning: bool,
@@ -40,7 +40,7 @@ impl Remote {
     }
 
     /// Probes the reply formats, tool calls and sizes.
-    async fn found_out(&self, like: &ModelRequest, now_s: i64) -> Result<Abilities, Trouble> {
+    async fn found_out(&self, like: &ModelRequest, now_s: i64) -> Result<Abilities, TryFailure> {
         let mut formats = Vec::new();
         let mut reasoning = false;
         let mut dialect = self.dialect();
@@ -52,13 +52,13 @@ impl Remote {
             let probed = self.probe_format(like, dialect).await?;
             dialect = probed.dialect;
             reasoning |= probed.has_reasoning;
-            formats.push((*format, probed.held));
-            if probed.held == Held::Kept {
+            formats.push((*format, probed.result));
+            if probed.result == ProbeResult::Passed {
                 break;
             }
         }
-        let kept = formats.iter().find(|(_, held)| *held == Held::Kept);
-        dialect.format = kept.map_or(ReplyFormat::PromptOnly, |(format, _)| *format);
+        let passed = formats.iter().find(|(_, result)| *result == ProbeResult::Passed);
+        dialect.format = passed.map_or(ReplyFormat::PromptOnly, |(format, _)| *format);
         if dialect.format == ReplyFormat::PromptOnly {
             dialect = self.probe_format(like, dialect).await?.dialect;
         }
@@ -69,7 +69,7 @@ impl Remote {
     }
 
     /// Probes one reply format, with a schema that the prompt doesn't describe.
-    async fn probe_format(&self, like: &ModelRequest, dialect: Dialect) -> Result<Probed, Trouble> {
+    async fn probe_format(&self, like: &ModelRequest, dialect: Dialect) -> Result<Probed, TryFailure> {
         let mut request = like.clone();
         request.prompt.system = String::new();
         QUESTION.clone_into(&mut request.prompt.user);
@@ -85,7 +85,7 @@ impl Remote {
         request: &ModelRequest,
         by_tools: Option<(&ByTools, &Value)>,
         mut dialect: Dialect,
-    ) -> Result<Probed, Trouble> {
+    ) -> Result<Probed, TryFailure> {
         let schema_text = request.schema.to_string();
         let formats = self.config.protocol.wire().formats();
         let mut is_reconnected = false;
@@ -95,19 +95,21 @@ impl Remote {
                 model: &self.config.model,
                 dialect,
                 schema_text: &schema_text,
-                context_tokens: self.room().await?,
+                context_tokens: self.context_size().await?,
                 form: None,
                 by_tools: by_tools.map(|(by_tools, _)| by_tools),
             };
             let mut draft = Draft::default();
             let outcome = self.try_with(&asking, &mut draft, &mut Usage::default()).await;
-            let probed = |held| Ok(Probed { held, dialect, has_reasoning: draft.reasoning_chars > 0 });
+            let probed = |result| Ok(Probed { result, dialect, has_reasoning: draft.reasoning_chars > 0 });
             let trouble = match outcome {
-                Ok(value) if by_tools.is_none_or(|(_, expected)| value == *expected) => return probed(Held::Kept),
-                Ok(_) => return probed(Held::Ignored),
+                Ok(value) if by_tools.is_none_or(|(_, expected)| value == *expected) => {
+                    return probed(ProbeResult::Passed);
+                }
+                Ok(_) => return probed(ProbeResult::Ignored),
                 Err(trouble) => trouble,
             };
-            if matches!(trouble, Trouble::NoConnection { .. }) && !std::mem::replace(&mut is_reconnected, true) {
+            if matches!(trouble, TryFailure::NoConnection { .. }) && !std::mem::replace(&mut is_reconnected, true) {
                 // The server had closed the connection after the previous question.
                 continue;
             }
@@ -122,20 +124,24 @@ impl Remote {
                     continue;
                 }
                 (Some(_), _) if by_tools.is_some() || dialect.format != ReplyFormat::PromptOnly => {
-                    probed(Held::Refused)
+                    probed(ProbeResult::Refused)
                 }
-                (None, Trouble::Status { status: 500 | 501, .. }) if by_tools.is_some() => probed(Held::Refused),
-                (None, Trouble::Reader { error: ReaderError::Cut { .. }, .. }) if by_tools.is_none() => {
-                    probed(Held::Kept)
+                (None, TryFailure::Status { status: 500 | 501, .. }) if by_tools.is_some() => {
+                    probed(ProbeResult::Refused)
                 }
-                (None, Trouble::Cut { .. } | Trouble::Unreadable { .. }) if is_object => probed(Held::Kept),
-                (None, Trouble::Cut { .. } | Trouble::Unreadable { .. } | Trouble::Reader { .. }) => {
-                    probed(Held::Ignored)
+                (None, TryFailure::Reader { error: ReaderError::Cut { .. }, .. }) if by_tools.is_none() => {
+                    probed(ProbeResult::Passed)
+                }
+                (None, TryFailure::Cut { .. } | TryFailure::Unreadable { .. }) if is_object => {
+                    probed(ProbeResult::Passed)
+                }
+                (None, TryFailure::Cut { .. } | TryFailure::Unreadable { .. } | TryFailure::Reader { .. }) => {
+                    probed(ProbeResult::Ignored)
                 }
                 (_, trouble) => Err(trouble),
             };
         }
-        Ok(Probed { held: Held::Refused, dialect, has_reasoning: false })
+        Ok(Probed { result: ProbeResult::Refused, dialect, has_reasoning: false })
     }
 
     /// Context size and number of parallel calls, if the endpoint reports them.
@@ -146,7 +152,7 @@ impl Remote {
         let mut context = listed.and_then(|model| model.context_tokens);
         context = self.longest_context().await.ok().flatten().or(context);
         let Some(place) = wire.about_server() else { return (context, None) };
-        let Ok(about) = self.get(self.endpoint.beside(place)).await else { return (context, None) };
+        let Ok(about) = self.get(self.endpoint.server_url(place)).await else { return (context, None) };
         let slots = about.get("total_slots").and_then(Value::as_u64).and_then(|slots| usize::try_from(slots).ok());
         let own = about.pointer("/default_generation_settings/n_ctx").and_then(Value::as_u64);
         (own.or(context), slots.filter(|slots| *slots > 0))

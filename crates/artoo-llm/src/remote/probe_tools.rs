@@ -1,4 +1,4 @@
-//! Probe of native tool calls: two questions, each with one right call. A server whose model doesn't support tools
+//! Probes native tool calls: two questions, each with one right call. A server whose model doesn't support tools
 //! accepts the request and answers in words.
 
 use artoo_proto::{ByTools, ModelRequest, OfferedTool, Prompt};
@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::Remote;
 use super::probe::ANSWER_TOKENS;
-use super::trouble::Trouble;
-use crate::abilities::Held;
+use super::try_failure::TryFailure;
+use crate::abilities::ProbeResult;
 use crate::structured::{Dialect, ToolCalls};
 
 /// The questions with their only right replies: a call of a tool with two fields, and the ending call.
@@ -30,24 +30,26 @@ impl Remote {
         &self,
         like: &ModelRequest,
         dialect: Dialect,
-    ) -> Result<(Option<Held>, Dialect), Trouble> {
+    ) -> Result<(Option<ProbeResult>, Dialect), TryFailure> {
         let mut trying = Dialect { tool_calls: ToolCalls::Required, ..dialect };
         let request = request(like);
         for (question, expected) in questions() {
             let probed = self.probe_question(&request, Some((&by_tools(question), &expected)), trying).await?;
-            if probed.held != Held::Kept {
-                return Ok((Some(probed.held), dialect));
+            if probed.result != ProbeResult::Passed {
+                return Ok((Some(probed.result), dialect));
             }
             trying = probed.dialect;
         }
-        Ok((Some(Held::Kept), trying))
+        Ok((Some(ProbeResult::Passed), trying))
     }
 }
 
+/// The schema of a text with at most `most` characters.
 fn text(most: u32) -> Value {
     json!({"type": "string", "maxLength": most})
 }
 
+/// The schema of an object with these fields.
 fn object(properties: Value, required: Value) -> Value {
     json!({"type": "object", "additionalProperties": false, "required": required, "properties": properties})
 }

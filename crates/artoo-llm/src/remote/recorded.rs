@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::decoder::{Decoder, shown_with};
 use super::tries::value_of;
-use super::trouble::{Ended, Trouble};
+use super::try_failure::{Ended, TryFailure};
 use crate::secret::Scrubber;
 use crate::structured::ReplyFormat;
 use crate::wire::Protocol;
@@ -33,5 +33,5 @@ pub fn read_recorded(
         decoder.finish(body)?;
         value_of(&mut draft, by_tools, format, schema, &scrubber, body)
     };
-    read().map_err(|trouble: Trouble| trouble.into_failure(&scrubber, &Ended::after_one_try(Duration::ZERO)))
+    read().map_err(|trouble: TryFailure| trouble.into_failure(&scrubber, &Ended::after_one_try(Duration::ZERO)))
 }

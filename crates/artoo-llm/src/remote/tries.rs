@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::decoder::shown_with;
 use super::exchange::Seen;
-use super::trouble::Trouble;
+use super::try_failure::TryFailure;
 use super::{MODEL_NAME_CHARS, Remote, endpoint};
 use crate::ledger::Cache;
 use crate::observe::{Caller, Exchange, Step};
@@ -26,8 +26,8 @@ impl Remote {
         dialect: Dialect,
         by_tools: Option<&ByTools>,
         paid: &mut Usage,
-    ) -> Result<ModelReply, Trouble> {
-        let room = self.room().await?;
+    ) -> Result<ModelReply, TryFailure> {
+        let room = self.context_size().await?;
         let model = self.config.model.as_str();
         let schema_text = &request.schema.to_string();
         // Native tools describe their own inputs, so the prompt doesn't.
@@ -48,20 +48,20 @@ impl Remote {
         asking: &Asking<'_>,
         draft: &mut Draft,
         paid: &mut Usage,
-    ) -> Result<Value, Trouble> {
+    ) -> Result<Value, TryFailure> {
         let request = asking.request;
         let prompt_tokens = asking.prompt_tokens();
         let needed = prompt_tokens.saturating_add(u64::from(request.max_tokens));
         if let Some(room) = asking.context_tokens.filter(|room| needed > *room) {
-            return Err(Trouble::DoesNotFit { needed, room });
+            return Err(TryFailure::DoesNotFit { needed, room });
         }
         let reservation = self
             .shared
             .ledger
             .reserve(request, prompt_tokens, asking.model, self.config.price)
-            .map_err(|over| Trouble::OverBudget { detail: over.to_string() })?;
+            .map_err(|over| TryFailure::OverBudget { detail: over.to_string() })?;
         let outcome = self.sent_and_read(asking, draft).await;
-        let was_read = outcome.as_ref().err().is_none_or(Trouble::was_read);
+        let was_read = outcome.as_ref().err().is_none_or(TryFailure::was_read);
         let spent = if was_read || draft.written_chars() > 0 {
             usage::of_call(draft.counts, prompt_tokens, draft.written_chars())
         } else {
@@ -74,12 +74,12 @@ impl Remote {
     }
 
     /// Sends a call and reads the value of its response.
-    async fn sent_and_read(&self, asking: &Asking<'_>, draft: &mut Draft) -> Result<Value, Trouble> {
+    async fn sent_and_read(&self, asking: &Asking<'_>, draft: &mut Draft) -> Result<Value, TryFailure> {
         let request = self.client()?.post(self.endpoint.url().clone()).header(CONTENT_TYPE, "application/json");
         let body = self.config.protocol.wire().body(asking);
         let kept = self.shared.observer.as_ref().filter(|observer| observer.wants_exchanges()).map(|_| body.clone());
         let grown = |draft: &Draft| {
-            self.tell(asking.request, || Step::Writing {
+            self.report_step(asking.request, || Step::Writing {
                 chars: draft.content.len() + draft.calls.written_chars(),
                 reasoning_chars: draft.reasoning_chars,
             });
@@ -87,7 +87,7 @@ impl Remote {
         let mut seen = Seen::default();
         let exchanged = self.exchange(request.body(body), draft, &mut seen, &grown).await;
         if let Some(request) = kept {
-            self.keep(asking.request, request, &seen, exchanged.as_ref().err());
+            self.report_exchange(asking.request, request, &seen, exchanged.as_ref().err());
         }
         exchanged?;
         self.check_room(asking, draft).await?;
@@ -104,14 +104,14 @@ impl Remote {
     }
 
     /// Reports a request and its response to the observer.
-    fn keep(&self, request: &ModelRequest, sent: String, seen: &Seen, trouble: Option<&Trouble>) {
+    fn report_exchange(&self, request: &ModelRequest, sent: String, seen: &Seen, trouble: Option<&TryFailure>) {
         let Some(observer) = &self.shared.observer else { return };
         observer.exchange(&Exchange {
             caller: Caller::of(request),
             url: endpoint::shown(self.endpoint.url().as_str()),
-            request: self.scrubber.scrub(&sent),
+            request: self.scrubber.redact_keys(&sent),
             status: seen.status,
-            response: self.scrubber.scrub(&String::from_utf8_lossy(&seen.body)),
+            response: self.scrubber.redact_keys(&String::from_utf8_lossy(&seen.body)),
             trouble: trouble.map(|trouble| trouble.short_text(&self.scrubber)),
         });
     }
@@ -126,7 +126,7 @@ pub(super) fn value_of(
     schema: &Value,
     scrubber: &Scrubber,
     body: &[u8],
-) -> Result<Value, Trouble> {
+) -> Result<Value, TryFailure> {
     if let Some(by_tools) = by_tools {
         draft.calls.each_input(|input| scrubber.answer(input));
         let value = draft.ended().and_then(|()| native::reply(by_tools, draft.calls.all(), schema));
@@ -134,7 +134,7 @@ pub(super) fn value_of(
     }
     let content = draft.settle(format == ReplyFormat::ForcedTool).map_err(|fault| shown_with(fault, body))?;
     let content = scrubber.answer(content.to_owned());
-    read(&content, schema, format).map_err(|error| Trouble::Reader { error, content })
+    read(&content, schema, format).map_err(|error| TryFailure::Reader { error, content })
 }
 
 /// Parses an answer's text. In the strict form, nulls that only this form allows are removed.
@@ -147,7 +147,7 @@ fn read(content: &str, schema: &Value, format: ReplyFormat) -> Result<Value, Rea
         (Err(ReaderError::DoesNotFit { .. }), Some(strict)) => reader::read(content, &strict)?,
         (plain, _) => plain?,
     };
-    let value = strict::back(value, schema);
+    let value = strict::without_strict_nulls(value, schema);
     schema::fit(&value, schema).map_err(|misfit| ReaderError::DoesNotFit { misfit })?;
     Ok(value)
 }

@@ -36,7 +36,7 @@ mod tests {
 
     #[doc = "holds: fault L1"]
     #[test]
-    fn every_form_of_retry_after_is_understood() {
+    fn every_form_of_retry_after_is_parsed() {
         let check = |headers: &[(&'static str, &'static str)], expected: Option<f64>| {
             let map: HeaderMap = headers
                 .iter()

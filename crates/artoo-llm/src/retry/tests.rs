@@ -6,34 +6,39 @@ use proptest::prelude::*;
 
 use super::{Outcome, RetryPolicy, Why, next, random_share};
 
+/// A duration in seconds.
 fn secs(s: f64) -> Duration {
     Duration::from_secs_f64(s)
 }
 
+/// Checks the decision after a try.
 #[track_caller]
 fn check(tries: u32, outcome: Outcome, elapsed: f64, share: f64, expected: Result<Duration, Why>) {
     let decision = next(&RetryPolicy::default(), tries, outcome, secs(elapsed), share);
     assert_eq!(decision, expected, "{tries} {outcome:?} {elapsed} {share}");
 }
 
+/// The decision to try again after this many seconds.
 fn retry(after: f64) -> Result<Duration, Why> {
     Ok(secs(after))
 }
 
+/// The decision to make no further try.
 fn give_up(why: Why) -> Result<Duration, Why> {
     Err(why)
 }
 
 const BUSY: Outcome = Outcome::Busy { retry_after: None };
 
+/// A busy endpoint that asks for this wait.
 fn asks(wait: f64) -> Outcome {
     Outcome::Busy { retry_after: Some(secs(wait)) }
 }
 
 #[doc = "holds: principle 4; fault L2; client C16; design D18"]
 #[test]
-fn the_table() {
-    // L1: the endpoint's word counts, never shortened, up to a cap.
+fn each_outcome_has_its_wait_or_end() {
+    // L1: the requested wait is respected, never shortened, up to a limit.
     check(1, asks(7.0), 0.0, 0.0, retry(7.0));
     check(1, asks(7.0), 0.0, 0.5, retry(7.25));
     check(1, asks(60.0), 0.0, 0.0, retry(60.0));
@@ -47,7 +52,7 @@ fn the_table() {
     check(3, BUSY, 1.0, 0.5, retry(1.0));
     check(4, BUSY, 1.0, 0.5, give_up(Why::TriesSpent));
     check(3, BUSY, 89.5, 0.5, give_up(Why::TimeSpent));
-    // L4 and whatever else stays as it is.
+    // L4 and every other final error.
     check(1, Outcome::Final, 0.0, 0.5, give_up(Why::Pointless));
     // L5: one more try.
     check(1, Outcome::NoConnection, 0.0, 0.5, retry(0.25));
@@ -55,19 +60,20 @@ fn the_table() {
 }
 
 #[test]
-fn a_huge_number_of_tries_does_not_overflow() {
+fn huge_number_of_tries_does_not_overflow() {
     let policy = RetryPolicy { busy_tries: u32::MAX, total: Duration::MAX, ..RetryPolicy::default() };
     let decision = next(&policy, u32::MAX - 1, BUSY, secs(1.0), 0.5);
     assert_eq!(decision, retry(10.0));
 }
 
 #[test]
-fn random_shares_are_spread_over_the_unit_interval() {
+fn random_shares_cover_the_unit_interval() {
     let shares: Vec<f64> = (0..200).map(|_| random_share()).collect();
     assert!(shares.iter().all(|share| (0.0..1.0).contains(share)));
     assert!(shares.iter().any(|share| *share < 0.3) && shares.iter().any(|share| *share > 0.7));
 }
 
+/// A random outcome of a try.
 fn any_outcome() -> impl Strategy<Value = Outcome> {
     prop_oneof![Just(Outcome::NoConnection), Just(BUSY), Just(Outcome::Final), (0.0..200.0_f64).prop_map(asks),]
 }
@@ -75,10 +81,11 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// However tries end and however long they take: at most four, and none begins after 90 s.
+    /// At most four tries are made and none begins later than 90 s after the first, whatever the outcomes and
+    /// durations.
     #[doc = "holds: fault L3; client C16"]
     #[test]
-    fn at_most_four_tries_and_none_begins_after_ninety_seconds(
+    fn at_most_four_tries_within_ninety_seconds(
         steps in prop::collection::vec((any_outcome(), 0.0..40.0_f64, 0.0..1.0_f64), 1..12)
     ) {
         let policy = RetryPolicy::default();

@@ -1,9 +1,10 @@
-//! One table: value, schema, what is said about it.
+//! Values, schemas and the expected violations, as a table.
 
 use serde_json::{Value, json};
 
 use super::fit;
 
+/// Checks that the value has this violation of the schema; empty if it has none.
 fn check(value: &Value, schema: &Value, expected: &str) {
     let said = fit(value, schema).err().map(|misfit| misfit.to_string()).unwrap_or_default();
     assert_eq!(said, expected, "{value} against {schema}");
@@ -47,7 +48,7 @@ fn missing_extra_and_wrong_type_are_named() {
 }
 
 #[test]
-fn of_several_alternatives_the_one_that_is_meant_says_what_is_wrong() {
+fn selected_alternative_reports_the_violation() {
     let of_kind = |kinds: Value, part: &str| {
         json!({"type": "object", "additionalProperties": false, "required": ["kind", part],
             "properties": {"kind": {"enum": kinds}, part: {"type": "integer"}}})
@@ -69,7 +70,7 @@ fn lengths_count_characters() {
 }
 
 #[test]
-fn an_empty_schema_takes_anything() {
+fn empty_schema_accepts_any_value() {
     check(&json!({"a": [1, null]}), &json!({}), "");
     check(&json!(1), &json!(true), "");
 }

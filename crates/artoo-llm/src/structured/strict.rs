@@ -124,7 +124,7 @@ fn allows_null(schema: &Value) -> bool {
 }
 
 /// Converts a reply in the strict form to the original schema: nulls that only the strict form allows are removed.
-pub(crate) fn back(value: Value, schema: &Value) -> Value {
+pub(crate) fn without_strict_nulls(value: Value, schema: &Value) -> Value {
     match value {
         Value::Object(fields) => {
             let schema = alternative_for(&fields, schema);
@@ -136,7 +136,7 @@ pub(crate) fn back(value: Value, schema: &Value) -> Value {
             let kept = fields.into_iter().filter(|(name, part)| stays(name, part));
             kept.map(|(name, part)| {
                 let part = match of(&name) {
-                    Some(schema) => back(part, schema),
+                    Some(schema) => without_strict_nulls(part, schema),
                     None => part,
                 };
                 (name, part)
@@ -144,7 +144,7 @@ pub(crate) fn back(value: Value, schema: &Value) -> Value {
             .collect()
         }
         Value::Array(items) => match schema.get("items") {
-            Some(schema) => items.into_iter().map(|item| back(item, schema)).collect(),
+            Some(schema) => items.into_iter().map(|item| without_strict_nulls(item, schema)).collect(),
             None => Value::Array(items),
         },
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value,
@@ -173,10 +173,10 @@ fn alternative_for<'s>(fields: &Map<String, Value>, schema: &'s Value) -> &'s Va
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{back, form};
+    use super::{form, without_strict_nulls};
 
     #[test]
-    fn a_schema_becomes_one_that_strict_mode_takes() {
+    fn schema_is_converted_to_strict_form() {
         let check = |schema: Value, expected: Option<Value>| assert_eq!(form(&schema), expected, "{schema}");
         let closed = |properties: Value, required: Value| json!({"type": "object", "additionalProperties": false, "required": required, "properties": properties});
         check(
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_null_that_only_the_strict_form_allowed_is_left_out_again() {
+    fn nulls_of_the_strict_form_are_removed() {
         let schema = json!({
             "type": "object", "required": ["must"],
             "properties": {
@@ -231,7 +231,7 @@ mod tests {
                 ]}}
             }
         });
-        let check = |value: Value, expected: Value| assert_eq!(back(value, &schema), expected);
+        let check = |value: Value, expected: Value| assert_eq!(without_strict_nulls(value, &schema), expected);
         check(json!({"must": "a", "may": null, "nullable": null}), json!({"must": "a", "nullable": null}));
         check(json!({"must": null}), json!({"must": null}));
         check(

@@ -1,10 +1,11 @@
-//! What is left out after a refusal, and what is not.
+//! The parts of a request that are omitted after an error of the endpoint.
 
 use super::{Complaint, Dialect, ReplyFormat};
 use crate::wire::Protocol;
 
 const FULL: Dialect = Dialect::full(ReplyFormat::JsonSchema);
 
+/// Checks the dialect that remains after this error message.
 #[track_caller]
 fn check(from: Dialect, message: &str, param: Option<&str>, expected: Option<Dialect>) {
     let about = Complaint { message: message.to_owned(), param: param.map(str::to_owned), ..Complaint::default() };
@@ -14,7 +15,7 @@ fn check(from: Dialect, message: &str, param: Option<&str>, expected: Option<Dia
 
 #[doc = "holds: client C7"]
 #[test]
-fn a_dialect_loses_the_part_the_complaint_is_about_and_no_other() {
+fn dialect_loses_only_the_refused_part() {
     let format = |format| Dialect { format, ..FULL };
     let strict = Some(format(ReplyFormat::StrictSchema));
     check(FULL, "", Some("response_format"), strict);

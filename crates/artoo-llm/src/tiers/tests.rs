@@ -10,6 +10,7 @@ use crate::Model;
 use crate::observe::{Caller, Observer, Step};
 use crate::scripted::{Script, Scripted};
 
+/// A request of a role.
 fn request(role: Role) -> ModelRequest {
     let environment = json!({"cwd": "/", "home": "/", "workspace": "/", "os": "linux", "utc_offset_s": 0});
     let request = json!({
@@ -29,14 +30,17 @@ fn model(name: &str, failure: Option<ModelFailure>) -> Arc<dyn Model> {
     Arc::new(Scripted::new(script).named(name))
 }
 
-fn away() -> Option<ModelFailure> {
+/// The failure of a model that can't be reached.
+fn unreachable() -> Option<ModelFailure> {
     Some(ModelFailure::Unreachable { detail: "away".to_owned() })
 }
 
+/// The name of the model that answers a request of this role, or its failure.
 async fn answering(tiers: &Tiers, role: Role) -> String {
     tiers.ask(&request(role)).await.map_or_else(|failure| format!("failed: {failure}"), |reply| reply.model)
 }
 
+/// An observer that records the reported steps.
 #[derive(Default)]
 struct Notes(Mutex<Vec<String>>);
 
@@ -65,14 +69,14 @@ async fn each_role_is_served_by_its_tier() {
 
 #[doc = "holds: law 3.9; invariant 4; design D12"]
 #[tokio::test]
-async fn the_judge_is_never_below_the_planner() {
-    // The planner was served by the first: when that is gone, the second may not judge.
+async fn judge_ranks_at_least_as_planner() {
+    // The first model served the planner: if it fails, the second may not judge.
     let gone = Arc::new(Mutex::new(false));
     let flag = Arc::clone(&gone);
     let first: Arc<dyn Model> = Arc::new(
-        Scripted::new(
-            move |_| if *flag.lock().unwrap() { Script::Fail(away().unwrap()) } else { Script::Json(json!({})) },
-        )
+        Scripted::new(move |_| {
+            if *flag.lock().unwrap() { Script::Fail(unreachable().unwrap()) } else { Script::Json(json!({})) }
+        })
         .named("first"),
     );
     let tiers = Tiers::new(vec![Arc::clone(&first), model("second", None)], Vec::new(), None);
@@ -80,22 +84,22 @@ async fn the_judge_is_never_below_the_planner() {
     *gone.lock().unwrap() = true;
     assert!(answering(&tiers, Role::MetaValidator).await.starts_with("failed"), "a weaker judge was taken");
     assert_eq!(answering(&tiers, Role::Perceiver).await, "second");
-    // Once the second has planned, it may judge, and so may the first.
+    // After the second model planned, both may judge.
     assert_eq!(answering(&tiers, Role::Planner).await, "second");
     assert_eq!(answering(&tiers, Role::MetaValidator).await, "second");
 }
 
 #[doc = "holds: law 3.9; design D12"]
 #[tokio::test]
-async fn a_judge_whose_planner_nobody_knows_is_the_best_or_none() {
-    let tiers = Tiers::new(vec![model("first", away()), model("second", None)], Vec::new(), None);
+async fn judge_of_unknown_planner_is_the_best() {
+    let tiers = Tiers::new(vec![model("first", unreachable()), model("second", None)], Vec::new(), None);
     assert!(answering(&tiers, Role::MetaValidator).await.starts_with("failed"));
 }
 
 #[doc = "holds: law 3.9; design D12"]
 #[tokio::test]
-async fn whoever_fails_when_no_judge_stands_below_its_planner() {
-    // Three in the brain, one in the hands; each call finds some of them away, in every combination of two calls.
+async fn judge_rank_holds_under_any_outages() {
+    // Three models in `brain`, one in `hands`; some fail in each call, in every combination over two calls.
     let names = ["a", "b", "c"];
     for (at_plan, at_verdict) in (0_u8..8).flat_map(|one| (0_u8..8).map(move |other| (one, other))) {
         let absent = Arc::new(Mutex::new(at_plan));
@@ -103,7 +107,7 @@ async fn whoever_fails_when_no_judge_stands_below_its_planner() {
             let absent = Arc::clone(&absent);
             let script = move |_: &ModelRequest| {
                 let is_away = *absent.lock().unwrap() & (1 << rank) != 0;
-                if is_away { Script::Fail(away().unwrap()) } else { Script::Json(json!({})) }
+                if is_away { Script::Fail(unreachable().unwrap()) } else { Script::Json(json!({})) }
             };
             Arc::new(Scripted::new(script).named(names[rank])) as Arc<dyn Model>
         });
@@ -121,17 +125,17 @@ async fn whoever_fails_when_no_judge_stands_below_its_planner() {
 }
 
 #[tokio::test]
-async fn a_fallback_is_told_and_the_one_that_failed_rests() {
+async fn fallback_is_reported_and_failed_model_skipped() {
     let notes = Arc::new(Notes::default());
     let observer: Arc<dyn Observer> = Arc::clone(&notes) as Arc<dyn Observer>;
-    let tiers = Tiers::new(vec![model("first", away()), model("second", None)], Vec::new(), Some(observer));
+    let tiers = Tiers::new(vec![model("first", unreachable()), model("second", None)], Vec::new(), Some(observer));
     assert_eq!(answering(&tiers, Role::Perceiver).await, "second");
     assert_eq!(answering(&tiers, Role::Perceiver).await, "second");
     assert_eq!(*notes.0.lock().unwrap(), ["first>second"]);
 }
 
 #[tokio::test]
-async fn what_a_model_said_is_no_reason_to_ask_another() {
+async fn bad_reply_does_not_cause_fallback() {
     let usage = artoo_proto::Usage::default();
     for failure in [
         ModelFailure::Cut { detail: String::new(), usage },

@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 use super::body::{Body, LIST_OF_ONE};
 use super::calls::Piece;
 use super::draft::{Draft, End};
-use super::{Asking, Fault, Paths, Said, Wire, parsed, refused, text};
+use super::{Asking, Fault, Paths, PromptMessage, Wire, parsed, refused, text};
 use crate::structured::{ReplyFormat, schema_name};
 
+/// The wire format of Anthropic's Messages protocol.
 pub(super) struct Anthropic;
 
 const PATHS: Paths = Paths { versioned: true, call: &["messages"], models: &["models"] };
@@ -16,6 +17,7 @@ const PATHS: Paths = Paths { versioned: true, call: &["messages"], models: &["mo
 /// Reply formats, strongest first; every model and gateway of this protocol supports a forced tool call.
 const FORMATS: [ReplyFormat; 2] = [ReplyFormat::ForcedTool, ReplyFormat::PromptOnly];
 
+/// A whole response in the protocol's JSON.
 #[derive(Deserialize)]
 struct Message {
     #[serde(rename = "type")]
@@ -28,6 +30,7 @@ struct Message {
     error: Option<Value>,
 }
 
+/// A content block of a response.
 #[derive(Deserialize)]
 struct Answered {
     #[serde(rename = "type")]
@@ -39,6 +42,7 @@ struct Answered {
     name: Option<Value>,
 }
 
+/// One event of a stream.
 #[derive(Deserialize)]
 struct Event {
     #[serde(rename = "type")]
@@ -51,6 +55,7 @@ struct Event {
     error: Option<Value>,
 }
 
+/// The change in an event of a stream.
 #[derive(Deserialize)]
 struct Delta {
     text: Option<String>,
@@ -89,7 +94,7 @@ impl Wire for Anthropic {
             });
         }
         body = body
-            .with("messages", [Said { role: "user", content: asking.user().into() }])
+            .with("messages", [PromptMessage { role: "user", content: asking.user().into() }])
             .with("stream", dialect.stream)
             .with("temperature", dialect.temperature);
         if asking.format() == ReplyFormat::ForcedTool {
@@ -104,7 +109,7 @@ impl Wire for Anthropic {
         body.with("tools", asking.offered(offered)).with("tool_choice", choice).text()
     }
 
-    fn whole(&self, draft: &mut Draft, body: &str) -> Result<(), Fault> {
+    fn decode_whole(&self, draft: &mut Draft, body: &str) -> Result<(), Fault> {
         let message: Message = parsed(body, "message")?;
         let is_message = message.kind.as_deref() == Some("message") || !message.content.is_empty();
         if !is_message && message.error.is_none() {
@@ -164,7 +169,7 @@ fn take_block(draft: &mut Draft, block: Answered, place: Option<u64>) -> Result<
         Some("tool_use") => {
             let is_begun = |input: &Value| place.is_some() && input.as_object().is_some_and(serde_json::Map::is_empty);
             let input = block.input.filter(|input| !is_begun(input));
-            draft.calls.whole(Piece { place, id: text(block.id), name: text(block.name), input })?;
+            draft.calls.decode_whole(Piece { place, id: text(block.id), name: text(block.name), input })?;
         }
         Some(_) | None => {}
     }

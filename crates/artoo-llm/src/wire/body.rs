@@ -15,6 +15,7 @@ pub(super) const LIST_OF_ONE: [&str; 2] = ["[{", "}]"];
 pub(super) struct Body(Vec<u8>);
 
 impl Body {
+    /// An empty object.
     pub(super) fn new() -> Self {
         Self(b"{".to_vec())
     }

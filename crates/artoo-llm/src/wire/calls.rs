@@ -39,6 +39,7 @@ impl Calls {
         &self.0
     }
 
+    /// Forgets all calls.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
@@ -61,7 +62,7 @@ impl Calls {
     }
 
     /// Adds a complete call; an error if there are too many, or its id is already used.
-    pub(crate) fn whole(&mut self, piece: Piece) -> Result<(), Fault> {
+    pub(crate) fn decode_whole(&mut self, piece: Piece) -> Result<(), Fault> {
         if self.0.len() == CALLS_MAX {
             return Err(Fault::Unreadable(format!("the answer calls more than {CALLS_MAX} tools")));
         }
@@ -86,7 +87,7 @@ impl Calls {
         let last_there = self.0.iter_mut().rfind(|call| piece.place.is_none() || call.place == piece.place);
         match last_there.filter(goes_on) {
             Some(call) => call.add(piece),
-            None => self.whole(piece),
+            None => self.decode_whole(piece),
         }
     }
 
@@ -128,6 +129,7 @@ mod tests {
 
     use super::{CALLS_MAX, Calls, Fault, Piece};
 
+    /// A piece of a tool call.
     fn piece(place: impl Into<Option<u64>>, id: &str, name: &str, input: Value) -> Piece {
         Piece {
             place: place.into(),
@@ -137,6 +139,7 @@ mod tests {
         }
     }
 
+    /// Checks the calls that these pieces make.
     fn check(pieces: Vec<Piece>, expected: Result<&[(&str, &str)], &str>) {
         let shown = format!("{pieces:?}");
         let mut calls = Calls::default();
@@ -152,15 +155,15 @@ mod tests {
 
     #[doc = "holds: client C10"]
     #[test]
-    fn pieces_find_their_call_however_a_server_numbers_them() {
+    fn pieces_are_assigned_under_any_numbering() {
         let a = || piece(0, "a", "ls", json!(""));
         check(vec![a(), piece(0, "", "", json!("{\"x\"")), piece(0, "", "", json!(":1}"))], Ok(&[("ls", "{\"x\":1}")]));
-        // Two calls in turns.
+        // Interleaved pieces of two calls.
         let b = || piece(1, "b", "cat", json!(""));
         let turns =
             vec![a(), b(), piece(0, "", "", json!("1")), piece(1, "", "", json!("2")), piece(0, "", "", json!("3"))];
         check(turns, Ok(&[("ls", "13"), ("cat", "2")]));
-        // Every call numbered 0, each with its own id; or no number at all.
+        // Every call has number 0 and its own id, or no number.
         check(
             vec![piece(0, "a", "ls", json!("1")), piece(0, "b", "cat", json!("2")), piece(0, "", "", json!("3"))],
             Ok(&[("ls", "1"), ("cat", "23")]),
@@ -173,13 +176,13 @@ mod tests {
             ],
             Ok(&[("ls", "12"), ("cat", "{}")]),
         );
-        // The name and the id said again with every piece.
+        // Every piece repeats the name and the id.
         check(vec![piece(0, "a", "ls", json!("1")), piece(0, "a", "ls", json!("2"))], Ok(&[("ls", "12")]));
     }
 
     #[doc = "holds: fault L22"]
     #[test]
-    fn a_name_is_never_put_together_and_ids_are_not_shared() {
+    fn tool_names_are_never_concatenated() {
         check(vec![piece(0, "a", "read", json!("")), piece(0, "", "_file", json!("{}"))], Err("two names"));
         check(
             vec![piece(0, "a", "ls", json!("{}")), piece(1, "b", "ls", json!("{}")), piece(2, "a", "rm", json!("{}"))],
@@ -190,7 +193,7 @@ mod tests {
 
     #[doc = "holds: fault L21"]
     #[test]
-    fn an_answer_of_nothing_but_calls_is_bounded() {
+    fn calls_in_one_answer_are_limited() {
         let mut calls = Calls::default();
         let taken = (0..).take(CALLS_MAX).try_for_each(|n| calls.piece(piece(n, "", "ls", json!("{}"))));
         assert_eq!(taken, Ok(()));

@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 use super::body::{Body, LIST_OF_ONE, OBJECT};
 use super::calls::{Calls, Piece};
 use super::draft::{Draft, End};
-use super::{Asking, Fault, Paths, Said, Wire, parsed, refused, text};
+use super::{Asking, Fault, Paths, PromptMessage, Wire, parsed, refused, text};
 use crate::structured::{ReplyFormat, schema_name, strict};
 
+/// The wire format of OpenAI's Chat Completions protocol.
 pub(super) struct Chat;
 
 const PATHS: Paths = Paths { versioned: true, call: &["chat", "completions"], models: &["models"] };
@@ -29,9 +30,9 @@ const CACHED_POINTERS: [&str; 3] =
 const DONE: &str = "[DONE]";
 
 /// The messages of a call, the stable part first.
-pub(super) fn messages<'a>(asking: &Asking<'a>) -> Vec<Said<'a>> {
-    let system = Said { role: "system", content: asking.system().into() };
-    let user = Said { role: "user", content: asking.user().into() };
+pub(super) fn messages<'a>(asking: &Asking<'a>) -> Vec<PromptMessage<'a>> {
+    let system = PromptMessage { role: "system", content: asking.system().into() };
+    let user = PromptMessage { role: "user", content: asking.user().into() };
     [system, user].into_iter().filter(|said| said.role == "user" || !said.content.is_empty()).collect()
 }
 
@@ -45,6 +46,7 @@ struct Envelope {
     error: Option<Value>,
 }
 
+/// An alternative answer of a response; only the first is used.
 #[derive(Deserialize)]
 struct Choice {
     index: Option<Value>,
@@ -53,6 +55,7 @@ struct Choice {
     finish_reason: Option<Value>,
 }
 
+/// The message of a choice, or a part of it in a stream.
 #[derive(Deserialize)]
 struct Message {
     content: Option<Value>,
@@ -62,6 +65,7 @@ struct Message {
     tool_calls: Option<Vec<Call>>,
 }
 
+/// A tool call of a message, or a part of it in a stream.
 #[derive(Deserialize)]
 pub(super) struct Call {
     index: Option<u64>,
@@ -69,6 +73,7 @@ pub(super) struct Call {
     function: Option<Called>,
 }
 
+/// The name and the arguments of a tool call.
 #[derive(Deserialize)]
 struct Called {
     name: Option<Value>,
@@ -130,7 +135,7 @@ impl Wire for Chat {
         body.text()
     }
 
-    fn whole(&self, draft: &mut Draft, body: &str) -> Result<(), Fault> {
+    fn decode_whole(&self, draft: &mut Draft, body: &str) -> Result<(), Fault> {
         let envelope: Envelope = parsed(body, "chat completion")?;
         let has_choice = envelope.choices.as_ref().is_some_and(|choices| !choices.is_empty());
         if !has_choice && envelope.error.is_none() {
@@ -163,7 +168,7 @@ fn take(draft: &mut Draft, envelope: Envelope) -> Result<(), Fault> {
     let is_first = |choice: &Choice| choice.index.as_ref().and_then(Value::as_u64).unwrap_or(0) == 0;
     let Some(choice) = envelope.choices.into_iter().flatten().find(is_first) else { return Ok(()) };
     if let Some(message) = choice.message {
-        take_message(draft, message, Calls::whole)?;
+        take_message(draft, message, Calls::decode_whole)?;
     } else if let Some(delta) = choice.delta {
         take_message(draft, delta, Calls::piece)?;
     }

@@ -82,6 +82,7 @@ mod tests {
 
     use super::{Frames, Framing, NoText};
 
+    /// The events or lines of a stream that arrives in these pieces.
     fn all(framing: Framing, pieces: &[&[u8]]) -> Result<Vec<String>, NoText> {
         let mut frames = Frames::new(framing);
         let mut found = Vec::new();
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn events_are_divided_as_the_standard_says() {
+    fn events_are_divided_by_the_standard() {
         let check = |text: &str, expected: &[&str]| {
             assert_eq!(all(Framing::Events, &[text.as_bytes()]).unwrap(), expected, "{text:?}");
         };
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_divided_and_the_last_one_counts() {
+    fn last_line_without_newline_counts() {
         let check = |text: &str, expected: &[&str]| {
             assert_eq!(all(Framing::Lines, &[text.as_bytes()]).unwrap(), expected, "{text:?}");
         };
@@ -122,7 +123,7 @@ mod tests {
 
     #[doc = "holds: fault L14"]
     #[test]
-    fn bytes_that_are_no_text_are_refused() {
+    fn invalid_utf8_lines_are_refused() {
         assert_eq!(all(Framing::Events, &[b"data: \xff\n\n"]), Err(NoText));
         assert_eq!(all(Framing::Lines, &[b"\xff"]), Err(NoText));
     }
@@ -130,9 +131,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Wherever the network cuts, the same events arrive.
+        /// Any division into network packets gives the same events.
         #[test]
-        fn cuts_of_the_network_change_nothing(text in "(data: ?[a-zä\n\r]{0,9}(\n|\r|\r\n)){0,9}", cut in 0_usize..99) {
+        fn network_chunks_do_not_change_events(text in "(data: ?[a-zä\n\r]{0,9}(\n|\r|\r\n)){0,9}", cut in 0_usize..99) {
             let bytes = text.as_bytes();
             let (head, tail) = bytes.split_at(cut.min(bytes.len()));
             for framing in [Framing::Events, Framing::Lines] {

@@ -137,7 +137,7 @@ impl<'a> Asking<'a> {
 
 /// A message of the prompt.
 #[derive(Serialize)]
-struct Said<'a> {
+struct PromptMessage<'a> {
     role: &'static str,
     content: Cow<'a, str>,
 }
@@ -200,7 +200,7 @@ pub(crate) trait Wire: Send + Sync {
     }
 
     /// Decodes a whole response into the draft.
-    fn whole(&self, draft: &mut Draft, body: &str) -> Result<(), Fault>;
+    fn decode_whole(&self, draft: &mut Draft, body: &str) -> Result<(), Fault>;
 
     /// Decodes one piece of a streamed response into the draft.
     fn piece(&self, draft: &mut Draft, data: &str) -> Result<(), Fault>;

@@ -10,6 +10,7 @@ use super::draft::{Draft, End};
 use super::{Asking, Fault, Framing, Paths, Wire, parsed, refused, text};
 use crate::structured::ReplyFormat;
 
+/// The wire format of Ollama's native protocol.
 pub(super) struct Ollama;
 
 const PATHS: Paths = Paths { versioned: false, call: &["api", "chat"], models: &["v1", "models"] };
@@ -28,6 +29,7 @@ struct Line {
     error: Option<Value>,
 }
 
+/// The message of a response.
 #[derive(Deserialize)]
 struct Message {
     content: Option<String>,
@@ -71,7 +73,7 @@ impl Wire for Ollama {
         if content_type == "application/x-ndjson" { Framing::Lines } else { Framing::Whole }
     }
 
-    fn whole(&self, draft: &mut Draft, body: &str) -> Result<(), Fault> {
+    fn decode_whole(&self, draft: &mut Draft, body: &str) -> Result<(), Fault> {
         self.piece(draft, body)
     }
 
@@ -89,7 +91,7 @@ impl Wire for Ollama {
             draft.reasoning_chars += message.thinking.map_or(0, |text| text.len());
             // Every call comes whole, also in a line of a stream.
             for call in message.tool_calls.into_iter().flatten() {
-                draft.calls.whole(Piece { place: None, ..call.into_piece() })?;
+                draft.calls.decode_whole(Piece { place: None, ..call.into_piece() })?;
             }
         }
         draft.counts.prompt = line.prompt_eval_count.or(draft.counts.prompt);

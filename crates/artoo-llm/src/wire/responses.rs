@@ -9,6 +9,7 @@ use super::draft::{Draft, End};
 use super::{Asking, Fault, Paths, Wire, parsed, refused, text};
 use crate::structured::{ReplyFormat, schema_name, strict};
 
+/// The wire format of OpenAI's Responses protocol.
 pub(super) struct Responses;
 
 const PATHS: Paths = Paths { versioned: true, call: &["responses"], models: &["models"] };
@@ -28,6 +29,7 @@ struct Response {
     model: Option<Value>,
 }
 
+/// An output item of a response: a message, a tool call or reasoning.
 #[derive(Deserialize)]
 struct Item {
     #[serde(rename = "type")]
@@ -39,6 +41,7 @@ struct Item {
     call_id: Option<Value>,
 }
 
+/// A part of a message.
 #[derive(Deserialize)]
 struct Part {
     #[serde(rename = "type")]
@@ -47,6 +50,7 @@ struct Part {
     refusal: Option<String>,
 }
 
+/// One event of a stream.
 #[derive(Deserialize)]
 struct Event {
     #[serde(rename = "type")]
@@ -105,7 +109,7 @@ impl Wire for Responses {
         body.text()
     }
 
-    fn whole(&self, draft: &mut Draft, body: &str) -> Result<(), Fault> {
+    fn decode_whole(&self, draft: &mut Draft, body: &str) -> Result<(), Fault> {
         take(draft, parsed(body, "response")?)
     }
 
@@ -161,7 +165,7 @@ fn take(draft: &mut Draft, response: Response) -> Result<(), Fault> {
         match item.kind.as_deref() {
             Some("function_call") => {
                 let (id, name) = (text(item.call_id), text(item.name));
-                draft.calls.whole(Piece { place: None, id, name, input: item.arguments })?;
+                draft.calls.decode_whole(Piece { place: None, id, name, input: item.arguments })?;
             }
             Some("message") => item.content.into_iter().flatten().for_each(|part| match part.kind.as_deref() {
                 Some("output_text") => draft.content.push_str(part.text.as_deref().unwrap_or_default()),

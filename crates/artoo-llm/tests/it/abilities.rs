@@ -1,26 +1,27 @@
-//! What an endpoint can do is found out, how much its model holds is kept to, and what happens meanwhile is told.
+//! Probes of endpoints, limits of the context size, and progress reports.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use artoo_llm::abilities::Held;
+use artoo_llm::abilities::ProbeResult;
 use artoo_llm::observe::{Caller, Exchange, Observer, Step};
 use artoo_llm::structured::ReplyFormat;
 use artoo_llm::{Model, Protocol, Remote, RemoteConfig, Shared};
 use artoo_proto::ModelFailure;
 use serde_json::{Value, json};
 
+use crate::answers::{Ends, frames, whole_answer};
 use crate::fault_server::{Act, FaultServer};
-use crate::speech::{Ends, frames, whole};
 use crate::{KEY, config, kind, request, value};
 
 const CALL: &str = r#"{"tool":"ls"}"#;
 
+/// A complete Chat Completions answer with this content.
 fn chat(content: &str) -> Act {
-    Act::json(200, &whole(Protocol::Chat, content, Ends::ByItself))
+    Act::json(200, &whole_answer(Protocol::Chat, content, Ends::ByItself))
 }
 
-/// Answers a probe as an endpoint that holds to these kinds of format, ignores or refuses the others.
+/// A server that enforces the formats `kept`, refuses those of `refused`, and ignores all others.
 fn probed(kept: &'static [&'static str], refused: &'static [&'static str]) -> impl Fn(usize, &Value) -> Act {
     move |_, body| {
         let schema = &body["response_format"]["json_schema"]["schema"];
@@ -50,19 +51,20 @@ fn probed(kept: &'static [&'static str], refused: &'static [&'static str]) -> im
 
 #[doc = "holds: client C6"]
 #[tokio::test]
-async fn the_strongest_way_that_an_endpoint_keeps_to_is_found_out() {
-    use Held::{Ignored, Kept, Refused};
+async fn probe_finds_the_strongest_enforced_format() {
+    use ProbeResult::{Ignored, Passed, Refused};
     use ReplyFormat::{ForcedTool, JsonObject, JsonSchema, PromptOnly, StrictSchema};
-    type Row = (&'static [&'static str], &'static [&'static str], ReplyFormat, Vec<(ReplyFormat, Held)>);
+    /// A row of the table: enforced formats, refused formats, the format to use, and the result for each format.
+    type Row = (&'static [&'static str], &'static [&'static str], ReplyFormat, Vec<(ReplyFormat, ProbeResult)>);
     let rows: [Row; 4] = [
-        (&["json_schema", "json_object"], &[], JsonSchema, vec![(JsonSchema, Kept)]),
+        (&["json_schema", "json_object"], &[], JsonSchema, vec![(JsonSchema, Passed)]),
         (
             &["json_object"],
             &["json_schema"],
             JsonObject,
-            vec![(JsonSchema, Refused), (StrictSchema, Refused), (JsonObject, Kept)],
+            vec![(JsonSchema, Refused), (StrictSchema, Refused), (JsonObject, Passed)],
         ),
-        (&["json_object"], &[], JsonObject, vec![(JsonSchema, Ignored), (StrictSchema, Ignored), (JsonObject, Kept)]),
+        (&["json_object"], &[], JsonObject, vec![(JsonSchema, Ignored), (StrictSchema, Ignored), (JsonObject, Passed)]),
         (
             &[],
             &["json_schema", "json_object", "tool"],
@@ -76,7 +78,7 @@ async fn the_strongest_way_that_an_endpoint_keeps_to_is_found_out() {
         let found = client.probe(&request("x"), 77).await.unwrap();
         assert_eq!((found.dialect.format, found.formats), (expected, formats), "{kept:?} {refused:?}");
         assert_eq!((client.dialect().format, found.found_at_s), (expected, 77));
-        // The shape is asked for by the format alone: the prompt says nothing of it.
+        // Only the format requests the form; the prompt does not mention it.
         let seen = server.seen();
         let about_shapes = seen.iter().filter(|seen| seen.body["tools"].as_array().is_none_or(|tools| tools.len() < 2));
         assert!(about_shapes.clone().count() > 0);
@@ -85,7 +87,7 @@ async fn the_strongest_way_that_an_endpoint_keeps_to_is_found_out() {
 }
 
 #[tokio::test]
-async fn a_probe_of_an_endpoint_that_is_not_there_says_so() {
+async fn probe_of_unreachable_endpoint_is_an_error() {
     let server = FaultServer::start(vec![Act::json(401, &json!({"error": "no"}))]).await;
     let failure = Remote::new(config(&server.url())).unwrap().probe(&request("x"), 0).await.unwrap_err();
     assert_eq!(kind(&failure), "unauthorized 401");
@@ -93,10 +95,10 @@ async fn a_probe_of_an_endpoint_that_is_not_there_says_so() {
 
 #[doc = "holds: client C4"]
 #[tokio::test]
-async fn a_prompt_that_does_not_fit_is_never_sent() {
+async fn oversized_prompt_is_not_sent() {
     let long = request(&"word ".repeat(20_000));
     for protocol in [Protocol::Chat, Protocol::Ollama] {
-        let server = FaultServer::start(vec![Act::json(200, &whole(protocol, CALL, Ends::ByItself))]).await;
+        let server = FaultServer::start(vec![Act::json(200, &whole_answer(protocol, CALL, Ends::ByItself))]).await;
         let config = RemoteConfig { protocol, context_tokens: Some(8_192), ..config(&server.url()) };
         let failure = Remote::new(config).unwrap().ask(&long).await.unwrap_err();
         assert!(matches!(failure, ModelFailure::DoesNotFit { needed: 25_000.., room: 8_192 }), "{failure}");
@@ -106,17 +108,17 @@ async fn a_prompt_that_does_not_fit_is_never_sent() {
 
 #[doc = "holds: client C4"]
 #[tokio::test]
-async fn ollamas_context_is_set_bounded_by_the_model_and_a_full_one_is_refused() {
-    // The model has 32,768: more is not asked for.
-    let server = FaultServer::start(vec![Act::json(200, &whole(Protocol::Ollama, CALL, Ends::ByItself))]).await;
+async fn ollama_context_is_set_limited_and_checked() {
+    // The model has 32,768 tokens, so no more are requested.
+    let server = FaultServer::start(vec![Act::json(200, &whole_answer(Protocol::Ollama, CALL, Ends::ByItself))]).await;
     let config =
         |tokens| RemoteConfig { protocol: Protocol::Ollama, context_tokens: Some(tokens), ..config(&server.url()) };
     for (wanted, set) in [(8_192, 8_192), (100_000, 32_768)] {
         Remote::new(config(wanted)).unwrap().ask(&request("list")).await.unwrap();
         assert_eq!(server.seen().last().unwrap().body["options"]["num_ctx"], set);
     }
-    // Counts that fill the context: the prompt's beginning may be gone.
-    let mut full = whole(Protocol::Ollama, CALL, Ends::ByItself);
+    // If the counts fill the context, the server may have truncated the prompt.
+    let mut full = whole_answer(Protocol::Ollama, CALL, Ends::ByItself);
     full["prompt_eval_count"] = json!(8_190);
     let server = FaultServer::start(vec![Act::json(200, &full)]).await;
     let config = RemoteConfig { base_url: server.url(), ..config(8_192) };
@@ -124,6 +126,7 @@ async fn ollamas_context_is_set_bounded_by_the_model_and_a_full_one_is_refused()
     assert_eq!(failure, ModelFailure::DoesNotFit { needed: 8_195, room: 8_192 });
 }
 
+/// An observer that records steps and exchanges.
 #[derive(Default)]
 struct Notes {
     steps: Mutex<Vec<Step>>,
@@ -146,7 +149,7 @@ impl Observer for Notes {
 
 #[doc = "holds: client C5"]
 #[tokio::test]
-async fn waits_pieces_and_exchanges_are_told_and_hold_no_key() {
+async fn observed_progress_and_exchanges_omit_the_key() {
     let stream = frames(Protocol::Chat, CALL, Ends::ByItself).concat();
     let raw = format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n{stream}");
     let busy = Act::json(429, &json!({"error": {"message": format!("slow down, {KEY}")}})).with("retry-after-ms", "5");
@@ -177,7 +180,7 @@ async fn waits_pieces_and_exchanges_are_told_and_hold_no_key() {
     assert_eq!(statuses, [Some(429), Some(200)]);
     assert!(exchanges[1].response.contains("[DONE]") && exchanges[1].request.contains("\"model\":\"test-model\""));
     assert!(!format!("{steps:?} {exchanges:?}").contains("canary"));
-    // What was kept can be read again as it was read then.
+    // The recorded response is read with the same result.
     let schema = request("x").schema;
     let body = exchanges[1].response.as_bytes();
     let (content_type, format) = ("text/event-stream", ReplyFormat::JsonSchema);
@@ -187,13 +190,13 @@ async fn waits_pieces_and_exchanges_are_told_and_hold_no_key() {
 
 #[doc = "holds: client C19"]
 #[tokio::test]
-async fn calls_at_one_endpoint_wait_for_their_turn() {
+async fn calls_beyond_the_limit_wait() {
     let server = FaultServer::start(vec![Act::Silence]).await;
     let shared = Shared::default();
     let config = RemoteConfig { parallel: 2, first_byte_timeout: Duration::from_secs(60), ..config(&server.url()) };
     let mut asks = tokio::task::JoinSet::new();
     for _ in 0..6 {
-        // Clients of their own count together, too.
+        // Separate clients of one endpoint share its limit.
         let client = Remote::sharing(config.clone(), &shared).unwrap();
         asks.spawn(async move { client.ask(&request("x")).await });
     }
@@ -201,14 +204,14 @@ async fn calls_at_one_endpoint_wait_for_their_turn() {
     while server.seen().len() < 2 && std::time::Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    // Time enough for the others, had they a turn.
+    // The other calls would arrive in this time if they had permits.
     tokio::time::sleep(Duration::from_millis(150)).await;
     assert_eq!(server.seen().len(), 2);
     asks.abort_all();
 }
 
 #[test]
-fn the_stable_part_of_a_prompt_comes_first_and_stays() {
+fn stable_part_of_a_prompt_comes_first() {
     use artoo_llm::request_body;
     use artoo_llm::structured::Dialect;
     let dialect = Dialect::full(ReplyFormat::JsonSchema);

@@ -1,4 +1,4 @@
-//! A key that an endpoint quotes back on every path is in no failure, no reply and no debug output.
+//! A key that an endpoint repeats in its responses appears in no failure, reply or debug output.
 
 use artoo_llm::{Model, Remote};
 use serde_json::json;
@@ -8,7 +8,7 @@ use crate::{KEY, completion, config, request};
 
 #[doc = "holds: fault L4"]
 #[tokio::test]
-async fn no_path_shows_the_key() {
+async fn errors_and_debug_output_omit_the_key() {
     let echo = json!({"error": {"message": format!("bad key {KEY}"), "param": KEY, "code": KEY}});
     let mut refusal = completion("x");
     refusal["choices"][0]["message"]["refusal"] = format!("not for {KEY}").into();
@@ -51,7 +51,7 @@ async fn no_path_shows_the_key() {
 }
 
 #[test]
-fn a_configuration_and_its_errors_do_not_show_the_key() {
+fn configuration_and_its_errors_omit_the_key() {
     let mut config = config("http://127.0.0.1:1/v1?token=canary");
     assert!(!format!("{config:?}").contains("canary"), "{config:?}");
     config.base_url = format!("http://user:{KEY}@127.0.0.1");

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::recorder::Recorder;
 use crate::{kind, request, value};
 
+/// A scripted model: answers, fails or abstains as its prompt says.
 fn model() -> Scripted {
     let calls = std::sync::atomic::AtomicU64::new(0);
     Scripted::new(move |request| match request.prompt.user.as_str() {
@@ -69,6 +70,7 @@ async fn key_depends_on_role_schema_and_prompt() {
     assert_ne!(base, moved);
 }
 
+/// A line of a cassette with this reply or failure.
 fn line(reply: Option<&Value>, failure: Option<&Value>) -> String {
     let mut entry = json!({"key": Masks::default().key(&request("list")), "role": "executor", "schema_name": "s"});
     for (name, part) in [("reply", reply), ("failure", failure)] {
@@ -79,6 +81,7 @@ fn line(reply: Option<&Value>, failure: Option<&Value>) -> String {
     entry.to_string()
 }
 
+/// A recorded reply with this body.
 fn reply_of(body: &Value) -> Value {
     json!({"body": body, "usage": {"model_calls": 1, "prompt_tokens": 1, "completion_tokens": 1}, "model": "m"})
 }

@@ -1,4 +1,4 @@
-//! Every fault of an endpoint ends in the right failure, and a good answer survives its wrapping.
+//! Faults of an endpoint and the failures they cause; answers with text around them.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,13 +9,13 @@ use artoo_proto::{ModelFailure, Usage};
 use serde_json::{Value, json};
 use tokio::net::TcpSocket;
 
+use crate::answers::{Ends, frames, stream_type};
 use crate::fault_server::{Act, FaultServer};
-use crate::speech::{Ends, frames, stream_type};
-use crate::{SOON, client, completion, config, dropped_when, kind, patient, request, until, value};
+use crate::{SOON, client, completion, config, dropped_when, kind, long_timeouts, request, until, value};
 
 const CALL: &str = r#"{"tool":"ls"}"#;
 
-/// One ask against one act: how it ends, how many requests it took.
+/// Makes one call to a server with this act, and checks the outcome and the number of requests.
 #[track_caller]
 fn check(act: Act, expected: &str, requests: usize) -> impl Future<Output = String> {
     let caller = std::panic::Location::caller();
@@ -34,6 +34,7 @@ fn check(act: Act, expected: &str, requests: usize) -> impl Future<Output = Stri
     }
 }
 
+/// A complete answer whose choice is changed.
 fn with_choice(change: impl Fn(&mut Value)) -> Act {
     let mut body = completion(CALL);
     change(&mut body["choices"][0]);
@@ -41,7 +42,7 @@ fn with_choice(change: impl Fn(&mut Value)) -> Act {
 }
 
 #[tokio::test]
-async fn a_good_answer_comes_with_its_cost_and_sends_what_it_should() {
+async fn answer_has_usage_and_request_is_complete() {
     let server = FaultServer::start(vec![Act::answer(CALL)]).await;
     let (client, ledger) = crate::with_ledger(config(&server.url()));
     let reply = client.ask(&request("list")).await.unwrap();
@@ -80,7 +81,7 @@ async fn refused_requests_are_not_repeated() {
 
 #[doc = "holds: fault L5"]
 #[tokio::test]
-async fn nobody_there() {
+async fn unreachable_host_is_tried_twice() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     for base in [format!("http://127.0.0.1:{port}"), format!("http://{}.invalid", "a".repeat(70))] {
         let client = client(&base);
@@ -93,12 +94,12 @@ async fn nobody_there() {
 
 #[doc = "holds: fault L6"]
 #[tokio::test]
-async fn a_connection_that_never_stands() {
+async fn connect_timeout_ends_the_call() {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let listener = socket.listen(1).unwrap();
     let address = listener.local_addr().unwrap();
-    // Nobody accepts: once the queue is full, further handshakes get no answer.
+    // No connection is accepted: once the queue is full, handshakes get no answer.
     let mut queued = Vec::new();
     while let Ok(Ok(stream)) =
         tokio::time::timeout(Duration::from_millis(200), tokio::net::TcpStream::connect(address)).await
@@ -109,7 +110,7 @@ async fn a_connection_that_never_stands() {
     let failure = client(&format!("http://{address}")).ask(&request("list")).await.unwrap_err();
     assert_eq!(kind(&failure), "unreachable", "{failure:?}");
     assert!(failure.to_string().contains("connect timeout"), "{failure}");
-    // The system itself gives up after two minutes.
+    // The operating system would give up only after two minutes.
     assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
 }
 
@@ -125,13 +126,13 @@ async fn silence_ends_at_the_idle_timeouts() {
     }
 }
 
-/// The head of a success, and what follows it at once.
+/// The head of a response with status 200, and the bytes sent with it.
 fn head(kind: &str, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n{body}").into_bytes()
 }
 
 #[tokio::test]
-async fn an_early_head_leaves_time_for_the_prompt() {
+async fn first_byte_timeout_restarts_after_the_head() {
     // Longer than the limit between two pieces, shorter than that for the first byte.
     let after = Duration::from_millis(900);
     let answers = async |protocol: Protocol, at_once: Vec<u8>, rest: Vec<u8>| {
@@ -145,14 +146,14 @@ async fn an_early_head_leaves_time_for_the_prompt() {
     for protocol in [Protocol::Chat, Protocol::Responses, Protocol::Anthropic, Protocol::Ollama] {
         answers(protocol, head(stream_type(protocol), ""), text(protocol)).await;
     }
-    // Signs of life and the empty piece that names the role are no content yet.
+    // Keep-alive comments and the empty chunk with the role are not content.
     let role = json!({"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]});
     let lively = head("text/event-stream", &format!(": waiting\n\ndata: {role}\n\n"));
     answers(Protocol::Chat, lively, text(Protocol::Chat)).await;
 }
 
 #[tokio::test]
-async fn silence_after_content_ends_at_the_idle_limit() {
+async fn silence_after_content_ends_at_idle_timeout() {
     let piece = json!({"choices": [{"index": 0, "delta": {"content": "{"}}]});
     let error = "HTTP/1.1 400 X\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{".to_owned();
     for (bytes, expected) in [
@@ -172,19 +173,19 @@ async fn silence_after_content_ends_at_the_idle_limit() {
 
 #[doc = "holds: law 3.12; fault L8"]
 #[tokio::test]
-async fn a_drip_ends_at_the_total_deadline() {
+async fn slow_body_ends_at_the_total_deadline() {
     let body = completion(CALL).to_string().into_bytes();
-    // Dripping to its end would take minutes, and no pause is as long as the idle timeout.
+    // The whole body would take minutes, and each pause is shorter than the idle timeout.
     assert!(body.len() > 200);
     let server = FaultServer::start(vec![Act::Drip { body, every: Duration::from_secs(1) }]).await;
-    let config = RemoteConfig { total_deadline: Duration::from_millis(1700), ..patient(&server.url()) };
+    let config = RemoteConfig { total_deadline: Duration::from_millis(1700), ..long_timeouts(&server.url()) };
     let failure = Remote::new(config).unwrap().ask(&request("list")).await.unwrap_err();
     assert!(matches!(failure, ModelFailure::TimedOut { after_ms: 1700..60_000, .. }), "{failure:?}");
 }
 
 #[doc = "holds: fault L9"]
 #[tokio::test]
-async fn a_body_that_ends_early_is_cut() {
+async fn early_end_of_body_is_truncation() {
     let body = completion(CALL).to_string().into_bytes();
     for sent in [0, 1, body.len() / 2, body.len() - 1] {
         check(Act::CutAt { body: body.clone(), sent }, "cut", 1).await;
@@ -198,7 +199,7 @@ async fn a_body_that_ends_early_is_cut() {
 
 #[doc = "holds: fault L10, L11"]
 #[tokio::test]
-async fn an_answer_that_did_not_end_by_itself_is_cut() {
+async fn answer_without_end_is_reported_as_truncated() {
     check(with_choice(|choice| choice["finish_reason"] = Value::Null), "cut", 1).await;
     check(with_choice(|choice| _ = choice.as_object_mut().unwrap().remove("finish_reason")), "cut", 1).await;
     for finish in ["length", "content_filter", "error", "something new"] {
@@ -210,7 +211,7 @@ async fn an_answer_that_did_not_end_by_itself_is_cut() {
 
 #[doc = "holds: fault L12"]
 #[tokio::test]
-async fn an_answer_without_content_is_unreadable() {
+async fn answer_without_content_is_unreadable() {
     check(Act::reply(200, ""), "unreadable", 1).await;
     check(Act::reply(200, "null"), "unreadable", 1).await;
     check(Act::reply(200, "{}"), "unreadable", 1).await;
@@ -226,7 +227,7 @@ async fn an_answer_without_content_is_unreadable() {
 
 #[doc = "holds: fault L13, L37"]
 #[tokio::test]
-async fn what_is_no_json_is_unreadable() {
+async fn body_without_json_is_unreadable() {
     let page = "<!doctype html><title>Sign in</title>";
     check(Act::reply(200, page).with("content-type", "text/html"), "unreadable", 1).await;
     check(Act::reply(200, page), "unreadable", 1).await;
@@ -242,7 +243,7 @@ async fn what_is_no_json_is_unreadable() {
 
 #[doc = "holds: fault L14"]
 #[tokio::test]
-async fn bytes_that_are_no_text() {
+async fn invalid_utf8_body_is_unreadable() {
     let body = completion(CALL).to_string();
     check(Act::reply(200, body.replace("ls", "\u{fffd}").into_bytes()), "{\"tool\":\"\u{fffd}\"}", 1).await;
     let invalid: Vec<u8> = body.bytes().map(|byte| if byte == b'l' { 0xff } else { byte }).collect();
@@ -254,7 +255,7 @@ async fn bytes_that_are_no_text() {
 
 #[doc = "holds: fault L15, L16"]
 #[tokio::test]
-async fn wrapping_and_more_than_one_object() {
+async fn text_around_several_objects_is_ignored() {
     check(Act::answer(&format!("Tool call:\n```json\n{CALL}\n```\nDone.")), CALL, 1).await;
     check(Act::answer(&format!("<think>{{\"tool\":\"rm\"}}</think>{CALL}")), CALL, 1).await;
     check(Act::answer(&format!("{CALL}\n{{\"tool\":\"rm\"}}")), CALL, 1).await;
@@ -264,7 +265,7 @@ async fn wrapping_and_more_than_one_object() {
 
 #[doc = "holds: fault L17"]
 #[tokio::test]
-async fn to_l20_l23_a_strange_value_is_unreadable() {
+async fn unexpected_values_are_unreadable() {
     for content in [
         r#"{"tool":"ls",}"#,
         r#"{"tool":"ls","tool":"rm"}"#,
@@ -286,9 +287,9 @@ async fn to_l20_l23_a_strange_value_is_unreadable() {
 
 #[doc = "holds: law 3.13; fault L21"]
 #[tokio::test]
-async fn a_flood_is_stopped_at_the_cap() {
+async fn endless_body_ends_at_the_size_limit() {
     let server = FaultServer::start(vec![Act::Flood(100 << 20)]).await;
-    let failure = Remote::new(patient(&server.url())).unwrap().ask(&request("list")).await.unwrap_err();
+    let failure = Remote::new(long_timeouts(&server.url())).unwrap().ask(&request("list")).await.unwrap_err();
     let text = failure.to_string();
     assert!(kind(&failure) == "unreadable" && text.contains("larger than 4194304 bytes"), "{text}");
     until("the rest of the flood is refused", || server.left.load(Ordering::SeqCst) == 1).await;
@@ -297,7 +298,7 @@ async fn a_flood_is_stopped_at_the_cap() {
 
 #[doc = "holds: fault L37"]
 #[tokio::test]
-async fn a_redirect_is_refused_and_the_key_stays() {
+async fn redirect_is_refused_without_sending_the_key() {
     let other = FaultServer::start(vec![Act::answer(CALL)]).await;
     for status in [301, 302, 303, 307, 308] {
         let act = Act::reply(status, "").with("location", &other.url());
@@ -309,9 +310,9 @@ async fn a_redirect_is_refused_and_the_key_stays() {
 
 #[doc = "holds: fault L38"]
 #[tokio::test]
-async fn a_dropped_ask_closes_its_connection() {
+async fn dropped_call_closes_its_connection() {
     let server = FaultServer::start(vec![Act::Silence]).await;
-    let client = Remote::new(patient(&server.url())).unwrap();
+    let client = Remote::new(long_timeouts(&server.url())).unwrap();
     let asked = request("list");
     dropped_when(client.ask(&asked), "the request is there", || server.seen().len() == 1).await;
     until("the connection is closed", || server.left.load(Ordering::SeqCst) == 1).await;
@@ -319,9 +320,9 @@ async fn a_dropped_ask_closes_its_connection() {
 
 #[doc = "holds: client C19"]
 #[tokio::test]
-async fn many_asks_share_one_client() {
+async fn concurrent_calls_share_one_client() {
     let server = FaultServer::start(vec![Act::answer(CALL)]).await;
-    let (client, ledger) = crate::with_ledger(patient(&server.url()));
+    let (client, ledger) = crate::with_ledger(long_timeouts(&server.url()));
     let client = Arc::new(client);
     let asks: Vec<_> = (0..128)
         .map(|n| {

@@ -1,4 +1,4 @@
-//! A small HTTP server on loopback that misbehaves as told and keeps what it was sent.
+//! An HTTP server on loopback for tests: fails as the test requires, and stores the requests it received.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,36 +9,38 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// How one request is answered.
+/// The response of the server to one request.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
     /// A whole response.
     Reply { status: u16, headers: Vec<(String, String)>, body: Vec<u8> },
     /// These bytes, then the connection closes.
     Raw(Vec<u8>),
-    /// The head of a success, then nothing until the client goes.
+    /// The head of a response with status 200, then nothing until the client disconnects.
     HeadThenSilence,
-    /// These bytes, then nothing until the client goes.
+    /// These bytes, then nothing until the client disconnects.
     RawThenSilence(Vec<u8>),
-    /// These bytes, and after a silence the others.
+    /// Some bytes, and the rest after a pause.
     Late { at_once: Vec<u8>, after: Duration, rest: Vec<u8> },
-    /// Nothing at all until the client goes.
+    /// Nothing until the client disconnects.
     Silence,
-    /// A success, one byte at a time.
+    /// A response with status 200, one byte at a time.
     Drip { body: Vec<u8>, every: Duration },
-    /// A success of `body` announced in full, closed after `sent` bytes.
+    /// A response with the full `content-length` of `body`, closed after `sent` bytes.
     CutAt { body: Vec<u8>, sent: usize },
-    /// A success in chunks, up to this many bytes.
+    /// A chunked response of this many bytes.
     Flood(usize),
     /// The connection closes.
     Close,
 }
 
 impl Act {
+    /// A response with this status and body.
     pub(crate) fn reply(status: u16, body: impl Into<Vec<u8>>) -> Self {
         Self::Reply { status, headers: vec![("content-type".into(), "application/json".into())], body: body.into() }
     }
 
+    /// A response with this status and JSON.
     pub(crate) fn json(status: u16, body: &Value) -> Self {
         Self::reply(status, body.to_string())
     }
@@ -48,7 +50,7 @@ impl Act {
         Self::json(200, &crate::completion(content))
     }
 
-    /// The same with another header.
+    /// Replaces a header.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         if let Self::Reply { headers, .. } = &mut self {
             headers.retain(|(known, _)| known != name);
@@ -58,28 +60,28 @@ impl Act {
     }
 }
 
-/// One request as it arrived.
+/// A received request: its head and its body.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct ReceivedRequest {
     pub(crate) head: String,
     pub(crate) body: Value,
 }
 
-/// The running server; it ends with the test's runtime.
+/// A running server; it ends with the test's runtime.
 pub(crate) struct FaultServer {
     address: SocketAddr,
-    seen: Arc<Mutex<Vec<Seen>>>,
-    /// Connections that the client closed while the server was silent.
+    seen: Arc<Mutex<Vec<ReceivedRequest>>>,
+    /// Number of connections that the client closed while the server sent nothing.
     pub(crate) left: Arc<AtomicUsize>,
 }
 
 impl FaultServer {
-    /// The acts in order; the last one repeats.
+    /// A server that answers with these acts in order; the last one repeats.
     pub(crate) async fn start(acts: Vec<Act>) -> Self {
         Self::deciding(move |n, _| acts[n.min(acts.len() - 1)].clone()).await
     }
 
-    /// Decides from the request's number, from 0, and its body.
+    /// A server whose act depends on the number of the request, from 0, and its body.
     pub(crate) async fn deciding(act: impl Fn(usize, &Value) -> Act + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -96,7 +98,7 @@ impl FaultServer {
         server
     }
 
-    /// Decides from how many requests are under way at once, each of which takes `time`.
+    /// A server whose act depends on the number of concurrent requests, each of which takes `time`.
     pub(crate) async fn counting(time: Duration, act: impl Fn(usize) -> Act + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -118,18 +120,21 @@ impl FaultServer {
         server
     }
 
+    /// The base URL of the server.
     pub(crate) fn url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
-    pub(crate) fn seen(&self) -> Vec<Seen> {
+    /// The requests received so far.
+    pub(crate) fn seen(&self) -> Vec<ReceivedRequest> {
         self.seen.lock().unwrap().clone()
     }
 }
 
+/// Reads one request and answers it by its act.
 async fn serve(
     mut stream: TcpStream,
-    seen: &Mutex<Vec<Seen>>,
+    seen: &Mutex<Vec<ReceivedRequest>>,
     left: &AtomicUsize,
     act: &(dyn Fn(usize, &Value) -> Act + Send + Sync),
 ) -> std::io::Result<()> {
@@ -194,7 +199,7 @@ async fn serve(
     stream.shutdown().await
 }
 
-/// What Ollama says about models when asked; no part of the faults.
+/// Ollama's answers to questions about models; faults don't affect them.
 fn about_models(head: &str) -> Option<String> {
     if head.starts_with("POST /api/show ") {
         return Some(serde_json::json!({"model_info": {"family.context_length": 32_768}}).to_string());
@@ -202,6 +207,7 @@ fn about_models(head: &str) -> Option<String> {
     head.starts_with("GET /api/ps ").then(|| serde_json::json!({"models": []}).to_string())
 }
 
+/// The head of a successful JSON response of this length.
 fn success_head(length: usize) -> Vec<u8> {
     format!(
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"
@@ -209,13 +215,15 @@ fn success_head(length: usize) -> Vec<u8> {
     .into_bytes()
 }
 
+/// Waits until the client disconnects, and counts that.
 async fn wait_for_leave(stream: &mut TcpStream, left: &AtomicUsize) {
     let mut byte = [0];
     while stream.read(&mut byte).await.is_ok_and(|read| read > 0) {}
     left.fetch_add(1, Ordering::SeqCst);
 }
 
-async fn read_request(stream: &mut TcpStream) -> std::io::Result<Option<Seen>> {
+/// Reads one request; `None` if the client disconnects.
+async fn read_request(stream: &mut TcpStream) -> std::io::Result<Option<ReceivedRequest>> {
     let mut bytes = Vec::new();
     let mut piece = [0; 4096];
     loop {
@@ -234,7 +242,7 @@ async fn read_request(stream: &mut TcpStream) -> std::io::Result<Option<Seen>> {
             .unwrap_or(0);
         if bytes.len() >= end + 4 + length {
             let body = serde_json::from_slice(&bytes[end + 4..end + 4 + length]).unwrap_or(Value::Null);
-            return Ok(Some(Seen { head, body }));
+            return Ok(Some(ReceivedRequest { head, body }));
         }
     }
 }

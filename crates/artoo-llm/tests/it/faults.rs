@@ -1,4 +1,4 @@
-//! Every fault of an endpoint, for every protocol: each ends in its one right failure, and none in a value.
+//! Every fault of an endpoint in every protocol: each ends in its one expected failure, and never in a value.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,13 +9,13 @@ use artoo_llm::{Model, Protocol, Remote, RemoteConfig, Shared};
 use artoo_proto::Usage;
 use serde_json::{Value, json};
 
+use crate::answers::{Ends, frames, overloaded, stream_type, whole_answer};
 use crate::fault_server::{Act, FaultServer};
-use crate::speech::{Ends, frames, overloaded, stream_type, whole};
 use crate::{config, kind, request, value};
 
 const CALL: &str = r#"{"tool":"ls"}"#;
 
-/// A fault: its name, how the server acts, how the call ends, how many requests that takes.
+/// A fault: its name, the act of the server, the expected failure, and the expected number of requests.
 struct Fault {
     name: &'static str,
     act: Act,
@@ -23,16 +23,18 @@ struct Fault {
     requests: usize,
 }
 
+/// A fault, from its fields.
 fn fault(name: &'static str, act: Act, ends: &'static str, requests: usize) -> Fault {
     Fault { name, act, ends, requests }
 }
 
-/// A success whose body is this stream, ended by closing the connection.
+/// A response with status 200 whose body is this stream; closing the connection ends it.
 fn stream(protocol: Protocol, body: impl Into<Vec<u8>>) -> Act {
     let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {}\r\nconnection: close\r\n\r\n", stream_type(protocol));
     Act::Raw([head.into_bytes(), body.into()].concat())
 }
 
+/// Faults by HTTP status.
 fn statuses() -> Vec<Fault> {
     let error = json!({"error": {"message": "no", "type": "some_error"}});
     let quota = json!({"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}});
@@ -64,10 +66,11 @@ fn statuses() -> Vec<Fault> {
     ]
 }
 
+/// Faults in a whole response.
 fn bodies(protocol: Protocol) -> Vec<Fault> {
-    let answer = |content: &str| Act::json(200, &whole(protocol, content, Ends::ByItself));
-    let ending = |ends: Ends| Act::json(200, &whole(protocol, CALL, ends));
-    let body = whole(protocol, CALL, Ends::ByItself).to_string().into_bytes();
+    let answer = |content: &str| Act::json(200, &whole_answer(protocol, content, Ends::ByItself));
+    let ending = |ends: Ends| Act::json(200, &whole_answer(protocol, CALL, ends));
+    let body = whole_answer(protocol, CALL, Ends::ByItself).to_string().into_bytes();
     let half = body.len() / 2;
     let invalid: Vec<u8> = body.iter().map(|byte| if *byte == b'l' { 0xff } else { *byte }).collect();
     vec![
@@ -101,6 +104,7 @@ fn bodies(protocol: Protocol) -> Vec<Fault> {
     ]
 }
 
+/// Faults in a streamed response.
 fn streams(protocol: Protocol) -> Vec<Fault> {
     let all = frames(protocol, CALL, Ends::ByItself);
     let text = all.concat();
@@ -134,7 +138,7 @@ fn streams(protocol: Protocol) -> Vec<Fault> {
         fault("a stream that ends in the key's place", stream(protocol, format!("{text}{text}")), "any", 1),
     ];
     if protocol != Protocol::Chat {
-        // Chat Completions is complete with its finish_reason; the others close with a mark of their own.
+        // Chat Completions is complete with its finish_reason; the other protocols have an end marker.
         faults.push(fault(
             "a stream cut in its last event",
             stream(protocol, &text.as_bytes()[..last_piece]),
@@ -145,10 +149,12 @@ fn streams(protocol: Protocol) -> Vec<Fault> {
     faults
 }
 
-fn patient(protocol: Protocol, url: &str) -> RemoteConfig {
-    RemoteConfig { protocol, ..crate::patient(url) }
+/// A client configuration with long timeouts for this protocol.
+fn long_timeouts(protocol: Protocol, url: &str) -> RemoteConfig {
+    RemoteConfig { protocol, ..crate::long_timeouts(url) }
 }
 
+/// Checks every fault in this protocol.
 async fn check_all(protocol: Protocol) {
     let faults: Vec<Fault> = statuses().into_iter().chain(bodies(protocol)).chain(streams(protocol)).collect();
     assert!(faults.len() >= 38, "{}", faults.len());
@@ -157,8 +163,8 @@ async fn check_all(protocol: Protocol) {
         .map(|Fault { name, act, ends, requests }| {
             tokio::spawn(async move {
                 let server = FaultServer::start(vec![act]).await;
-                // A loaded machine must not turn another fault into a silence.
-                let mut config = patient(protocol, &server.url());
+                // The timeout is long, so that a loaded machine does not turn another fault into a timeout.
+                let mut config = long_timeouts(protocol, &server.url());
                 if ends == "timed out" {
                     config.first_byte_timeout = Duration::from_secs(6);
                     config.read_idle_timeout = Duration::from_secs(4);
@@ -172,7 +178,7 @@ async fn check_all(protocol: Protocol) {
     let mut wrong = Vec::new();
     for run in runs {
         let (name, ends, requests, got, seen, shown) = run.await.unwrap();
-        // The answer twice over is the same answer, or none at all.
+        // An answer that is sent twice is read as the same answer, or refused.
         let is_right = if ends == "any" { got == CALL || !got.starts_with('{') } else { got == ends };
         if !is_right || (seen != requests && ends != "any") {
             wrong.push(format!(
@@ -209,7 +215,7 @@ async fn every_fault_of_ollama() {
 
 #[doc = "holds: client C1"]
 #[tokio::test]
-async fn a_good_answer_is_taken_whole_and_in_pieces_with_its_cost() {
+async fn answers_are_read_whole_and_streamed() {
     for protocol in Protocol::ALL {
         let text = frames(protocol, CALL, Ends::ByItself).concat();
         let crlf = text.replace('\n', "\r\n");
@@ -218,14 +224,14 @@ async fn a_good_answer_is_taken_whole_and_in_pieces_with_its_cost() {
             Protocol::Chat | Protocol::Responses | Protocol::Anthropic => format!(": ping\n\n{text}"),
         };
         for act in [
-            Act::json(200, &whole(protocol, CALL, Ends::ByItself)),
+            Act::json(200, &whole_answer(protocol, CALL, Ends::ByItself)),
             stream(protocol, text.clone()),
             stream(protocol, crlf),
             stream(protocol, pinged),
         ] {
             let shown = format!("{protocol:?} {act:?}").chars().take(200).collect::<String>();
             let server = FaultServer::start(vec![act]).await;
-            let (client, ledger) = crate::with_ledger(patient(protocol, &server.url()));
+            let (client, ledger) = crate::with_ledger(long_timeouts(protocol, &server.url()));
             let reply = client.ask(&request("list")).await.unwrap();
             assert_eq!(value(&reply), &json!({"tool": "ls"}), "{shown}");
             assert_eq!(reply.usage, Usage { model_calls: 1, prompt_tokens: 11, completion_tokens: 5 }, "{shown}");
@@ -247,8 +253,8 @@ async fn each_protocol_sends_what_its_endpoint_expects() {
         (Protocol::Anthropic, "POST /v1/messages ", "x-api-key: "),
         (Protocol::Ollama, "POST /api/chat ", "authorization: Bearer "),
     ] {
-        let server = FaultServer::start(vec![Act::json(200, &whole(protocol, CALL, Ends::ByItself))]).await;
-        Remote::new(patient(protocol, &server.url())).unwrap().ask(&request("list")).await.unwrap();
+        let server = FaultServer::start(vec![Act::json(200, &whole_answer(protocol, CALL, Ends::ByItself))]).await;
+        Remote::new(long_timeouts(protocol, &server.url())).unwrap().ask(&request("list")).await.unwrap();
         let seen = &server.seen()[0];
         assert!(seen.head.starts_with(path), "{}", seen.head);
         assert!(seen.head.contains(&format!("{key_header}{}", crate::KEY)), "{}", seen.head);
@@ -281,7 +287,7 @@ async fn each_protocol_sends_what_its_endpoint_expects() {
 }
 
 #[tokio::test]
-async fn a_forced_call_of_a_tool_carries_the_answer() {
+async fn forced_tool_call_contains_the_answer() {
     let chat = json!({"choices": [{"index": 0, "finish_reason": "tool_calls", "message": {"content": null,
         "tool_calls": [{"type": "function", "function": {"name": "tool_call", "arguments": CALL}}]}}]});
     let anthropic = json!({"type": "message", "stop_reason": "tool_use",
@@ -306,7 +312,7 @@ async fn a_forced_call_of_a_tool_carries_the_answer() {
     ] {
         let server = FaultServer::start(vec![act]).await;
         let format = Some(artoo_llm::structured::ReplyFormat::ForcedTool);
-        let config = RemoteConfig { format, ..patient(protocol, &server.url()) };
+        let config = RemoteConfig { format, ..long_timeouts(protocol, &server.url()) };
         let reply = Remote::new(config).unwrap().ask(&request("list")).await.unwrap();
         assert_eq!(value(&reply), &json!({"tool": "ls"}), "{protocol:?}");
     }
@@ -314,28 +320,28 @@ async fn a_forced_call_of_a_tool_carries_the_answer() {
 
 #[doc = "holds: client C12"]
 #[tokio::test]
-async fn reasoning_is_kept_apart_in_every_protocol_whole_and_in_pieces() {
-    // What the endpoint keeps apart names another tool, and so does what the model marks by itself.
+async fn reasoning_is_separated_in_every_protocol() {
+    // The separate reasoning names another tool, and so does the reasoning in tags.
     let content = format!("<think>First {{\"tool\":\"rm\"}}, or not?</think>\n{CALL}");
     for protocol in Protocol::ALL {
         let text = frames(protocol, &content, Ends::ByItself).concat();
-        for act in [Act::json(200, &whole(protocol, &content, Ends::ByItself)), stream(protocol, text.clone())] {
+        for act in [Act::json(200, &whole_answer(protocol, &content, Ends::ByItself)), stream(protocol, text.clone())] {
             let server = FaultServer::start(vec![act]).await;
             let told = Arc::new(Reasons::default());
             let shared = Shared { observer: Some(Arc::clone(&told) as Arc<dyn Observer>), ..Shared::default() };
-            let client = Remote::sharing(patient(protocol, &server.url()), &shared).unwrap();
+            let client = Remote::sharing(long_timeouts(protocol, &server.url()), &shared).unwrap();
             let reply = client.ask(&request("list")).await.unwrap();
             assert_eq!(value(&reply), &json!({"tool": "ls"}), "{protocol:?}");
         }
         let server = FaultServer::start(vec![stream(protocol, text)]).await;
         let told = Arc::new(Reasons::default());
         let shared = Shared { observer: Some(Arc::clone(&told) as Arc<dyn Observer>), ..Shared::default() };
-        Remote::sharing(patient(protocol, &server.url()), &shared).unwrap().ask(&request("list")).await.unwrap();
+        Remote::sharing(long_timeouts(protocol, &server.url()), &shared).unwrap().ask(&request("list")).await.unwrap();
         assert!(told.0.load(Ordering::SeqCst) >= "{\"tool\":\"rm\"}".len(), "{protocol:?}");
     }
 }
 
-/// The most reasoning that was told.
+/// An observer that records the largest reported length of reasoning.
 #[derive(Default)]
 struct Reasons(AtomicUsize);
 
@@ -349,7 +355,7 @@ impl Observer for Reasons {
 
 #[doc = "holds: fault L32"]
 #[tokio::test]
-async fn a_reply_that_repeats_its_prompt_or_plays_other_roles_is_none() {
+async fn repeated_prompt_or_role_tokens_are_unreadable() {
     let asked = request("list");
     for protocol in Protocol::ALL {
         let said = artoo_llm::request_body(protocol, &asked, "m", Remote::new(config("http://a")).unwrap().dialect());
@@ -362,8 +368,8 @@ async fn a_reply_that_repeats_its_prompt_or_plays_other_roles_is_none() {
             "Human: go on\n\nAssistant: done, the tool ls was run".to_owned(),
         ];
         for echo in echoes {
-            let server = FaultServer::start(vec![Act::json(200, &whole(protocol, &echo, Ends::ByItself))]).await;
-            let outcome = Remote::new(patient(protocol, &server.url())).unwrap().ask(&asked).await;
+            let server = FaultServer::start(vec![Act::json(200, &whole_answer(protocol, &echo, Ends::ByItself))]).await;
+            let outcome = Remote::new(long_timeouts(protocol, &server.url())).unwrap().ask(&asked).await;
             let failure = outcome.unwrap_err();
             assert_eq!(kind(&failure), "unreadable", "{protocol:?}: {failure}: {echo}");
         }

@@ -28,11 +28,12 @@ fn at() -> Timestamp {
     Timestamp::from_millis(1_795_000_000_000)
 }
 
-/// A small model of a few megabytes whose content is nowhere the same.
+/// A model file of a few megabytes without repeated content.
 fn model() -> Vec<u8> {
     model_of(1)
 }
 
+/// A model file whose content depends on the seed.
 fn model_of(seed: u64) -> Vec<u8> {
     let head = Head::new().text("general.architecture", "llama").text("general.license", "mit");
     let head = head.number("llama.context_length", 512).texts("tokenizer.ggml.tokens", &["a", "b"]);
@@ -46,6 +47,7 @@ fn model_of(seed: u64) -> Vec<u8> {
     bytes
 }
 
+/// The checksum of these bytes.
 fn checksum(bytes: &[u8]) -> Checksum {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("f");
@@ -69,11 +71,11 @@ fn catalog_entry(name: &str, content: &[u8], url: String, archive: Option<Archiv
     }))
 }
 
-/// Collects progress.
+/// A receiver of progress that records the steps.
 #[derive(Default)]
-struct Seen(Mutex<Vec<Step>>);
+struct RecordedSteps(Mutex<Vec<Step>>);
 
-impl Progress for Seen {
+impl Progress for RecordedSteps {
     fn report(&self, step: Step) {
         self.0.lock().unwrap().push(step);
     }
@@ -82,29 +84,33 @@ impl Progress for Seen {
 /// A data folder to install models into.
 struct Place {
     data: TempDir,
-    seen: Arc<Seen>,
+    seen: Arc<RecordedSteps>,
     limits: DownloadLimits,
 }
 
-/// Short waits between tries; long timeouts, since the machine may be busy.
+/// Download limits with short waits between tries, and long timeouts, since the machine may be busy.
 fn limits() -> DownloadLimits {
     let retry = RetryPolicy { base_delay: Duration::from_millis(1), connect_tries: 3, ..RetryPolicy::default() };
     DownloadLimits { retry, ..DownloadLimits::default() }
 }
 
 impl Place {
+    /// An empty data folder.
     fn new() -> Self {
         Self { data: TempDir::new().unwrap(), seen: Arc::default(), limits: limits() }
     }
 
+    /// The model folder of the place.
     fn folder(&self) -> ModelFolder {
         ModelFolder::new(self.data.path())
     }
 
+    /// The puller of the place.
     fn puller(&self) -> Puller {
         Puller::new(self.folder(), None, self.limits.clone())
     }
 
+    /// The offer to download a model that is not installed.
     async fn offer(&self, wanted: Wanted) -> Result<Offer, FilesError> {
         match self.puller().offer(wanted).await? {
             Offered::Download(offer) => Ok(*offer),
@@ -112,24 +118,28 @@ impl Place {
         }
     }
 
+    /// Downloads and installs a model.
     async fn pull(&self, wanted: Wanted) -> Result<Model, FilesError> {
         let offer = self.offer(wanted).await?;
         self.puller().install(offer, at(), Arc::clone(&self.seen) as Arc<dyn Progress>).await
     }
 
+    /// Downloads and installs the model at a URL.
     async fn pull_url(&self, url: &str, sha256: Option<Checksum>) -> Result<Model, FilesError> {
         self.pull(wanted(url, sha256)).await
     }
 
+    /// The progress steps so far.
     fn steps(&self) -> Vec<Step> {
         self.seen.0.lock().unwrap().clone()
     }
 
+    /// The number of restarted downloads.
     fn restarts(&self) -> usize {
         self.steps().iter().filter(|step| matches!(step, Step::Restarted { .. })).count()
     }
 
-    /// Every file below the folder of models, by its path there.
+    /// Every file in the model folder, by relative path.
     fn files(&self) -> Vec<String> {
         let mut found = Vec::new();
         let mut folders = vec![self.folder().path().to_path_buf()];
@@ -146,15 +156,18 @@ impl Place {
         found
     }
 
+    /// The path of the unfinished download of a model.
     fn part(&self, name: &str) -> PathBuf {
         self.folder().path().join(name).join("download.part")
     }
 }
 
+/// A model at a URL.
 fn wanted(url: &str, sha256: Option<Checksum>) -> Wanted {
     Wanted::parse(url, None, sha256, Path::new("/")).unwrap()
 }
 
+/// The text of an expected error.
 fn error_text(result: Result<Model, FilesError>) -> String {
     result.map(|model| format!("{model:?}")).unwrap_err().to_string()
 }

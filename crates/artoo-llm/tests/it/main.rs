@@ -1,4 +1,4 @@
-//! Tests against real sockets on loopback, and of everything that takes a request.
+//! Tests with real sockets on loopback.
 
 #![expect(
     clippy::unwrap_used,
@@ -9,21 +9,21 @@
 )]
 
 mod abilities;
+mod allocations;
+mod answers;
+mod call_answers;
 mod canary;
+mod cancellation;
 mod cassette;
 mod client;
 mod fault_server;
 mod faults;
 mod files;
-mod lean;
-mod leaving;
 mod money;
 mod mutations;
 mod recorder;
 mod retries;
 mod scripted;
-mod speech;
-mod speech_calls;
 mod structured;
 mod tls;
 mod tool_calls;
@@ -37,7 +37,7 @@ use artoo_llm::{Ledger, Protocol, Remote, RemoteConfig, Secret, Shared};
 use artoo_proto::{ModelFailure, ModelReply, ModelRequest, ReplyBody};
 use serde_json::{Value, json};
 
-/// A key that must never be seen again.
+/// A key that must appear in no output.
 const KEY: &str = "sk-canary-7f3a9b2c4d5e6f70";
 
 /// A request for a tool call; `user` is its prompt.
@@ -64,7 +64,7 @@ fn request(user: &str) -> ModelRequest {
     serde_json::from_value(request).unwrap()
 }
 
-/// A client with short patience: a test waits for silence at most as long as this says.
+/// A client configuration with short timeouts, for tests of servers that send nothing.
 fn config(base_url: &str) -> RemoteConfig {
     RemoteConfig {
         api_key: Some(Secret::new(KEY)),
@@ -77,8 +77,8 @@ fn config(base_url: &str) -> RemoteConfig {
     }
 }
 
-/// A client for servers that answer: it waits as long as a loaded machine may take.
-fn patient(base_url: &str) -> RemoteConfig {
+/// A client configuration with long timeouts, for servers that answer on a loaded machine.
+fn long_timeouts(base_url: &str) -> RemoteConfig {
     RemoteConfig {
         connect_timeout: SOON,
         first_byte_timeout: SOON,
@@ -88,9 +88,10 @@ fn patient(base_url: &str) -> RemoteConfig {
     }
 }
 
-/// A loaded machine takes its time; a wait that was not ended takes minutes.
+/// Longer than a loaded machine needs, and shorter than any wait that was not cancelled.
 const SOON: Duration = Duration::from_secs(60);
 
+/// Waits until the condition is true; fails with `what` after [`SOON`].
 async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let deadline = Instant::now() + SOON;
     while !is_so() {
@@ -99,7 +100,7 @@ async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Runs a call until the condition holds, and drops it there.
+/// Runs a call until the condition is true, then drops it.
 async fn dropped_when<T: Debug>(call: impl Future<Output = T>, what: &str, is_so: impl FnMut() -> bool) {
     tokio::select! {
         ended = call => panic!("the call ended before {what}: {ended:?}"),
@@ -107,12 +108,13 @@ async fn dropped_when<T: Debug>(call: impl Future<Output = T>, what: &str, is_so
     }
 }
 
-/// A client and the ledger that counts its calls.
+/// A client with its ledger.
 fn with_ledger(config: RemoteConfig) -> (Remote, Arc<Ledger>) {
     let shared = Shared::default();
     (Remote::sharing(config, &shared).unwrap(), shared.ledger)
 }
 
+/// A client of this server.
 fn client(base_url: &str) -> Remote {
     Remote::new(config(base_url)).unwrap()
 }
@@ -127,6 +129,7 @@ fn completion(content: &str) -> Value {
     })
 }
 
+/// The JSON value of a reply.
 fn value(reply: &ModelReply) -> &Value {
     match &reply.body {
         ReplyBody::Json { value } => value,

@@ -1,4 +1,4 @@
-//! Bounds hold before a call is made, and everything that was paid for stands in the book.
+//! Budgets are checked before each call, and all spending is recorded.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,31 +7,33 @@ use artoo_llm::ledger::{Account, Budget, DollarsShown, Ledger, Price};
 use artoo_llm::{Model, Protocol, Remote, RemoteConfig, Shared};
 use artoo_proto::{ModelFailure, Role, Usage};
 
+use crate::answers::{Ends, frames, whole_answer};
 use crate::fault_server::{Act, FaultServer};
-use crate::speech::{Ends, frames, whole};
-use crate::{config, dropped_when, kind, patient, request};
+use crate::{config, dropped_when, kind, long_timeouts, request};
 
 const CALL: &str = r#"{"tool":"ls"}"#;
 const PRICE: Price = Price { prompt: 3.0, cached: 0.3, written: 3.75, completion: 15.0 };
 
+/// A client with this budget and a price, and its ledger.
 fn client(url: &str, budget: Budget) -> (Remote, Arc<Ledger>) {
     let ledger = Arc::new(Ledger::new(budget));
     let shared = Shared { ledger: Arc::clone(&ledger), ..Shared::default() };
-    let config = RemoteConfig { price: Some(PRICE), ..patient(url) };
+    let config = RemoteConfig { price: Some(PRICE), ..long_timeouts(url) };
     (Remote::sharing(config, &shared).unwrap(), ledger)
 }
 
+/// A budget of tokens.
 fn tokens(most: u64) -> Budget {
     Budget { max_tokens: Some(most), max_cost: None }
 }
 
 #[tokio::test]
-async fn a_call_stands_in_the_book_by_task_and_role_with_its_money() {
-    let server = FaultServer::start(vec![Act::json(200, &whole(Protocol::Chat, CALL, Ends::ByItself))]).await;
+async fn call_is_recorded_by_task_and_role() {
+    let server = FaultServer::start(vec![Act::json(200, &whole_answer(Protocol::Chat, CALL, Ends::ByItself))]).await;
     let (client, ledger) = client(&server.url(), Budget::default());
     client.ask(&request("list")).await.unwrap();
     let usage = Usage { model_calls: 1, prompt_tokens: 11, completion_tokens: 5 };
-    // 8 fresh at 3, 3 cached at 0.3, 5 written at 15: in micro-dollars, rounded up.
+    // 8 uncached tokens at 3, 3 cached ones at 0.3, 5 completion tokens at 15 micro-dollars, rounded up.
     let expected = Account { usage, cached_tokens: 3, cost: 100, unpriced_calls: 0, time_ms: 0 };
     let accounts = ledger.accounts();
     let (spender, account) = accounts.first_key_value().unwrap();
@@ -44,8 +46,8 @@ async fn a_call_stands_in_the_book_by_task_and_role_with_its_money() {
 
 #[doc = "holds: law 3.6"]
 #[tokio::test]
-async fn no_call_is_made_that_could_break_a_bound() {
-    let server = FaultServer::start(vec![Act::json(200, &whole(Protocol::Chat, CALL, Ends::ByItself))]).await;
+async fn calls_cannot_exceed_the_budget() {
+    let server = FaultServer::start(vec![Act::json(200, &whole_answer(Protocol::Chat, CALL, Ends::ByItself))]).await;
     // A call may take its prompt and 256 tokens; each takes 16.
     let (client, ledger) = client(&server.url(), tokens(320));
     let mut made = 0;
@@ -63,9 +65,9 @@ async fn no_call_is_made_that_could_break_a_bound() {
 
 #[doc = "holds: law 3.6"]
 #[tokio::test]
-async fn calls_at_the_same_time_cannot_break_a_bound_together() {
+async fn concurrent_calls_respect_the_budget() {
     let act = Act::Drip {
-        body: whole(Protocol::Chat, CALL, Ends::ByItself).to_string().into(),
+        body: whole_answer(Protocol::Chat, CALL, Ends::ByItself).to_string().into(),
         every: Duration::from_millis(1),
     };
     let server = FaultServer::start(vec![act]).await;
@@ -81,15 +83,15 @@ async fn calls_at_the_same_time_cannot_break_a_bound_together() {
     for call in calls {
         refused += usize::from(matches!(call.await.unwrap(), Err(ModelFailure::OverBudget { .. })));
     }
-    // Three may take 900 together: what is under way counts in full.
+    // Three calls may take 900 tokens together: reservations of running calls count in full.
     assert_eq!((server.seen().len(), refused), (3, 9));
     assert!(ledger.total().usage.prompt_tokens + ledger.total().usage.completion_tokens <= 900);
 }
 
 #[doc = "holds: law 3.6"]
 #[tokio::test]
-async fn a_bound_on_money_holds_and_needs_a_price() {
-    let server = FaultServer::start(vec![Act::json(200, &whole(Protocol::Chat, CALL, Ends::ByItself))]).await;
+async fn money_budget_holds_and_needs_a_price() {
+    let server = FaultServer::start(vec![Act::json(200, &whole_answer(Protocol::Chat, CALL, Ends::ByItself))]).await;
     let budget = Budget { max_tokens: None, max_cost: Some(3_000) };
     let (priced, _) = client(&server.url(), budget);
     let failure = priced.ask(&request("list")).await.unwrap_err();
@@ -103,10 +105,10 @@ async fn a_bound_on_money_holds_and_needs_a_price() {
 
 #[doc = "holds: law 3.6"]
 #[tokio::test]
-async fn a_failed_call_carries_what_it_cost() {
+async fn failed_call_reports_its_usage() {
     let chat = Protocol::Chat;
-    let cut = Act::json(200, &whole(chat, CALL, Ends::AtTheLimit));
-    let words = Act::json(200, &whole(chat, "I can't.", Ends::ByItself));
+    let cut = Act::json(200, &whole_answer(chat, CALL, Ends::AtTheLimit));
+    let words = Act::json(200, &whole_answer(chat, "I can't.", Ends::ByItself));
     for (act, expected) in [(cut, "cut"), (words, "unreadable")] {
         let server = FaultServer::start(vec![act]).await;
         let (client, ledger) = client(&server.url(), Budget::default());
@@ -115,7 +117,7 @@ async fn a_failed_call_carries_what_it_cost() {
         assert_eq!((kind(&failure).as_str(), failure.usage()), (expected, usage));
         assert_eq!(ledger.total().usage, usage);
     }
-    // A stream that breaks off tells no cost: what came of it is estimated.
+    // A truncated stream has no token counts, so the cost of the received part is estimated.
     let half = frames(chat, CALL, Ends::ByItself)[..4].concat();
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
     let server = FaultServer::start(vec![Act::Raw(format!("{head}{half}").into_bytes())]).await;
@@ -125,7 +127,7 @@ async fn a_failed_call_carries_what_it_cost() {
 }
 
 #[tokio::test]
-async fn a_refused_call_costs_nothing_and_a_dropped_one_its_prompt() {
+async fn refused_call_is_free_dropped_costs_prompt() {
     let refuses = FaultServer::start(vec![Act::json(401, &serde_json::json!({"error": "no"}))]).await;
     let (client_a, ledger) = client(&refuses.url(), Budget::default());
     client_a.ask(&request("list")).await.unwrap_err();
@@ -138,9 +140,9 @@ async fn a_refused_call_costs_nothing_and_a_dropped_one_its_prompt() {
     assert!(usage.model_calls == 1 && usage.prompt_tokens > 0 && usage.completion_tokens == 0, "{usage:?}");
 }
 
-/// An answer of this protocol with this account of its tokens.
+/// An answer in this protocol with these token counts.
 fn answer_with(protocol: Protocol, usage: &serde_json::Value) -> Act {
-    let mut body = whole(protocol, CALL, Ends::ByItself);
+    let mut body = whole_answer(protocol, CALL, Ends::ByItself);
     match protocol {
         Protocol::Chat | Protocol::Responses | Protocol::Anthropic => body["usage"] = usage.clone(),
         Protocol::Ollama => {
@@ -154,9 +156,9 @@ fn answer_with(protocol: Protocol, usage: &serde_json::Value) -> Act {
 
 #[doc = "holds: law 3.7"]
 #[tokio::test]
-async fn tokens_of_a_cache_have_a_price_of_their_own_in_every_protocol() {
+async fn cached_tokens_are_priced_in_every_protocol() {
     use serde_json::json;
-    // Sent at 3, from the cache at 0.3, into it at 3.75, received at 15 micro-dollars.
+    // Prompt tokens at 3, read from the cache at 0.3, written into it at 3.75, completion tokens at 15 micro-dollars.
     let check = async |protocol: Protocol, counts: serde_json::Value, sent: u64, cached_tokens: u64, cost: u64| {
         let server = FaultServer::start(vec![answer_with(protocol, &counts)]).await;
         let ledger = Arc::new(Ledger::default());
@@ -171,17 +173,17 @@ async fn tokens_of_a_cache_have_a_price_of_their_own_in_every_protocol() {
     let chat = |cached| json!({"prompt_tokens": 100, "completion_tokens": 10, "prompt_tokens_details": cached});
     check(Protocol::Chat, chat(json!({"cached_tokens": 40})), 100, 40, 60 * 3 + 12 + 150).await;
     check(Protocol::Chat, chat(json!(null)), 100, 0, 450).await;
-    // DeepSeek's words, then Moonshot's.
+    // The fields of DeepSeek, then of Moonshot.
     let hit = json!({"prompt_tokens": 100, "completion_tokens": 10, "prompt_cache_hit_tokens": 100,
         "prompt_cache_miss_tokens": 0});
     check(Protocol::Chat, hit, 100, 100, 30 + 150).await;
     check(Protocol::Chat, json!({"prompt_tokens": 100, "completion_tokens": 10, "cached_tokens": 10}), 100, 10, 423)
         .await;
-    // More from the cache than was sent is no gain.
+    // A cached count above the prompt count lowers the cost no further.
     check(Protocol::Chat, chat(json!({"cached_tokens": 4_000})), 100, 100, 180).await;
     let responses = json!({"input_tokens": 100, "output_tokens": 10, "input_tokens_details": {"cached_tokens": 50}});
     check(Protocol::Responses, responses, 100, 50, 150 + 15 + 150).await;
-    // Anthropic counts those apart.
+    // Anthropic's prompt count excludes cached tokens.
     let anthropic = |read: u64, written: u64| {
         json!({"input_tokens": 20, "output_tokens": 10, "cache_read_input_tokens": read,
             "cache_creation_input_tokens": written})
@@ -194,8 +196,8 @@ async fn tokens_of_a_cache_have_a_price_of_their_own_in_every_protocol() {
 
 #[doc = "holds: law 3.6"]
 #[tokio::test]
-async fn a_bound_on_money_reckons_with_the_dearest_kind_of_token() {
-    let server = FaultServer::start(vec![Act::json(200, &whole(Protocol::Chat, CALL, Ends::ByItself))]).await;
+async fn budget_assumes_the_most_expensive_tokens() {
+    let server = FaultServer::start(vec![Act::json(200, &whole_answer(Protocol::Chat, CALL, Ends::ByItself))]).await;
     let asked = request("list");
     let sent = artoo_llm::usage::prompt_tokens(&asked);
     let most = Usage { model_calls: 1, prompt_tokens: sent, completion_tokens: u64::from(asked.max_tokens) };
@@ -209,7 +211,7 @@ async fn a_bound_on_money_reckons_with_the_dearest_kind_of_token() {
 }
 
 #[test]
-fn money_is_shown_so_that_nothing_passes_for_nothing() {
+fn small_amounts_are_not_shown_as_zero() {
     let check = |micro: u64, expected: &str| assert_eq!(DollarsShown(micro).to_string(), expected, "{micro}");
     check(0, "0.0000");
     check(1, "0.000001");
@@ -223,7 +225,7 @@ fn money_is_shown_so_that_nothing_passes_for_nothing() {
 }
 
 #[tokio::test]
-async fn silent_endpoint_is_booked_with_its_prompt() {
+async fn silent_endpoint_is_charged_for_its_prompt() {
     let server = FaultServer::start(vec![Act::Silence]).await;
     let first_byte_timeout = Duration::from_millis(200);
     let (client, ledger) = crate::with_ledger(RemoteConfig { first_byte_timeout, ..config(&server.url()) });

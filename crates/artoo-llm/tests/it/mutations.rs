@@ -1,4 +1,5 @@
-//! A hundred thousand spoilt answers, and as many of calls of tools: nothing panics, nothing that does not fit gets through, and no cut one does.
+//! Damaged answers, 100,000 of them, and as many damaged tool calls: none causes a panic, none that violates the schema
+//! is accepted, and no truncated one is.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +9,20 @@ use artoo_llm::{Protocol, schema};
 use artoo_proto::ModelFailure;
 use serde_json::{Value, json};
 
+use crate::answers::{Ends, frames, stream_type, whole_answer};
+use crate::call_answers::{frames_calls, offer, offering, whole_calls};
 use crate::request;
-use crate::speech::{Ends, frames, stream_type, whole};
-use crate::speech_calls::{frames_calls, offer, offering, whole_calls};
 
-/// For each of eight bodies: 100,000 in all.
+/// Mutants of each of the eight bodies; 100,000 in all.
 const MUTANTS_EACH: u64 = 12_500;
 
 const CALL: &str = r#"{"tool":"list_files"}"#;
 
-/// Numbers that look random and are the same in every run (xorshift).
+/// A pseudo-random generator (xorshift) with the same numbers in every run.
 struct Numbers(u64);
 
 impl Numbers {
+    /// A number below `bound`.
     fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -44,7 +46,7 @@ const WORDS: [&[u8]; 12] = [
     b"[DONE]",
 ];
 
-/// A spoilt body, and whether it was only cut.
+/// A damaged body, and where it was cut if it was only truncated.
 fn mutant(body: &[u8], numbers: &mut Numbers) -> (Vec<u8>, Option<usize>) {
     let mut out = body.to_vec();
     let kind = numbers.below(6);
@@ -74,7 +76,7 @@ fn mutant(body: &[u8], numbers: &mut Numbers) -> (Vec<u8>, Option<usize>) {
     (out, None)
 }
 
-/// Where the answer is complete: behind the mark that ends it.
+/// The position after the end marker, where the answer is complete.
 fn complete_at(protocol: Protocol, body: &str, is_stream: bool) -> usize {
     if !is_stream {
         return body.len();
@@ -88,15 +90,17 @@ fn complete_at(protocol: Protocol, body: &str, is_stream: bool) -> usize {
     body.rfind(mark).unwrap()
 }
 
+/// The kind of a failure, for the counts.
 fn kind(failure: &ModelFailure) -> String {
     crate::kind(failure)
 }
 
+/// Checks the damaged answers of one protocol.
 fn check(protocol: Protocol) {
     let schema = request("x").schema;
     let good: Value = json!({"tool": "list_files"});
     let streamed = frames(protocol, CALL, Ends::ByItself).concat();
-    let plain = whole(protocol, CALL, Ends::ByItself).to_string();
+    let plain = whole_answer(protocol, CALL, Ends::ByItself).to_string();
     let mut ends: BTreeMap<String, u64> = BTreeMap::new();
     for (body, content_type, is_stream) in
         [(&plain, "application/json", false), (&streamed, stream_type(protocol), true)]
@@ -114,9 +118,9 @@ fn check(protocol: Protocol) {
                 }
                 (Ok(value), None) => assert_eq!(schema::fit(&value, &schema), Ok(()), "{}", shown()),
                 (Err(failure), cut_at) => {
-                    // What is only cut is called cut, or was nothing yet, or had bytes of half a letter at its end.
-                    let is_told = kind(&failure) == "cut" || cut_at.is_none() || bytes.len() < 2;
-                    assert!(is_told, "{failure}: {}", shown());
+                    // A truncated body is reported as truncated, unless nothing or a part of a character was received.
+                    let is_reported = kind(&failure) == "cut" || cut_at.is_none() || bytes.len() < 2;
+                    assert!(is_reported, "{failure}: {}", shown());
                     *ends.entry(kind(&failure)).or_default() += 1;
                 }
             }
@@ -127,29 +131,29 @@ fn check(protocol: Protocol) {
 
 #[doc = "holds: law 3.10; fault L9"]
 #[test]
-fn no_cut_or_spoilt_answer_of_chat_completions_gets_through() {
+fn damaged_answers_of_chat_completions_are_refused() {
     check(Protocol::Chat);
 }
 
 #[doc = "holds: law 3.10; fault L9"]
 #[test]
-fn no_cut_or_spoilt_answer_of_responses_gets_through() {
+fn damaged_answers_of_responses_are_refused() {
     check(Protocol::Responses);
 }
 
 #[doc = "holds: law 3.10; fault L9"]
 #[test]
-fn no_cut_or_spoilt_answer_of_anthropic_gets_through() {
+fn damaged_answers_of_anthropic_are_refused() {
     check(Protocol::Anthropic);
 }
 
 #[doc = "holds: law 3.10; fault L9"]
 #[test]
-fn no_cut_or_spoilt_answer_of_ollama_gets_through() {
+fn damaged_answers_of_ollama_are_refused() {
     check(Protocol::Ollama);
 }
 
-/// The same for an answer of calls.
+/// The position after the end marker of an answer with tool calls.
 fn calls_complete_at(protocol: Protocol, body: &str, is_stream: bool) -> usize {
     match protocol {
         Protocol::Chat if is_stream => body.rfind("\"finish_reason\":\"tool_calls\"").unwrap(),
@@ -159,7 +163,8 @@ fn calls_complete_at(protocol: Protocol, body: &str, is_stream: bool) -> usize {
     }
 }
 
-/// The calls that are read, spoilt or not, name offered tools in full; and a cut answer comes to none.
+/// Checks damaged answers with tool calls: every call that is read has the full name of an offered tool, and a
+/// truncated answer has none.
 fn check_calls(protocol: Protocol) {
     let asked = offering("x");
     let by_tools = offer(&asked);
@@ -196,6 +201,6 @@ fn check_calls(protocol: Protocol) {
 
 #[doc = "holds: law 0.13; fault L9, L11"]
 #[test]
-fn no_cut_or_spoilt_answer_of_calls_comes_to_another_call() {
+fn damaged_calls_never_become_other_calls() {
     Protocol::ALL.into_iter().for_each(check_calls);
 }

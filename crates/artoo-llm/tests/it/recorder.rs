@@ -18,16 +18,18 @@ pub(crate) struct Recorder<M> {
 }
 
 impl<M: Model> Recorder<M> {
+    /// Records the calls of `model` at the end of this file.
     pub(crate) fn append(model: M, path: &Path, masks: Masks) -> Self {
         let file = OpenOptions::new().create(true).append(true).open(path).unwrap();
         Self { model, masks, file: Mutex::new((file, 0)) }
     }
 
+    /// Asks the model and records its reply or failure.
     pub(crate) async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
         let outcome = self.model.ask(request).await;
         let part = match &outcome {
             Ok(reply) if matches!(reply.body, ReplyBody::Json { .. }) => ("reply", json!(reply)),
-            // Recipes and abstentions are made by code and never replayed.
+            // Recipes and abstentions are created by code and must not be replayed.
             Ok(_) => return outcome,
             Err(failure) => ("failure", json!(failure)),
         };

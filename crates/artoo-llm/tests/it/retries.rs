@@ -1,4 +1,4 @@
-//! Which faults are tried again, how often, and what is said in the end.
+//! Retries: which faults are retried, how often, and the final error.
 
 use std::time::{Duration, Instant};
 
@@ -8,13 +8,14 @@ use serde_json::json;
 use crate::fault_server::{Act, FaultServer};
 use crate::{SOON, client, config, kind, request};
 
+/// The response of a busy endpoint with this status.
 fn busy(status: u16) -> Act {
     Act::json(status, &json!({"error": {"message": "busy"}}))
 }
 
 #[doc = "holds: fault L1"]
 #[tokio::test]
-async fn the_wait_an_endpoint_asks_for_is_kept() {
+async fn requested_wait_is_respected() {
     let server = FaultServer::start(vec![busy(429).with("retry-after", "1"), Act::answer("{\"tool\":\"ls\"}")]).await;
     let started = Instant::now();
     client(&server.url()).ask(&request("list")).await.unwrap();
@@ -24,7 +25,7 @@ async fn the_wait_an_endpoint_asks_for_is_kept() {
 
 #[doc = "holds: fault L1"]
 #[tokio::test]
-async fn a_wait_beyond_the_cap_ends_at_once_with_the_reason() {
+async fn too_long_requested_wait_ends_the_call() {
     let server = FaultServer::start(vec![busy(429).with("retry-after", "3600")]).await;
     let started = Instant::now();
     let failure = client(&server.url()).ask(&request("list")).await.unwrap_err();
@@ -36,7 +37,7 @@ async fn a_wait_beyond_the_cap_ends_at_once_with_the_reason() {
 
 #[doc = "holds: fault L2, L3"]
 #[tokio::test]
-async fn a_busy_endpoint_is_tried_four_times() {
+async fn busy_endpoint_is_tried_four_times() {
     for status in [408, 429, 500, 502, 503, 504, 529] {
         let server = FaultServer::start(vec![busy(status)]).await;
         let failure = client(&server.url()).ask(&request("list")).await.unwrap_err();
@@ -48,7 +49,7 @@ async fn a_busy_endpoint_is_tried_four_times() {
 
 #[doc = "holds: fault L3"]
 #[tokio::test]
-async fn an_endpoint_that_comes_back_is_heard() {
+async fn recovered_endpoint_answers_a_later_try() {
     let server = FaultServer::start(vec![busy(500), busy(529), busy(503), Act::answer("{\"tool\":\"ls\"}")]).await;
     let (client, ledger) = crate::with_ledger(config(&server.url()));
     let reply = client.ask(&request("list")).await.unwrap();
@@ -58,7 +59,7 @@ async fn an_endpoint_that_comes_back_is_heard() {
 
 #[doc = "holds: client C17"]
 #[tokio::test]
-async fn a_spent_quota_is_not_a_burst() {
+async fn exhausted_quota_is_not_a_rate_limit() {
     let words = "You exceeded your current quota, please check your plan and billing details.";
     let error = |message: &str, code: Option<&str>| json!({"error": {"message": message, "code": code}});
     for act in [
@@ -74,7 +75,7 @@ async fn a_spent_quota_is_not_a_burst() {
         assert_eq!(failure.to_string().contains("exceeded"), !failure.to_string().contains("no credit"), "{failure}");
         assert_eq!(server.seen().len(), 1);
     }
-    // The same words for a limit per minute, with the wait it asks for.
+    // The same message for a limit per minute, with a requested wait.
     let act = Act::json(429, &error(words, None)).with("retry-after-ms", "5");
     let in_words = Act::json(429, &error(&format!("{words} Please retry in 0.01s."), None));
     for act in [act, in_words, busy(429)] {
@@ -86,7 +87,7 @@ async fn a_spent_quota_is_not_a_burst() {
 
 #[doc = "holds: fault L1"]
 #[tokio::test]
-async fn waits_count_into_the_total_deadline() {
+async fn waits_count_toward_the_total_deadline() {
     let server = FaultServer::start(vec![busy(429).with("retry-after", "30")]).await;
     let config = RemoteConfig { total_deadline: Duration::from_millis(300), ..config(&server.url()) };
     let failure = Remote::new(config).unwrap().ask(&request("list")).await.unwrap_err();

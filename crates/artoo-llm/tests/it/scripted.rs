@@ -1,4 +1,4 @@
-//! The model for tests: what it answers, counts and keeps.
+//! The scripted model: its answers, usage and recorded requests.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::{kind, request, value};
 
 #[tokio::test]
-async fn every_script_does_what_it_says() {
+async fn scripted_model_answers_as_scripted() {
     let model = Scripted::new(|request| match request.prompt.user.as_str() {
         "json" => Script::Json(json!({"tool": 7})),
         "text" => Script::Text("```{\"tool\":\"ls\"}```".to_owned()),

@@ -1,4 +1,4 @@
-//! How requests are worded, and how a client learns what an endpoint does not take.
+//! Optional parts of requests, and how a client omits those that an endpoint refuses.
 
 use artoo_llm::structured::{Dialect, ReplyFormat, complaint};
 use artoo_llm::{ConfigError, Model, Protocol, Remote, RemoteConfig, Secret};
@@ -9,7 +9,7 @@ use crate::{client, kind, request};
 
 #[doc = "holds: client C14"]
 #[test]
-fn the_form_of_the_reply_stands_at_the_end_of_the_prompt_in_every_format() {
+fn reply_form_ends_the_prompt() {
     for format in [ReplyFormat::JsonSchema, ReplyFormat::JsonObject, ReplyFormat::PromptOnly] {
         let request = request("list the files");
         let body =
@@ -31,7 +31,7 @@ fn the_form_of_the_reply_stands_at_the_end_of_the_prompt_in_every_format() {
 }
 
 #[test]
-fn every_form_of_an_error_body_is_understood() {
+fn every_form_of_error_body_is_parsed() {
     let check = |text: &str, message: &str, param: Option<&str>| {
         let read = complaint(text);
         assert_eq!((read.message.as_str(), read.param.as_deref()), (message, param), "{text}");
@@ -46,7 +46,7 @@ fn every_form_of_an_error_body_is_understood() {
 
 #[doc = "holds: client C7"]
 #[tokio::test]
-async fn a_refused_response_format_is_left_out_and_remembered() {
+async fn refused_response_format_is_omitted_later() {
     let server = FaultServer::deciding(|_, body| match body["response_format"]["type"].as_str() {
         None => Act::answer("Sure: {\"tool\":\"ls\"}"),
         Some(_) => Act::json(400, &json!({"error": {"message": "This response_format type is unavailable now"}})),
@@ -63,7 +63,7 @@ async fn a_refused_response_format_is_left_out_and_remembered() {
 
 #[doc = "holds: client C7"]
 #[tokio::test]
-async fn an_endpoint_that_refuses_every_form_is_asked_a_bounded_number_of_times() {
+async fn tries_without_refused_formats_are_limited() {
     let server = FaultServer::deciding(|n, _| {
         let param = ["response_format", "max_tokens", "temperature"][n % 3];
         Act::json(400, &json!({"error": {"message": "no", "param": param}}))
@@ -78,7 +78,7 @@ async fn an_endpoint_that_refuses_every_form_is_asked_a_bounded_number_of_times(
 
 #[doc = "holds: design F6"]
 #[test]
-fn what_is_missing_is_said_before_anything_is_asked() {
+fn missing_settings_are_reported_before_any_call() {
     let check = |set: &[(&str, &str)], expected: Result<&str, ConfigError>| {
         let config = RemoteConfig::from_variables(Protocol::Chat, |name| {
             Ok(set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
@@ -101,7 +101,7 @@ fn what_is_missing_is_said_before_anything_is_asked() {
 
 #[doc = "holds: law 3"]
 #[test]
-fn the_stable_part_is_marked_or_named_for_the_cache_where_that_is_known() {
+fn stable_prompt_part_is_marked_for_caching() {
     let check = |protocol: Protocol, url: &str, named: bool, marked: bool| {
         let config = RemoteConfig { api_key: Some(Secret::new("k")), ..RemoteConfig::new(protocol, url, "m") };
         let dialect = Remote::new(config).unwrap().dialect();

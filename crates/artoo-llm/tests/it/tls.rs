@@ -1,4 +1,4 @@
-//! TLS on loopback: it works without a machine's certificates, and it does verify.
+//! TLS on loopback: works without the machine's certificates, and verifies the server.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -13,6 +13,7 @@ use serde_json::json;
 
 use crate::{completion, config, kind, request, value};
 
+/// The path of a file with test certificates.
 pub(crate) fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/it/tls").join(name)
 }
@@ -44,6 +45,7 @@ fn serve() -> String {
     format!("https://{address}/v1")
 }
 
+/// Reads one request and answers it.
 fn answer(stream: impl Read + Write) -> std::io::Result<()> {
     let mut stream = BufReader::new(stream);
     let (mut line, mut length) = (String::new(), 0);
@@ -60,6 +62,7 @@ fn answer(stream: impl Read + Write) -> std::io::Result<()> {
     stream.get_mut().flush()
 }
 
+/// The reply or the kind of failure of one call with these trusted certificates.
 async fn ask(base_url: &str, ca_file: Option<PathBuf>) -> Result<String, String> {
     let client = Remote::new(RemoteConfig { ca_file, ..config(base_url) }).unwrap();
     client.ask(&request("list")).await.map(|reply| value(&reply).to_string()).map_err(|failure| kind(&failure))
@@ -67,7 +70,7 @@ async fn ask(base_url: &str, ca_file: Option<PathBuf>) -> Result<String, String>
 
 #[doc = "holds: client C3"]
 #[tokio::test]
-async fn a_trusted_certificate_is_taken_and_an_unknown_one_is_not() {
+async fn only_trusted_certificates_are_accepted() {
     let base = serve();
     assert_eq!(ask(&base, Some(file("ca.pem"))).await, Ok(json!({"tool": "ls"}).to_string()));
     assert_eq!(ask(&base, None).await, Err("unreachable".to_owned()));
@@ -75,7 +78,7 @@ async fn a_trusted_certificate_is_taken_and_an_unknown_one_is_not() {
 }
 
 #[tokio::test]
-async fn a_file_without_certificates_is_a_failure_and_no_panic() {
+async fn file_without_certificates_is_an_error() {
     let base = serve();
     assert_eq!(ask(&base, Some(file("none.pem"))).await, Err("unreachable".to_owned()));
     assert_eq!(ask(&base, Some(file("server.key"))).await, Err("unreachable".to_owned()));

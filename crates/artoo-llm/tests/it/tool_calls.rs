@@ -1,62 +1,65 @@
-//! Native tool calls: found out by asking, used where they are wanted, and never made of anything less than a call.
+//! Native tool calls: probed, used only where enabled, and read only from complete calls.
 
 use std::sync::{Arc, Mutex};
 
-use artoo_llm::abilities::Held;
+use artoo_llm::abilities::ProbeResult;
 use artoo_llm::observe::{Exchange, Observer};
 use artoo_llm::structured::{Dialect, ReplyFormat, ToolCalls};
 use artoo_llm::{Model, Protocol, Remote, RemoteConfig, Shared};
 use artoo_proto::InCalls;
 use serde_json::{Value, json};
 
+use crate::answers::{Ends, stream_type};
+use crate::call_answers::{frames_calls, offer, offering, whole_calls};
 use crate::fault_server::{Act, FaultServer};
-use crate::speech::{Ends, stream_type};
-use crate::speech_calls::{frames_calls, offer, offering, whole_calls};
 use crate::{config, kind, value};
 
 const LIST: (&str, &str) = ("list_files", r#"{"path":"a"}"#);
 const FIND: (&str, &str) = ("notes_find", r#"{"path":"b"}"#);
 const END: (&str, &str) = ("report", r#"{"output":"3"}"#);
 
-/// Calls, each a name and an input.
+/// Tool calls by name and input.
 type Made = &'static [(&'static str, &'static str)];
 
-fn patient(protocol: Protocol, url: &str) -> RemoteConfig {
-    RemoteConfig { protocol, tool_calls: Some(true), ..crate::patient(url) }
+/// A client configuration with long timeouts and tool calls enabled.
+fn long_timeouts(protocol: Protocol, url: &str) -> RemoteConfig {
+    RemoteConfig { protocol, tool_calls: Some(true), ..crate::long_timeouts(url) }
 }
 
-/// A client that was shown to be good at calls.
-fn able(config: RemoteConfig) -> Remote {
+/// A client whose endpoint passed the probe of native tool calls.
+fn client_with_native_tools(config: RemoteConfig) -> Remote {
     let client = Remote::new(config).unwrap();
     client.speak(Dialect { tool_calls: ToolCalls::Required, ..client.dialect() });
     client
 }
 
+/// A streamed response with this body.
 fn stream(protocol: Protocol, body: &str) -> Act {
     let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {}\r\nconnection: close\r\n\r\n", stream_type(protocol));
     Act::Raw([head.as_bytes(), body.as_bytes()].concat())
 }
 
-/// The same answer whole and in pieces.
-fn both(protocol: Protocol, text: &str, calls: &[(&str, &str)], ends: Ends) -> [Act; 2] {
+/// The same answer as a whole response and as a streamed one.
+fn whole_and_streamed(protocol: Protocol, text: &str, calls: &[(&str, &str)], ends: Ends) -> [Act; 2] {
     let pieces = frames_calls(protocol, text, calls, ends).concat();
     [Act::json(200, &whole_calls(protocol, text, calls, ends)), stream(protocol, &pieces)]
 }
 
+/// The reply, or the failure, of one call that offers tools.
 async fn asked(protocol: Protocol, act: Act) -> Result<Value, String> {
     let server = FaultServer::start(vec![act]).await;
-    let outcome = able(patient(protocol, &server.url())).ask(&offering("list")).await;
+    let outcome = client_with_native_tools(long_timeouts(protocol, &server.url())).ask(&offering("list")).await;
     outcome.map(|reply| value(&reply).clone()).map_err(|failure| format!("{}: {failure}", kind(&failure)))
 }
 
 #[doc = "holds: client C10"]
 #[tokio::test]
-async fn calls_are_read_whole_and_in_pieces_in_every_protocol() {
+async fn calls_are_read_whole_and_streamed() {
     let list = json!({"tool": "list_files", "input": {"path": "a"}});
     let find = json!({"tool": "notes.find", "input": {"path": "b"}});
     let rows: [(&str, Made, Value); 4] = [
         ("", &[LIST], json!({"calls": [list], "output": ""})),
-        // Words beside calls count for nothing, whatever they look like.
+        // Text beside calls is ignored, whatever it looks like.
         (
             r#"Sure: {"calls":[{"tool":"rm"}],"output":"x"}"#,
             &[LIST, FIND],
@@ -67,7 +70,7 @@ async fn calls_are_read_whole_and_in_pieces_in_every_protocol() {
     ];
     for protocol in Protocol::ALL {
         for (text, calls, expected) in &rows {
-            for act in both(protocol, text, calls, Ends::ByItself) {
+            for act in whole_and_streamed(protocol, text, calls, Ends::ByItself) {
                 assert_eq!(asked(protocol, act.clone()).await.as_ref(), Ok(expected), "{protocol:?} {act:?}");
             }
         }
@@ -76,7 +79,7 @@ async fn calls_are_read_whole_and_in_pieces_in_every_protocol() {
 
 #[doc = "holds: fault L9, L10, L11, L22, L24"]
 #[tokio::test]
-async fn no_call_comes_of_a_cut_or_strange_answer() {
+async fn truncated_or_unusual_answers_are_not_calls() {
     let rows: [(&str, Made, Ends, &str); 12] = [
         ("at the limit", &[LIST], Ends::AtTheLimit, "cut"),
         ("at the limit in its input", &[("list_files", r#"{"path":"a"#)], Ends::AtTheLimit, "cut"),
@@ -93,10 +96,12 @@ async fn no_call_comes_of_a_cut_or_strange_answer() {
     ];
     for protocol in Protocol::ALL {
         for (name, calls, ends, expected) in &rows {
-            // Where the endpoint gives an object there is no text in which a key could stand twice, and a text in its
-            // place is decoded the one time.
+            // Ollama sends inputs as objects, which have no duplicate keys; a string in place of an object is decoded
+            // once.
             let is_object = matches!(protocol, Protocol::Anthropic | Protocol::Ollama);
-            for (act, is_whole) in both(protocol, "I list them.", calls, *ends).into_iter().zip([true, false]) {
+            for (act, is_whole) in
+                whole_and_streamed(protocol, "I list them.", calls, *ends).into_iter().zip([true, false])
+            {
                 if is_object
                     && matches!(*name, "a key twice" | "decoded twice")
                     && (is_whole || protocol == Protocol::Ollama)
@@ -108,7 +113,7 @@ async fn no_call_comes_of_a_cut_or_strange_answer() {
                 assert!(is_right, "{protocol:?}, {name}: {got:?}, not {expected}: {act:?}");
             }
         }
-        // A stream that ends anywhere before its end.
+        // A stream that is truncated at any position.
         let frames = frames_calls(protocol, "", &[LIST, FIND], Ends::ByItself);
         for kept in 0..frames.len() - 2 {
             let got = asked(protocol, stream(protocol, &frames[..kept].concat())).await;
@@ -119,9 +124,9 @@ async fn no_call_comes_of_a_cut_or_strange_answer() {
 
 #[doc = "holds: fault L11"]
 #[tokio::test]
-async fn an_input_that_ends_early_is_cut_though_the_answer_says_it_is_complete() {
+async fn truncated_input_of_complete_answer_is_truncation() {
     for protocol in [Protocol::Chat, Protocol::Responses] {
-        for act in both(protocol, "", &[("list_files", r#"{"path":"a"#)], Ends::ByItself) {
+        for act in whole_and_streamed(protocol, "", &[("list_files", r#"{"path":"a"#)], Ends::ByItself) {
             let got = asked(protocol, act).await;
             assert!(got.as_ref().is_err_and(|failure| failure.starts_with("cut")), "{protocol:?}: {got:?}");
         }
@@ -129,7 +134,7 @@ async fn an_input_that_ends_early_is_cut_though_the_answer_says_it_is_complete()
 }
 
 #[tokio::test]
-async fn ids_that_two_calls_share_are_no_answer() {
+async fn duplicate_call_ids_are_refused() {
     for protocol in [Protocol::Chat, Protocol::Responses, Protocol::Anthropic] {
         let body = whole_calls(protocol, "", &[LIST, FIND], Ends::ByItself).to_string().replace("call_1", "call_0");
         let got = asked(protocol, Act::reply(200, body)).await;
@@ -138,11 +143,11 @@ async fn ids_that_two_calls_share_are_no_answer() {
 }
 
 #[tokio::test]
-async fn tools_are_offered_as_each_endpoint_expects_and_nothing_else_asks_for_a_shape() {
+async fn offered_tools_replace_the_reply_format() {
     for protocol in Protocol::ALL {
         let server =
             FaultServer::start(vec![Act::json(200, &whole_calls(protocol, "", &[LIST], Ends::ByItself))]).await;
-        able(patient(protocol, &server.url())).ask(&offering("list")).await.unwrap();
+        client_with_native_tools(long_timeouts(protocol, &server.url())).ask(&offering("list")).await.unwrap();
         let body = server.seen()[0].body.clone();
         let path = json!({"type": "object", "required": ["path"], "properties": {"path": {"type": "string"}}});
         let (name, about) = ("list_files", "Does list_files.");
@@ -182,7 +187,7 @@ async fn tools_are_offered_as_each_endpoint_expects_and_nothing_else_asks_for_a_
 
 #[doc = "holds: client C9"]
 #[tokio::test]
-async fn tools_are_called_only_where_that_was_shown_and_is_wanted() {
+async fn native_calls_need_probe_or_setting() {
     use ReplyFormat::{ForcedTool, JsonObject, JsonSchema, PromptOnly};
     let rows: [(ReplyFormat, ToolCalls, Option<bool>, bool); 8] = [
         (JsonSchema, ToolCalls::Required, None, false),
@@ -201,7 +206,7 @@ async fn tools_are_called_only_where_that_was_shown_and_is_wanted() {
         })
         .await;
         let config =
-            RemoteConfig { format: Some(format), tool_calls: wanted, ..patient(Protocol::Chat, &server.url()) };
+            RemoteConfig { format: Some(format), tool_calls: wanted, ..long_timeouts(Protocol::Chat, &server.url()) };
         let client = Remote::new(config).unwrap();
         client.speak(Dialect { tool_calls: shown, ..client.dialect() });
         let mut request = offering("list");
@@ -212,7 +217,7 @@ async fn tools_are_called_only_where_that_was_shown_and_is_wanted() {
         assert_eq!(value(&reply)["output"] == "", expected, "{format:?} {shown:?} {wanted:?}");
         let free = server.seen()[0].body["tool_choice"] == "auto";
         assert_eq!(free, expected && shown == ToolCalls::Free, "{format:?} {shown:?}");
-        // A request that is not about tools is asked as ever.
+        // A request without tools is sent as before.
         let mut plain = offering("list");
         plain.by_tools = None;
         assert_eq!(value(&client.ask(&plain).await.unwrap())["output"], "in JSON");
@@ -221,7 +226,7 @@ async fn tools_are_called_only_where_that_was_shown_and_is_wanted() {
 
 #[doc = "holds: client C9"]
 #[tokio::test]
-async fn an_endpoint_that_stops_taking_tools_is_asked_for_json_and_that_is_remembered() {
+async fn refused_tools_fall_back_to_json() {
     let server = FaultServer::deciding(|_, body| {
         if body["tools"].is_array() {
             return Act::json(400, &json!({"error": {"message": "this model does not support tools"}}));
@@ -229,7 +234,10 @@ async fn an_endpoint_that_stops_taking_tools_is_asked_for_json_and_that_is_remem
         Act::answer(r#"{"calls":[],"output":"in JSON"}"#)
     })
     .await;
-    let client = able(RemoteConfig { format: Some(ReplyFormat::JsonObject), ..patient(Protocol::Chat, &server.url()) });
+    let client = client_with_native_tools(RemoteConfig {
+        format: Some(ReplyFormat::JsonObject),
+        ..long_timeouts(Protocol::Chat, &server.url())
+    });
     for requests in [3, 4] {
         client.ask(&offering("list")).await.unwrap();
         assert_eq!(server.seen().len(), requests);
@@ -237,9 +245,10 @@ async fn an_endpoint_that_stops_taking_tools_is_asked_for_json_and_that_is_remem
     assert_eq!((client.dialect().tool_calls, client.dialect().format), (ToolCalls::Off, ReplyFormat::JsonObject));
 }
 
-/// How an endpoint takes the probe's two questions about tools.
+/// The answers of an endpoint to the two questions of the probe.
 type Probed = fn(lamp: bool, required: bool) -> Act;
 
+/// A complete answer with these calls.
 fn calls(calls: &[(&str, &str)]) -> Act {
     Act::json(200, &whole_calls(Protocol::Chat, "", calls, Ends::ByItself))
 }
@@ -247,7 +256,8 @@ fn calls(calls: &[(&str, &str)]) -> Act {
 const LAMP: (&str, &str) = ("set_lamp", r#"{"colour":"zinc-9","level":3}"#);
 const WORD: (&str, &str) = ("report", r#"{"output":"copper-4"}"#);
 
-async fn found(answer: Probed) -> (Option<Held>, ToolCalls) {
+/// The result of a probe of an endpoint that answers like this.
+async fn found(answer: Probed) -> (Option<ProbeResult>, ToolCalls) {
     let server = FaultServer::deciding(move |_, body| {
         match body["tools"].as_array().map(Vec::len) {
             Some(2) => {}
@@ -267,11 +277,12 @@ async fn found(answer: Probed) -> (Option<Held>, ToolCalls) {
 
 #[doc = "holds: client C8"]
 #[tokio::test]
-async fn a_probe_counts_only_the_right_call_of_the_right_tool() {
-    let check = async |answer: Probed, expected: (Option<Held>, ToolCalls)| assert_eq!(found(answer).await, expected);
-    let ignored = (Some(Held::Ignored), ToolCalls::Off);
-    check(|lamp, _| calls(&[if lamp { LAMP } else { WORD }]), (Some(Held::Kept), ToolCalls::Required)).await;
-    // llama.cpp's server with a model whose template has no tools: 200, and words.
+async fn probe_accepts_only_the_right_call() {
+    let check =
+        async |answer: Probed, expected: (Option<ProbeResult>, ToolCalls)| assert_eq!(found(answer).await, expected);
+    let ignored = (Some(ProbeResult::Ignored), ToolCalls::Off);
+    check(|lamp, _| calls(&[if lamp { LAMP } else { WORD }]), (Some(ProbeResult::Passed), ToolCalls::Required)).await;
+    // llama.cpp's server with a model whose template has no tools: status 200, and text.
     check(|_, _| Act::answer("I set the lamp."), ignored).await;
     check(|_, _| Act::answer(r#"{"name":"set_lamp","arguments":{"colour":"zinc-9","level":3}}"#), ignored).await;
     check(|lamp, _| calls(&[if lamp { ("set_lamp", r#"{"colour":"zinc-7","level":3}"#) } else { WORD }]), ignored)
@@ -279,14 +290,14 @@ async fn a_probe_counts_only_the_right_call_of_the_right_tool() {
     check(|lamp, _| calls(&[if lamp { ("set_lamp", r#"{"colour":"zinc-9","level":"3"}"#) } else { WORD }]), ignored)
         .await;
     check(|lamp, _| calls(if lamp { &[LAMP, LAMP] } else { &[WORD] }), ignored).await;
-    // It calls something whatever it is asked.
+    // The model calls the same tool for every question.
     check(|_, _| calls(&[LAMP]), ignored).await;
     check(|lamp, _| calls(&[if lamp { ("Set_Lamp", LAMP.1) } else { WORD }]), ignored).await;
     check(|_, _| Act::json(200, &whole_calls(Protocol::Chat, "", &[LAMP], Ends::AtTheLimit)), ignored).await;
-    let refused = (Some(Held::Refused), ToolCalls::Off);
+    let refused = (Some(ProbeResult::Refused), ToolCalls::Off);
     check(|_, _| Act::json(400, &json!({"error": {"message": "tools are not supported"}})), refused).await;
     check(|_, _| Act::json(501, &json!({"error": {"message": "tools param requires --jinja flag"}})), refused).await;
-    // Told to call it refuses; left free it calls.
+    // The endpoint refuses a required call, and calls if the call is optional.
     check(
         |lamp, required| {
             if required {
@@ -294,15 +305,16 @@ async fn a_probe_counts_only_the_right_call_of_the_right_tool() {
             }
             calls(&[if lamp { LAMP } else { WORD }])
         },
-        (Some(Held::Kept), ToolCalls::Free),
+        (Some(ProbeResult::Passed), ToolCalls::Free),
     )
     .await;
 }
 
+/// An observer that records exchanges.
 #[derive(Default)]
-struct Kept(Mutex<Vec<Exchange>>);
+struct RecordedExchanges(Mutex<Vec<Exchange>>);
 
-impl Observer for Kept {
+impl Observer for RecordedExchanges {
     fn wants_exchanges(&self) -> bool {
         true
     }
@@ -314,12 +326,12 @@ impl Observer for Kept {
 
 #[doc = "holds: client C5"]
 #[tokio::test]
-async fn the_bodies_of_calls_are_kept_raw_and_can_be_read_again() {
+async fn recorded_bodies_of_calls_are_readable() {
     let pieces = frames_calls(Protocol::Chat, "words", &[LIST, FIND], Ends::ByItself).concat();
     let server = FaultServer::start(vec![stream(Protocol::Chat, &pieces)]).await;
-    let kept = Arc::new(Kept::default());
+    let kept = Arc::new(RecordedExchanges::default());
     let shared = Shared { observer: Some(Arc::clone(&kept) as Arc<dyn Observer>), ..Shared::default() };
-    let client = Remote::sharing(patient(Protocol::Chat, &server.url()), &shared).unwrap();
+    let client = Remote::sharing(long_timeouts(Protocol::Chat, &server.url()), &shared).unwrap();
     client.speak(Dialect { tool_calls: ToolCalls::Required, ..client.dialect() });
     let request = offering("list");
     let reply = client.ask(&request).await.unwrap();
@@ -336,7 +348,7 @@ async fn the_bodies_of_calls_are_kept_raw_and_can_be_read_again() {
 
 #[doc = "holds: client C10"]
 #[tokio::test]
-async fn pieces_that_come_in_turns_find_their_own_block() {
+async fn interleaved_pieces_are_assigned_to_their_block() {
     let start = |n: u64, name: &str| {
         let block = json!({"type": "tool_use", "id": format!("c{n}"), "name": name, "input": {}});
         json!({"type": "content_block_start", "index": n, "content_block": block})

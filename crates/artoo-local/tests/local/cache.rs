@@ -1,13 +1,13 @@
-//! What was evaluated once is not evaluated again, and that changes no reply.
+//! Evaluated prompt prefixes are reused, and reuse does not change replies.
 
 use artoo_llm::{Model as _, Shared};
 use artoo_local::{Local, LocalConfig};
 use artoo_proto::Prompt;
 use serde_json::{Value, json};
 
-use crate::support::{config, engine, model_file, prompt, request, say};
+use crate::support::{config, engine, model_file, print_uncaptured, prompt, request};
 
-/// Standing instructions of two roles, longer than a step of the engine.
+/// Fixed instructions of two roles, longer than a step of the engine.
 fn instructions(role: &str) -> String {
     format!("You are the {role}. ")
         + &format!("Rule of the {role}: read everything, invent nothing, be brief. ").repeat(20)
@@ -15,7 +15,7 @@ fn instructions(role: &str) -> String {
 
 #[doc = "holds: law 0.14"]
 #[tokio::test]
-async fn a_second_call_of_a_role_reuses_its_instructions_and_answers_as_a_cold_engine_does() {
+async fn reused_instructions_do_not_change_the_reply() {
     let (Some(warm), Some(cold_file)) = (engine(), model_file()) else { return };
     let (planner, judge) = (instructions("planner"), instructions("judge"));
     let asked = [
@@ -36,14 +36,14 @@ async fn a_second_call_of_a_role_reuses_its_instructions_and_answers_as_a_cold_e
         assert_eq!(found.usage, expected.usage, "what is reused counts as sent all the same");
         reused.push(found.cached_tokens);
     }
-    say(&format!("tokens reused, call by call: {reused:?}"));
+    print_uncaptured(&format!("tokens reused, call by call: {reused:?}"));
     assert_eq!(reused[0], 0);
     assert!(reused[2] >= 192 && reused[3] >= 192, "the roles' instructions: {reused:?}");
     assert!(reused[4] >= reused[2], "{reused:?}");
 }
 
 #[tokio::test]
-async fn reused_tokens_are_in_the_book() {
+async fn reused_tokens_are_counted_as_cached() {
     let Some(path) = model_file() else { return };
     let shared = Shared::default();
     let engine = Local::new(config(path), &shared).unwrap();
@@ -56,7 +56,7 @@ async fn reused_tokens_are_in_the_book() {
 }
 
 #[tokio::test]
-async fn without_room_for_states_nothing_is_kept_and_nothing_changes() {
+async fn replies_do_not_depend_on_saved_states() {
     let Some(path) = model_file() else { return };
     let none = Local::new(LocalConfig { prefix_bytes: 0, ..config(path.clone()) }, &Shared::default()).unwrap();
     let some = Local::new(config(path), &Shared::default()).unwrap();
@@ -71,7 +71,7 @@ async fn without_room_for_states_nothing_is_kept_and_nothing_changes() {
 }
 
 #[tokio::test]
-async fn a_call_that_was_given_up_leaves_nothing_wrong_behind() {
+async fn cancelled_call_does_not_affect_the_next() {
     let Some(engine) = engine() else { return };
     let asked: Prompt = prompt(&instructions("planner"), "Plan a journey around the world in great detail.");
     let expected = engine.write(&asked, None, 30).await.unwrap();
@@ -85,7 +85,7 @@ async fn a_call_that_was_given_up_leaves_nothing_wrong_behind() {
 }
 
 #[tokio::test]
-async fn what_the_context_still_holds_is_preferred_to_a_shorter_kept_beginning() {
+async fn context_is_preferred_to_shorter_saved_prefix() {
     let Some(engine) = engine() else { return };
     let material = "The town has a river, a bridge and an old mill. ".repeat(20);
     let asked = |question: &str| prompt(&instructions("planner"), &format!("{material}{question}"));

@@ -1,4 +1,4 @@
-//! Files that are no models, or damaged ones: a typed error with a remedy, and the process lives.
+//! Damaged files and files that are not models: a typed error with a remedy, and the process continues.
 
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::num::NonZeroU32;
@@ -11,12 +11,13 @@ use serde_json::json;
 
 use crate::support::{config, model_file, prompt, request};
 
+/// Loads the file as a model.
 fn new(path: &Path) -> Result<Local, LocalError> {
     Local::new(config(path.to_owned()), &Shared::default())
 }
 
 #[tokio::test]
-async fn a_file_that_was_cut_short_is_refused_with_a_remedy() {
+async fn truncated_file_is_refused_with_a_remedy() {
     let Some(whole) = model_file() else { return };
     let folder = tempfile::tempdir().unwrap();
     let bytes = std::fs::read(&whole).unwrap();
@@ -35,13 +36,13 @@ async fn a_file_that_was_cut_short_is_refused_with_a_remedy() {
 }
 
 #[test]
-fn damage_in_the_head_of_a_file_ends_in_an_error_or_in_a_model_but_never_in_the_process() {
+fn damaged_header_never_ends_the_process() {
     let Some(whole) = model_file() else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("damaged.gguf");
     std::fs::copy(&whole, &path).unwrap();
     let original = std::fs::read(&whole).unwrap();
-    // Lengths and kinds of facts lie in the first bytes; each is made very large, or zero.
+    // The first bytes contain lengths and types of metadata; each is set to a very large value, or to zero.
     for at in (24..400).step_by(37) {
         for damage in [[0xff; 4], [0; 4]] {
             let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
@@ -66,7 +67,7 @@ fn damage_in_the_head_of_a_file_ends_in_an_error_or_in_a_model_but_never_in_the_
 }
 
 #[test]
-fn a_file_that_goes_away_after_it_was_chosen_is_missing() {
+fn file_removed_after_selection_is_missing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.gguf");
     let head = [b"GGUF".as_slice(), &3_u32.to_le_bytes(), &1_u64.to_le_bytes(), &1_u64.to_le_bytes()].concat();
@@ -77,14 +78,14 @@ fn a_file_that_goes_away_after_it_was_chosen_is_missing() {
     assert!(matches!(new(&path), Err(LocalError::Missing { .. })));
 }
 
-/// What llama.cpp says goes to the log, and there is none here.
+/// Messages of llama.cpp go to the log, which is off in this test.
 #[test]
-fn llama_cpp_says_nothing_on_the_terminal() {
+fn llama_cpp_prints_nothing_on_the_terminal() {
     if model_file().is_none() {
         return;
     }
     let own = std::env::current_exe().unwrap();
-    let one = ["--exact", "writes::the_file_tells_what_it_is", "--nocapture"];
+    let one = ["--exact", "writes::model_file_facts_are_read", "--nocapture"];
     let output = std::process::Command::new(own).args(one).output().unwrap();
     let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     assert!(output.status.success() && said.contains("1 passed"), "{said}");
@@ -93,7 +94,7 @@ fn llama_cpp_says_nothing_on_the_terminal() {
 }
 
 #[test]
-fn a_context_is_never_larger_than_the_model_was_trained_for() {
+fn context_is_limited_to_the_trained_size() {
     let Some(path) = model_file() else { return };
     let large = LocalConfig { context_tokens: NonZeroU32::new(1_000_000), ..config(path) };
     assert_eq!(Local::new(large, &Shared::default()).unwrap().load().unwrap().context_tokens, 8_192);

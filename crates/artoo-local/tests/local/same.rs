@@ -1,4 +1,5 @@
-//! The same file in this process and in llama.cpp's own server: the same prompt in tokens, the same greedy reply.
+//! The same file in this process and in llama.cpp's own server: both tokenize prompts alike and write the same greedy
+//! reply.
 
 use artoo_llm::schema::fit;
 use artoo_llm::structured::ReplyFormat;
@@ -6,18 +7,19 @@ use artoo_llm::{Model as _, Protocol, Remote, RemoteConfig};
 use artoo_proto::Prompt;
 use serde_json::{Value, json};
 
-use crate::support::{engine, post, prompt, request, say, server, value};
+use crate::support::{engine, post, print_uncaptured, prompt, request, server, value};
 
-/// Tokens of a reply that are compared.
+/// Number of tokens of a reply that are compared.
 const COMPARED: usize = 16;
 
-/// Two tokens whose logits are closer than this are a near-tie: prompts are evaluated in pieces of another size there,
-/// by code for another processor, and sums of rounded numbers come out a little different.
+/// Maximum difference of the logits of two tokens in a near-tie. The server evaluates prompts in pieces of another size
+/// and by code for another processor, so its sums of rounded numbers differ slightly.
 const NEAR: f64 = 0.25;
 
-/// More near-ties than this among the ten, and something else is the matter.
+/// Maximum number of near-ties among the ten prompts; more would have another cause.
 const NEAR_TIES_MAX: usize = 4;
 
+/// Ten prompts of different lengths and kinds.
 fn ten() -> [Prompt; 10] {
     let brief = "You answer in one short sentence.";
     let json = "Answer with one JSON object and nothing else.";
@@ -38,7 +40,7 @@ fn ten() -> [Prompt; 10] {
     ]
 }
 
-/// The server's messages; it leaves out none that are there.
+/// The messages in the server's form.
 fn messages(prompt: &Prompt) -> Value {
     let user = json!({"role": "user", "content": prompt.user});
     if prompt.system.is_empty() {
@@ -47,12 +49,13 @@ fn messages(prompt: &Prompt) -> Value {
     json!([{"role": "system", "content": prompt.system}, user])
 }
 
+/// The token ids in a JSON list.
 fn ids(value: &Value) -> Vec<i32> {
     value.as_array().unwrap().iter().map(|id| i32::try_from(id.as_i64().unwrap()).unwrap()).collect()
 }
 
 #[tokio::test]
-async fn prompts_and_greedy_replies_are_those_of_llama_cpps_server() {
+async fn prompts_and_replies_equal_llama_cpps_server() {
     let (Some(engine), Some(address)) = (engine(), server()) else { return };
     let mut near_ties = Vec::new();
     for prompt in ten() {
@@ -67,21 +70,21 @@ async fn prompts_and_greedy_replies_are_those_of_llama_cpps_server() {
         let ours = engine.write(&prompt, None, u32::try_from(COMPARED).unwrap()).await.unwrap().tokens;
         near_ties.extend(difference(&ours, &of_server).unwrap_or_else(|what| panic!("{prompt:?}: {what}")));
     }
-    say(&format!(
+    print_uncaptured(&format!(
         "greedy replies of {COMPARED} tokens: {} of 10 the same, near-ties: {near_ties:?}",
         10 - near_ties.len()
     ));
     assert!(near_ties.len() <= NEAR_TIES_MAX, "{near_ties:?}");
 }
 
-/// Where a reply first departs from the server's, as the gap of a near-tie; an error where it is none.
+/// The difference of the logits at the first token that differs from the server's; an error if it is not a near-tie.
 fn difference(ours: &[i32], of_server: &Value) -> Result<Option<f64>, String> {
     let theirs = ids(&of_server["tokens"]);
     let Some(at) = (0..ours.len().max(theirs.len())).find(|at| ours.get(*at) != theirs.get(*at)) else {
         return Ok(None);
     };
     let Some(token) = ours.get(at) else {
-        // Ours has ended by itself: the end is a token that is not shown.
+        // Our reply ended with the end token, which is not part of the text.
         return Err(format!("ends after {at} tokens, the server goes on with {:?}", theirs.get(at)));
     };
     let step = &of_server["completion_probabilities"][at];
@@ -95,9 +98,9 @@ fn difference(ours: &[i32], of_server: &Value) -> Result<Option<f64>, String> {
     }
 }
 
-/// The server as everything else in artoo meets it: over Chat Completions, with a schema that it holds to, and without.
+/// artoo's client gets replies from llama.cpp's server by Chat Completions, with an enforced schema and without one.
 #[tokio::test]
-async fn the_server_answers_artoos_client_with_a_schema_and_without() {
+async fn llama_cpps_server_answers_artoos_client() {
     let Some(address) = server() else { return };
     let schema = json!({"type": "object", "additionalProperties": false, "required": ["yes", "why"],
                         "properties": {"yes": {"type": "boolean"}, "why": {"type": "string", "maxLength": 40}}});
@@ -118,7 +121,7 @@ async fn the_server_answers_artoos_client_with_a_schema_and_without() {
 }
 
 #[test]
-fn a_departure_is_a_near_tie_or_an_error() {
+fn difference_is_a_near_tie_or_error() {
     let of_server = json!({"tokens": [1, 2, 3], "completion_probabilities": [
         {"logprob": -0.1, "top_logprobs": [{"id": 1, "logprob": -0.1}, {"id": 7, "logprob": -0.2}]},
         {"logprob": -0.5, "top_logprobs": [{"id": 2, "logprob": -0.5}, {"id": 7, "logprob": -1.5}]},

@@ -1,4 +1,4 @@
-//! Replies under schemas of every shape: what is finished fits, what is not is told to be cut.
+//! Replies under random schemas: a complete reply fits, an incomplete one is reported as truncated.
 
 use artoo_llm::schema::fit;
 use artoo_local::Local;
@@ -6,14 +6,15 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Map, Value, json};
 
-use crate::support::{engine, prompt, say};
+use crate::support::{engine, print_uncaptured, prompt};
 
-/// Tokens of a reply: some of the schemas ask for more, and are cut.
+/// Maximum tokens of a reply; some schemas require more, so that their replies are truncated.
 const TOKENS: u32 = 120;
 
-/// Schemas that are tried.
+/// Number of random schemas.
 const CASES: u32 = 60;
 
+/// The schema of a random scalar value.
 fn leaf() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(json!({"type": "boolean"})),
@@ -31,12 +32,14 @@ fn leaf() -> impl Strategy<Value = Value> {
     ]
 }
 
+/// The schema of an object with these fields; the flag makes a field required.
 fn object(parts: Vec<(String, Value, bool)>) -> Value {
     let required: Vec<&String> = parts.iter().filter(|(.., needed)| *needed).map(|(name, ..)| name).collect();
     let properties: Map<String, Value> = parts.iter().map(|(name, part, _)| (name.clone(), part.clone())).collect();
     json!({"type": "object", "additionalProperties": false, "required": required, "properties": properties})
 }
 
+/// A random schema.
 fn schema() -> impl Strategy<Value = Value> {
     let part = leaf().prop_recursive(3, 12, 4, |inner| {
         let named = || prop::collection::btree_map("[a-z_]{1,8}", (inner.clone(), any::<bool>()), 0..4);
@@ -55,7 +58,7 @@ fn schema() -> impl Strategy<Value = Value> {
         .prop_map(|parts| object(parts.into_iter().map(|(name, (part, needed))| (name, part, needed)).collect()))
 }
 
-/// Whether the reply was finished.
+/// Writes a reply under a schema and checks it; `false` if the reply was truncated.
 async fn check(engine: &Local, schema: &Value) -> bool {
     let asked = prompt("Answer in JSON.", "Invent something about a dog, a boat and the weather.");
     let written = engine.write(&asked, Some(schema), TOKENS).await.unwrap();
@@ -84,12 +87,12 @@ fn every_finished_reply_fits_its_schema() {
     });
     outcome.unwrap();
     let finished = finished.get();
-    say(&format!("{CASES} schemas: {finished} replies finished and fit, {} cut", CASES - finished));
+    print_uncaptured(&format!("{CASES} schemas: {finished} replies finished and fit, {} cut", CASES - finished));
     assert!(finished >= CASES / 2, "most are small: {finished}");
 }
 
 #[tokio::test]
-async fn schemas_of_the_shapes_that_roles_use_are_kept_to() {
+async fn replies_fit_the_schemas_of_roles() {
     let Some(engine) = engine() else { return };
     let cites = json!({"type": "array", "maxItems": 4, "items": {"type": "string", "maxLength": 80},
                        "oneOf": [{"type": "array", "maxItems": 2, "items": {"enum": ["s1.e1", "s1.e2"]}}]});
@@ -113,7 +116,7 @@ async fn schemas_of_the_shapes_that_roles_use_are_kept_to() {
 }
 
 #[tokio::test]
-async fn a_schema_that_nothing_fits_is_refused_in_words() {
+async fn unsatisfiable_schema_is_refused() {
     let Some(engine) = engine() else { return };
     for schema in [json!(false), json!({"type": "string", "minLength": 5, "maxLength": 2}), json!({"type": "nonsense"})]
     {

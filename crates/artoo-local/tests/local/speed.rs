@@ -1,27 +1,29 @@
-//! How fast it is beside llama.cpp's own server, both with one thread, in one run: ratios, since machines differ.
+//! The speed of this engine and of llama.cpp's own server, both with one thread, in one run: ratios, since machines
+//! differ.
 
 use std::time::Instant;
 
 use artoo_llm::Model as _;
 use serde_json::{Value, json};
 
-use crate::support::{engine, post, prompt, request, say, server, value};
+use crate::support::{engine, post, print_uncaptured, prompt, request, server, value};
 
-/// Slower than this share of the server's speed, and the arithmetic was compiled for another machine.
+/// Minimum share of the server's speed; below it, llama.cpp was compiled for another processor.
 const SLOWEST: f64 = 0.4;
 
-/// Tokens of a reply that is timed.
+/// Number of tokens of a timed reply.
 const WRITTEN: u32 = 64;
 
-/// Rounds; of each side the fastest counts, since the machine has other work.
+/// Number of rounds; the fastest round of each side counts, since the machine has other work.
 const ROUNDS: usize = 3;
 
+/// A number in the server's timings.
 fn number(value: &Value, name: &str) -> f64 {
     value["timings"][name].as_f64().unwrap()
 }
 
 #[tokio::test]
-async fn it_is_about_as_fast_as_the_server() {
+async fn speed_is_near_llama_cpps_server() {
     let (Some(engine), Some(address)) = (engine(), server()) else { return };
     engine.load().unwrap();
     let mut best = [0.0_f64; 4];
@@ -56,7 +58,7 @@ async fn it_is_about_as_fast_as_the_server() {
         }
     }
     let [prompt, plain, schema, per_second] = best;
-    say(&format!(
+    print_uncaptured(&format!(
         "beside the server: prompt {prompt:.2}, reply {plain:.2}, reply under a schema {schema:.2}; {per_second:.0} prompt tokens a second"
     ));
     assert!(prompt > SLOWEST && plain > SLOWEST && schema > SLOWEST / 2.0, "{best:?}");

@@ -11,28 +11,28 @@ use artoo_local::{Local, LocalConfig};
 use artoo_proto::{ModelReply, ModelRequest, Now, PerceiveContext, Prompt, ReplyBody, Role, RoleContext};
 use serde_json::{Value, json};
 
-/// Names the model file; without it there is nothing to test with.
+/// The variable with the path of the model file; without it the tests do nothing.
 pub(crate) const MODEL: &str = "ARTOO_LOCAL_MODEL";
 
-/// Names llama.cpp's server with the same file and one thread, such as `127.0.0.1:8080`.
+/// The variable with the address of llama.cpp's server with the same file and one thread, such as `127.0.0.1:8080`.
 const SERVER: &str = "ARTOO_LOCAL_SERVER";
 
 /// The model file, if there is one.
 pub(crate) fn model_file() -> Option<PathBuf> {
     let path = std::env::var_os(MODEL).map(PathBuf::from);
     if path.is_none() {
-        say(&format!("skipped: {MODEL} names no model file; .ci/local-llm fetches one"));
+        print_uncaptured(&format!("skipped: {MODEL} names no model file; .ci/local-llm fetches one"));
     }
     path
 }
 
-/// One thread, a context as the tests need it.
+/// Settings with one thread and the context size of the tests.
 pub(crate) fn config(path: PathBuf) -> LocalConfig {
     let one = NonZeroU32::new(1);
     LocalConfig { threads: one, context_tokens: NonZeroU32::new(4_096), ..LocalConfig::new(path) }
 }
 
-/// An engine of its own.
+/// A new engine; `None` without a model file.
 pub(crate) fn engine() -> Option<Local> {
     Some(Local::new(config(model_file()?), &Shared::default()).unwrap())
 }
@@ -41,12 +41,12 @@ pub(crate) fn engine() -> Option<Local> {
 pub(crate) fn server() -> Option<String> {
     let address = std::env::var(SERVER).ok().filter(|address| !address.is_empty());
     if address.is_none() {
-        say(&format!("skipped: {SERVER} names no server; .ci/local-llm starts one"));
+        print_uncaptured(&format!("skipped: {SERVER} names no server; .ci/local-llm starts one"));
     }
     address
 }
 
-/// What the server answers.
+/// The answer of the server to a POST request.
 pub(crate) fn post(address: &str, path: &str, body: &Value) -> Value {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
@@ -66,7 +66,7 @@ pub(crate) fn post(address: &str, path: &str, body: &Value) -> Value {
     serde_json::from_str(content).unwrap_or_else(|error| panic!("{path}: {error}: {content}"))
 }
 
-/// A prompt.
+/// A prompt with this system and user text.
 pub(crate) fn prompt(system: &str, user: &str) -> Prompt {
     Prompt { system: system.to_owned(), user: user.to_owned() }
 }
@@ -101,7 +101,7 @@ pub(crate) fn request(prompt: Prompt, schema: Value, max_tokens: u32) -> ModelRe
     }
 }
 
-/// The value of a reply.
+/// The JSON value of a reply.
 pub(crate) fn value(reply: &ModelReply) -> &Value {
     match &reply.body {
         ReplyBody::Json { value } => value,
@@ -109,7 +109,7 @@ pub(crate) fn value(reply: &ModelReply) -> &Value {
     }
 }
 
-/// Past the capture of the test's output: a run is read for this.
-pub(crate) fn say(text: &str) {
+/// Prints to standard error without the test's capture, since `.ci/local-llm` reads these lines.
+pub(crate) fn print_uncaptured(text: &str) {
     std::io::stderr().write_all(format!("{text}\n").as_bytes()).unwrap();
 }

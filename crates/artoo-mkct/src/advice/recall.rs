@@ -8,13 +8,19 @@ use std::{cmp::Reverse, collections::BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    engine::{Action, Engine, MAX_NAMED_MEGRAMS, Potentials, aggregate::Sums, index::TagEntry},
+    advice::{Hypothesis, Lesson, Note},
+    engine::{
+        Action, Engine, MAX_NAMED_MEGRAMS, Potentials,
+        aggregate::{Aggregate, Sums},
+        index::TagEntry,
+        lexical::{EVERY_INTENT, MAX_SIMILARITY, Near},
+        row::Row,
+    },
     record::{
         Frame, MegramId, Tag,
-        slug::slug,
-        tag::{ENV_LOCAL, intent_tag, is_approach, path_tag, slug_space, tool_tag},
+        tag::{ENV_LOCAL, intent_slug, intent_tag, is_approach, path_tag, slug_space, tool_tag},
     },
-    rules::{SopRecord, sop::recalled},
+    rules::{MIN_DISTINCT_TASKS, SopRecord, evidence::has_witnesses, sop::recalled},
 };
 
 /// Most rules and pieces of advice together in one recall, so that they fit into a prompt.
@@ -29,6 +35,15 @@ pub const MAX_QUERIED_NAMES: usize = 64;
 
 /// Most similar intents that are used if the intent itself is unknown.
 const MAX_SIMILAR_INTENTS: usize = 3;
+
+/// Most records of a tag, from the newest on, that are searched for tasks, corrections and ids.
+const MAX_SCANNED_RECORDS: usize = 10_000;
+
+/// Finds remembered intents that are like a new one, e.g. by embeddings; what it adds is capped like shared words.
+pub trait Similarity: std::fmt::Debug + Send + Sync {
+    /// Remembered intents (in the words of [`Engine::intents`]) with their similarity to `intent`, 0..=1.
+    fn candidates(&self, intent: &str) -> Vec<(String, f64)>;
+}
 
 /// Entity in [`Advice::tag`] of advice about a tool, which sums over all its tags.
 pub const ANY_ENTITY: &str = "*";
@@ -97,8 +112,12 @@ pub enum Cap {
     Environmental,
     /// The advice sums over different things (targets or approaches), so it neither recommends nor forbids one of them.
     Unspecific,
-    /// The advice is about another, similar intent.
+    /// The advice is about another, similar intent, or only the key of the intent is known.
     Similar,
+    /// All failures that imply "avoid" come from one task and one source.
+    OneTask,
+    /// A person said that a result was wrong, and fewer than two tasks have worked since.
+    Corrected,
 }
 
 /// Advice about one approach, one pair, one intent or one tool.
@@ -115,6 +134,9 @@ pub struct Advice {
     pub similarity: f64,
     /// Why the action was lowered to caution; `None` if it was not.
     pub capped: Option<Cap>,
+    /// The remembered intent that the advice is about, in the words it was first given; `None` for pairs and tools.
+    #[serde(default)]
+    pub intent: Option<String>,
     /// The records that the advice is based on, newest first, at most [`MAX_NAMED_MEGRAMS`].
     pub megrams: Vec<MegramId>,
     /// Number of records that the advice is based on.
@@ -129,6 +151,12 @@ pub struct Recall {
     pub sops: Vec<SopRecord>,
     /// Advice: first what to avoid, then what works, then what needs care.
     pub advice: Vec<Advice>,
+    /// What corrections taught, of this intent and alike ones; best first, one for each criterion.
+    pub lessons: Vec<Lesson>,
+    /// Notes of a person that share words with the intent.
+    pub notes: Vec<Note>,
+    /// What may work, if nothing is known to work for the intent itself; at most one.
+    pub hypotheses: Vec<Hypothesis>,
     /// The frame that records this recall, for the journal; empty without rules.
     pub frames: Vec<Frame>,
 }
@@ -136,36 +164,52 @@ pub struct Recall {
 impl Engine {
     /// Advice on an intent, for the tools of the plan and the targets of the request.
     ///
-    /// Reads the intent's own tag, its approaches, the exact pairs of `tools` × `targets` and a sum for each tool; if
-    /// the intent is unknown, up to three similar intents are read instead, at a discount.
+    /// Reads the tags of the intent itself (an equal key *and* equal words), the exact pairs of `tools` × `targets` and a
+    /// sum for each tool; if nothing is known about the intent itself, up to three alike intents, at a discount.
     ///
     /// The frames in the result are not applied, so that readers need no write access. The owner of the journal passes
     /// them to [`Engine::apply`].
     #[must_use]
     pub fn recall(&self, query: &RecallQuery<'_>, now_ms: i64) -> Recall {
+        self.recall_with(query, None, now_ms)
+    }
+
+    /// Like [`Engine::recall`], with more candidates for alike intents, e.g. those that are near by their embeddings.
+    #[must_use]
+    pub fn recall_with(&self, query: &RecallQuery<'_>, more: Option<&dyn Similarity>, now_ms: i64) -> Recall {
         let limit = query.limit.min(MAX_RECALL_ENTRIES);
         let space = intent_tag(query.intent);
         let tools: BTreeSet<&String> = query.tools.iter().take(MAX_QUERIED_NAMES).collect();
         let targets: BTreeSet<&String> = query.targets.iter().take(MAX_QUERIED_NAMES).collect();
 
-        let mut rules = Vec::new();
+        let of_slug = self.index.space(&space).into_iter();
+        let mut rules: Vec<MegramId> = of_slug
+            .filter(|(_, tag)| tag.entity() != ENV_LOCAL)
+            .flat_map(|(number, _)| self.rule_ids(number))
+            .collect();
+        let intents = &self.index.intents;
+        let more = more.map(|more| more.candidates(query.intent)).unwrap_or_default();
+        let alike = intents.similar(query.intent, more, MAX_SIMILAR_INTENTS);
+        let (same, same_slug) = (intents.same(query.intent), intents.same_slug(query.intent));
         let mut advice = Vec::new();
-        let mut exact = self.intent_advice(&space, 1.0, now_ms);
-        rules.extend(self.index.space(&space).into_iter().flat_map(|(number, _)| self.rule_ids(number)));
-        if exact.is_empty() {
-            for (slug, similarity) in self.index.intents.similar(query.intent, &slug(query.intent), MAX_SIMILAR_INTENTS)
-            {
-                exact.extend(self.intent_advice(&slug_space(&slug), similarity, now_ms));
+        for tier in [same.as_slice(), same_slug.as_slice(), &alike] {
+            if advice.is_empty() {
+                advice.extend(tier.iter().flat_map(|near| self.intent_advice(*near, now_ms)));
             }
         }
-        advice.append(&mut exact);
+        let works = |advice: &Advice| advice.scope == Scope::Approach && advice.potentials.action == Action::Exploit;
+        let own: Vec<&str> =
+            advice.iter().filter(|own| own.similarity == 1.0).map(|own| own.tag.entity.as_str()).collect();
+        let unknown = limit > 0 && !advice.iter().any(works);
+        let hypotheses =
+            unknown.then(|| self.hypothesis(query.intent, query.tools, &own, now_ms)).flatten().into_iter().collect();
         for tool in &tools {
             let space = tool_tag(tool);
             for target in &targets {
                 let entity = path_tag(target);
                 let Some(number) = self.index.number(&space, &entity) else { continue };
                 rules.extend(self.rule_ids(number));
-                advice.extend(self.index.tag(number).and_then(|tag| self.tag_advice(Scope::Pair, tag, 1.0, now_ms)));
+                advice.extend(self.index.tag(number).and_then(|tag| self.pair_advice(tag, now_ms)));
             }
             advice.extend(self.tool_advice(tool, &space, now_ms));
         }
@@ -176,36 +220,92 @@ impl Engine {
         rules.truncate(limit.div_ceil(2).min(MAX_RECALL_SOPS));
         advice.sort_by(by_urgency);
         advice.truncate(limit - rules.len());
-        let sops = self.sops(&rules);
-        Recall { sops, advice, frames: recalled(rules, now_ms) }
+        let near: Vec<Near> = same.or(same_slug).into_iter().chain(alike).collect();
+        Recall {
+            sops: self.sops(&rules),
+            advice,
+            lessons: self.lessons(&near, limit, now_ms),
+            notes: self.notes(query.intent, limit),
+            hypotheses,
+            frames: recalled(rules, now_ms),
+        }
     }
 
-    /// Advice from each tag of an intent: the intent itself and its approaches.
-    fn intent_advice(&self, space: &str, similarity: f64, now_ms: i64) -> Vec<Advice> {
-        let of_tag = |(_, tag): (u32, &TagEntry)| {
-            let scope = match tag.entity() {
-                ENV_LOCAL => Scope::Intent,
-                entity if is_approach(entity) => Scope::Approach,
-                _ => return None,
-            };
-            self.tag_advice(scope, tag, similarity, now_ms)
+    /// What a recall of the newest intent, or of the pair, of each tag advises; newest tags first, at most `limit`.
+    #[must_use]
+    pub fn overview(&self, limit: usize, now_ms: i64) -> Vec<Advice> {
+        let mut tags: Vec<&TagEntry> = self.index.live().map(|(_, tag)| tag).collect();
+        tags.sort_by_key(|tag| (Reverse(tag.aggregate.newest_ms), tag.tag()));
+        let advice = |tag: &TagEntry| {
+            if intent_slug(tag.space()).is_none() {
+                return self.pair_advice(tag, now_ms).filter(|_| Tag::can_be_a_rule(tag.space(), tag.entity()));
+            }
+            let number = self.index.number(tag.space(), tag.entity())?;
+            let own =
+                self.index.history(tag, &self.rows).map(|(_, row)| row.intent).find(|own| *own != EVERY_INTENT)?;
+            let known = self.index.intents.get(own)?;
+            let near = self.index.intents.same(known.text()).filter(|same| same.intent == own);
+            let near = near.unwrap_or(Near { intent: own, similarity: MAX_SIMILARITY });
+            self.approach_advice(number, tag, near, now_ms)
         };
-        self.index.space(space).into_iter().filter_map(of_tag).collect()
+        tags.into_iter().filter_map(advice).take(limit).collect()
     }
 
-    /// Advice from one tag; `None` if too little is known.
-    fn tag_advice(&self, scope: Scope, tag: &TagEntry, similarity: f64, now_ms: i64) -> Option<Advice> {
-        let (potentials, capped) = capped_action(scope, tag.aggregate.at(now_ms), similarity)?;
-        let newest = self.index.history(tag, &self.rows).take(MAX_NAMED_MEGRAMS);
+    /// Advice from each tag of a remembered intent: the intent itself and its approaches.
+    fn intent_advice(&self, near: Near, now_ms: i64) -> Vec<Advice> {
+        let Some(intent) = self.index.intents.get(near.intent) else { return Vec::new() };
+        let tags = self.index.space(&slug_space(intent.slug())).into_iter();
+        tags.filter_map(|(number, tag)| self.approach_advice(number, tag, near, now_ms)).collect()
+    }
+
+    /// Advice from one tag of a remembered intent; `None` if too little is known.
+    fn approach_advice(&self, number: u32, tag: &TagEntry, near: Near, now_ms: i64) -> Option<Advice> {
+        let scope = match tag.entity() {
+            ENV_LOCAL => Scope::Intent,
+            entity if is_approach(entity) => Scope::Approach,
+            _ => return None,
+        };
+        let (live, sums) = self.index.of_intent(number, near.intent);
+        let mut advice = self.tag_advice(scope, tag, near, &sums, now_ms)?;
+        advice.megrams_total = live as usize;
+        advice.intent = self.index.intents.get(near.intent).map(|intent| intent.text().to_owned());
+        Some(advice)
+    }
+
+    /// Advice from a tag that is not about an intent; `None` if too little is known.
+    fn pair_advice(&self, tag: &TagEntry, now_ms: i64) -> Option<Advice> {
+        let every = Near { intent: EVERY_INTENT, similarity: 1.0 };
+        self.tag_advice(Scope::Pair, tag, every, &tag.aggregate, now_ms)
+    }
+
+    /// Advice from the records of a tag about one intent, with their sums; `None` if too little is known.
+    fn tag_advice(&self, scope: Scope, tag: &TagEntry, near: Near, sums: &Aggregate, now_ms: i64) -> Option<Advice> {
+        let (mut potentials, mut capped) = capped_action(scope, sums.at(now_ms), near.similarity)?;
+        let rows = || self.rows_about(tag, near.intent);
+        capped = capped.or(match potentials.action {
+            Action::Avoid if !has_witnesses(rows().filter(Row::blames_the_approach), true) => Some(Cap::OneTask),
+            Action::Exploit if awaits_proof(rows()) => Some(Cap::Corrected),
+            Action::Ignore | Action::Exploit | Action::Avoid | Action::Caution => None,
+        });
+        if capped.is_some() {
+            potentials.action = Action::Caution;
+        }
         Some(Advice {
             scope,
             tag: tag.tag(),
             potentials,
-            similarity,
+            similarity: near.similarity,
             capped,
-            megrams: newest.map(|(_, row)| row.id).collect(),
+            intent: None,
+            megrams: rows().take(MAX_NAMED_MEGRAMS).map(|row| row.id).collect(),
             megrams_total: tag.live as usize,
         })
+    }
+
+    /// The newest records of a tag that concern an intent, newest first.
+    pub(super) fn rows_about(&self, tag: &TagEntry, intent: u32) -> impl Iterator<Item = Row> {
+        let history = self.index.history(tag, &self.rows).map(|(_, row)| row).take(MAX_SCANNED_RECORDS);
+        history.filter(move |row| intent == EVERY_INTENT || [intent, EVERY_INTENT].contains(&row.intent))
     }
 
     /// Advice from the sum over all tags of a tool; `None` if too little is known.
@@ -218,6 +318,7 @@ impl Engine {
             potentials,
             similarity: 1.0,
             capped,
+            intent: None,
             megrams: sum.newest.iter().map(|place| place.id).collect(),
             megrams_total: sum.live as usize,
         })
@@ -225,11 +326,11 @@ impl Engine {
 }
 
 /// Attention and decision times `similarity`, with the action that the scope allows and why it was lowered; `None` for
-/// too little attention.
+/// too little attention. Whether attention is too little does not depend on the similarity.
 fn capped_action(scope: Scope, sums: Sums, similarity: f64) -> Option<(Potentials, Option<Cap>)> {
-    let mut potentials = Potentials::new(sums.attention * similarity, sums.decision * similarity);
-    let blameless = Action::of(potentials.attention, (sums.decision - sums.excused) * similarity);
-    let capped = match (potentials.action, scope) {
+    let blameless = Action::of(sums.attention, sums.decision - sums.excused);
+    let action = Action::of(sums.attention, sums.decision);
+    let capped = match (action, scope) {
         (Action::Ignore, _) => return None,
         (Action::Caution, _) => None,
         (Action::Exploit | Action::Avoid, _) if similarity < 1.0 => Some(Cap::Similar),
@@ -237,10 +338,20 @@ fn capped_action(scope: Scope, sums: Sums, similarity: f64) -> Option<(Potential
         (Action::Avoid, _) if blameless != Action::Avoid => Some(Cap::Environmental),
         (Action::Exploit | Action::Avoid, _) => None,
     };
-    if capped.is_some() {
-        potentials.action = Action::Caution;
+    let action = if capped.is_some() { Action::Caution } else { action };
+    Some((Potentials { attention: sums.attention * similarity, decision: sums.decision * similarity, action }, capped))
+}
+
+/// Whether a person corrected a result, and fewer than two tasks have worked since; rows newest first.
+fn awaits_proof(rows: impl Iterator<Item = Row>) -> bool {
+    let mut worked = BTreeSet::new();
+    for row in rows {
+        if row.correction || worked.len() >= MIN_DISTINCT_TASKS {
+            return row.correction && worked.len() < MIN_DISTINCT_TASKS;
+        }
+        worked.extend((row.sigma > 0.0).then_some(row.task).filter(|task| *task != 0));
     }
-    Some((potentials, capped))
+    false
 }
 
 /// Order of advice: avoid, exploit, caution; then by similarity, scope and attention.

@@ -4,6 +4,8 @@
 //! query needs. The reference stays put until exponents grow, so a long burst costs one rounding a record, and the
 //! sums carry their rounding error along (Neumaier), so a million equal terms do not drift.
 
+use serde::{Deserialize, Serialize};
+
 use crate::engine::potential::{days_between, decay};
 
 /// Largest exponent of a weight before the reference time moves: far from overflow, and large enough that moves (which
@@ -44,7 +46,7 @@ pub(crate) struct Sums {
 }
 
 /// A sum with its accumulated rounding error (Neumaier summation).
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct Compensated {
     /// The sum, as rounded at each addition.
     pub(crate) sum: f64,
@@ -81,7 +83,7 @@ impl Compensated {
 /// The sums of all records that share one decay rate, weighted as of `reference_ms`.
 ///
 /// Failures caused by the environment have an accumulator of their own.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Accumulator {
     /// Decay rate of the records, per day.
     pub(crate) k: f64,
@@ -133,7 +135,7 @@ impl Accumulator {
 }
 
 /// The decayed sums of one tag, or of one tool over many tags.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Aggregate {
     /// One accumulator for each decay rate, and one for its failures caused by the environment.
     pub(crate) accumulators: Vec<Accumulator>,

@@ -7,7 +7,7 @@ use std::{
 
 use super::Engine;
 use crate::{
-    engine::{index::term, row::Row},
+    engine::{index::term, lexical::EVERY_INTENT, row::Row},
     record::{
         ApplyError, DeletionReason, Frame, Level, Megram, MegramId, Offset, RuleKind, Watermark,
         quantization::DEMOTED_DECAY, tag,
@@ -76,7 +76,7 @@ impl Engine {
 
     /// Fails if one of these records is of level T, which never changes.
     fn expect_no_law(&self, ids: &[MegramId]) -> Result<(), ApplyError> {
-        let law = |id: &&MegramId| self.rules.get(id).is_some_and(|megram| megram.level == Level::T);
+        let law = |id: &&MegramId| self.rules.get(id).is_some_and(|megram| megram.is_law());
         ids.iter().find(law).map_or(Ok(()), |id| Err(ApplyError::Immutable { id: *id }))
     }
 
@@ -101,13 +101,11 @@ impl Engine {
         if megram.level.is_live() {
             self.add_live(megram, at);
         }
-        match megram.level {
-            Level::M if at.is_none() => self.held.insert(megram.id, Arc::new(megram.clone())),
-            Level::M => {}
-            Level::K | Level::C | Level::T => {
-                self.keep_whole(megram);
-                at.into_iter().for_each(|at| self.set_offset(megram.id, at));
-            }
+        if megram.stays_whole() {
+            self.keep_whole(megram);
+            at.into_iter().for_each(|at| self.set_offset(megram.id, at));
+        } else if at.is_none() {
+            self.held.insert(megram.id, Arc::new(megram.clone()));
         }
     }
 
@@ -118,7 +116,11 @@ impl Engine {
             (self.decays.len() - 1) as u8
         });
         let tag = self.index.intern(&megram.space, &megram.entity);
-        let row = Row { tag, at, ..Row::of(megram, k) };
+        // What speaks against a rule, and the rule itself, concern all intents of the tag.
+        let own = megram.level == Level::M && megram.provenance.contradicts.is_none();
+        let slug = tag::intent_slug(&megram.space).filter(|_| own);
+        let intent = slug.map_or(EVERY_INTENT, |slug| self.index.intents.hold(slug, megram.intent.as_deref()));
+        let row = Row { tag, at, intent, ..Row::of(megram, k) };
         let slot = self.rows.insert(&row);
         self.index.add_live(slot, &term(&row, &self.decays), &mut self.rows);
         self.newest_id = self.newest_id.max(Some(megram.id));

@@ -2,8 +2,6 @@
 
 use std::io::{self, BufReader, BufWriter, Read, Write};
 
-use crate::record::MegramId;
-
 /// Size of the read and write buffers in bytes; larger reads and writes bypass the buffers.
 const BUFFER_BYTES: usize = 32 * 1024;
 
@@ -11,7 +9,7 @@ const BUFFER_BYTES: usize = 32 * 1024;
 const MAX_TEXT_BYTES: usize = 1024 * 1024;
 
 /// Version of the layout of an encoded engine; other versions are not decoded, and the journal is replayed instead.
-pub(super) const STATE_VERSION: u32 = 1;
+pub(super) const STATE_VERSION: u32 = 2;
 
 /// Why bytes are not a valid encoded engine.
 #[derive(Debug, thiserror::Error)]
@@ -54,18 +52,6 @@ impl<'a> Encoder<'a> {
         self.bytes(&number.to_le_bytes())
     }
 
-    pub(super) fn i64(&mut self, number: i64) -> io::Result<()> {
-        self.bytes(&number.to_le_bytes())
-    }
-
-    pub(super) fn f64(&mut self, number: f64) -> io::Result<()> {
-        self.u64(number.to_bits())
-    }
-
-    pub(super) fn id(&mut self, id: MegramId) -> io::Result<()> {
-        self.bytes(&id.as_u128().to_le_bytes())
-    }
-
     pub(super) fn text(&mut self, text: &str) -> io::Result<()> {
         self.u32(text.len() as u32)?;
         self.bytes(text.as_bytes())
@@ -99,41 +85,15 @@ impl<'a> Decoder<'a> {
         Self(BufReader::with_capacity(BUFFER_BYTES, input))
     }
 
-    /// Reads exactly as many bytes as the slice has.
-    pub(super) fn fill(&mut self, bytes: &mut [u8]) -> Result<(), InvalidState> {
-        Ok(self.0.read_exact(bytes)?)
-    }
-
     /// Reads `N` bytes.
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], InvalidState> {
+    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], InvalidState> {
         let mut bytes = [0; N];
-        self.fill(&mut bytes)?;
+        self.0.read_exact(&mut bytes)?;
         Ok(bytes)
     }
 
     pub(super) fn u32(&mut self) -> Result<u32, InvalidState> {
         self.array().map(u32::from_le_bytes)
-    }
-
-    pub(super) fn u64(&mut self) -> Result<u64, InvalidState> {
-        self.array().map(u64::from_le_bytes)
-    }
-
-    pub(super) fn i64(&mut self) -> Result<i64, InvalidState> {
-        self.array().map(i64::from_le_bytes)
-    }
-
-    pub(super) fn f64(&mut self) -> Result<f64, InvalidState> {
-        self.u64().map(f64::from_bits)
-    }
-
-    /// Reads a boolean, encoded as u32; any number except 0 is true.
-    pub(super) fn flag(&mut self) -> Result<bool, InvalidState> {
-        self.u32().map(|flag| flag != 0)
-    }
-
-    pub(super) fn id(&mut self) -> Result<MegramId, InvalidState> {
-        self.array().map(|bytes| MegramId::from_u128(u128::from_le_bytes(bytes)))
     }
 
     pub(super) fn text(&mut self) -> Result<String, InvalidState> {
@@ -142,7 +102,7 @@ impl<'a> Decoder<'a> {
             return Err(InvalidState::Malformed { what: "a text's length" });
         }
         let mut bytes = vec![0; length];
-        self.fill(&mut bytes)?;
+        self.0.read_exact(&mut bytes)?;
         String::from_utf8(bytes).map_err(|_| InvalidState::Malformed { what: "a text" })
     }
 
@@ -152,7 +112,7 @@ impl<'a> Decoder<'a> {
 
     /// Reads the length of a list. No memory is reserved for it, so a wrong length fails at the end of the input.
     pub(super) fn length(&mut self) -> Result<u64, InvalidState> {
-        let length = self.u64()?;
+        let length = self.array().map(u64::from_le_bytes)?;
         if length >= u64::from(u32::MAX) {
             Err(InvalidState::Malformed { what: "a list's length" })
         } else {

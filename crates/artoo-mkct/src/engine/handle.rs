@@ -5,6 +5,8 @@ use std::{
     sync::Arc,
 };
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     clock::Clocks,
     engine::{index::Index, row::Row, rows::Rows, shards::Shards},
@@ -20,7 +22,7 @@ pub const MAX_DISTINCT_DECAYS: usize = 16;
 /// All records of a memory in RAM: replays frames, answers queries, and returns a frame for each change.
 ///
 /// No method reads a clock or waits; the present time is an argument. Only [`Engine::get`] and the exports do I/O,
-/// through the [`RecordSource`] that was attached. A record takes 48 bytes of RAM once [`Engine::set_offset`] was
+/// through the [`RecordSource`] that was attached. A record takes 56 bytes of RAM once [`Engine::set_offset`] was
 /// called; rules and laws stay in RAM with their texts.
 ///
 /// A clone shares all data with its original and costs a few pointers; later changes are copied page by page. So a
@@ -54,7 +56,7 @@ pub struct Engine {
 }
 
 /// The rule of one kind for one tag, and the evidence that was used for rules.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RuleSlot {
     /// The rule; `None` if it was not made yet, demoted or deleted.
     pub(crate) rule: Option<MegramId>,

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use crate::{
     engine::{
         aggregate::{Aggregate, Term},
-        lexical::IntentIndex,
+        lexical::{EVERY_INTENT, IntentIndex},
         pages::Pages,
         row::{NONE, Row},
         rows::Rows,
@@ -79,6 +79,8 @@ pub(crate) struct Index {
     pub(crate) intents: IntentIndex,
     /// Number of tags with records of level M or K.
     pub(super) live_tags: usize,
+    /// Of tags about an intent: number and decayed sums of the records about one remembered intent, by tag and intent.
+    pub(super) by_intent: Shards<(u32, u32), (u32, Aggregate)>,
 }
 
 impl Index {
@@ -145,9 +147,6 @@ impl Index {
                 (self.tags.len() - 1) as u32
             }
         };
-        if let Some(slug) = tag::intent_slug(space).filter(|_| self.spaces.get(space).is_none()) {
-            self.intents.insert(slug);
-        }
         self.enter(number, &tag);
         number
     }
@@ -181,6 +180,9 @@ impl Index {
         let first = tag.live == 1;
         self.live_tags += usize::from(first);
         let names = tag::tools_of(tag.space(), tag.entity());
+        if tag::intent_slug(tag.space()).is_some() {
+            self.add_by_intent(row.tag, row.intent, term);
+        }
         for name in names {
             if self.tools.get(name.as_str()).is_none() {
                 self.tools.insert(name.as_str().into(), Tool::default());
@@ -193,6 +195,24 @@ impl Index {
             tool.live += 1;
             name_newest(&mut tool.newest, row.place());
         }
+    }
+
+    /// Adds a record to the sums of a tag and an intent.
+    fn add_by_intent(&mut self, tag: u32, intent: u32, term: &Term) {
+        let (mut live, mut sums) = self.by_intent.remove(&(tag, intent)).unwrap_or_default();
+        live += 1;
+        sums.add(term);
+        self.by_intent.insert((tag, intent), (live, sums));
+    }
+
+    /// Number and sums of the records of a tag about one intent, with those that concern all intents of the tag.
+    pub(crate) fn of_intent(&self, tag: u32, intent: u32) -> (u32, Aggregate) {
+        let mut both = self.by_intent.get(&(tag, intent)).cloned().unwrap_or_default();
+        if let Some((live, sums)) = self.by_intent.get(&(tag, EVERY_INTENT)).filter(|_| both.0 > 0) {
+            both.0 += live;
+            both.1.merge(sums);
+        }
+        both
     }
 
     /// The slots and rows of the records of a tag, newest first.
@@ -210,8 +230,9 @@ impl Index {
     /// Removes the records in the slots `gone` from a tag and recalculates its sums; returns whether any are left.
     pub(crate) fn unlink(&mut self, number: u32, gone: &BTreeSet<u32>, decays: &[f64], rows: &mut Rows) -> bool {
         let Some(tag) = self.tag(number) else { return false };
-        let kept: Vec<u32> =
-            self.history(tag, rows).map(|(slot, _)| slot).filter(|slot| !gone.contains(slot)).collect();
+        let history: Vec<(u32, Row)> = self.history(tag, rows).collect();
+        let of_intent = tag::intent_slug(tag.space()).is_some();
+        let kept: Vec<u32> = history.iter().map(|(slot, _)| *slot).filter(|slot| !gone.contains(slot)).collect();
         let aggregate = Aggregate::of(kept.iter().filter_map(|slot| rows.get(*slot)).map(|row| term(&row, decays)));
         for (position, slot) in kept.iter().enumerate() {
             let Some(mut row) = rows.get(*slot) else { continue };
@@ -219,6 +240,16 @@ impl Index {
             if row.older != older {
                 row.older = older;
                 rows.set(*slot, &row);
+            }
+        }
+        if of_intent {
+            history.iter().for_each(|(_, row)| drop(self.by_intent.remove(&(number, row.intent))));
+            for (slot, row) in history.iter().rev() {
+                if gone.contains(slot) {
+                    self.intents.release(row.intent);
+                } else {
+                    self.add_by_intent(number, row.intent, &term(row, decays));
+                }
             }
         }
         let Some(tag) = self.tags.get_mut(number as usize) else { return false };
@@ -265,9 +296,6 @@ impl Index {
             return;
         }
         self.spaces.remove(tag.space());
-        if let Some(slug) = tag::intent_slug(tag.space()) {
-            self.intents.remove(slug);
-        }
     }
 }
 

@@ -6,7 +6,7 @@ mod codec;
 pub(crate) mod handle;
 mod history;
 pub(crate) mod index;
-mod lexical;
+pub(crate) mod lexical;
 mod pages;
 pub(crate) mod potential;
 mod query;

@@ -42,19 +42,8 @@ impl<T: Clone, const PAGE: usize> Pages<T, PAGE> {
         self.len += 1;
     }
 
-    /// Appends a page of items. All pages but the last one must be full.
-    pub(crate) fn push_page(&mut self, page: Vec<T>) {
-        self.len += page.len();
-        Arc::make_mut(&mut self.pages).push(Arc::new(page));
-    }
-
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
         self.pages.iter().flat_map(|page| page.iter())
-    }
-
-    /// The items of each page, in order.
-    pub(crate) fn pages(&self) -> impl Iterator<Item = &[T]> {
-        self.pages.iter().map(|page| page.as_slice())
     }
 }
 

@@ -57,7 +57,7 @@ impl Engine {
 
     /// All records without their texts, newest id first.
     pub fn heads(&self) -> impl Iterator<Item = MegramHead> {
-        let mut rules = self.rules.values().rev().filter(|whole| whole.level != Level::K).peekable();
+        let mut rules = self.rules.values().rev().filter(|whole| !whole.level.is_live()).peekable();
         let mut rows = self.rows.by_id_newest_first().peekable();
         std::iter::from_fn(move || match (rows.peek(), rules.peek()) {
             (Some((id, _)), Some(rule)) if rule.id > *id => rules.next().map(|rule| MegramHead::from(rule.as_ref())),

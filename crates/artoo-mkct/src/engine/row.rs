@@ -1,16 +1,22 @@
-//! The row of a record of level M or K, as held in RAM: 48 bytes, whatever the length of its text.
+//! The row of a record of level M or K, as held in RAM: 56 bytes, whatever the length of its text.
 //!
 //! Few combinations of magnitude, valence, decay, state, level and failure class occur, so a row stores only the number
 //! of its combination. A row stores no time if its decay began at the time in its id; other times are in a table of
 //! [`super::rows::Rows`].
 
-use crate::record::{FailureClass, Level, Megram, MegramId, Offset, State, Watermark, hash::fnv1a};
+use crate::{
+    engine::lexical::EVERY_INTENT,
+    record::{Detail, FailureClass, Level, Megram, MegramId, Offset, State, Watermark, hash::fnv1a},
+};
 
 /// Bytes of an encoded row.
-pub(crate) const ROW_BYTES: usize = 48;
+pub(crate) const ROW_BYTES: usize = 56;
 
 /// Bytes of an encoded combination of magnitude, valence, decay, state, level and failure class.
 pub(crate) const KIND_BYTES: usize = 20;
+
+/// Offset of the combination number in an encoded row, in bytes.
+const KIND_AT: usize = 44;
 
 /// The value of `Row::older` or `Row::tag` that means "none".
 pub(crate) const NONE: u32 = u32::MAX;
@@ -20,6 +26,9 @@ const HELD: u64 = u64::MAX;
 
 /// The combination number that marks a row as deleted.
 const DEAD: u32 = u32::MAX;
+
+/// Flag of a combination: a person said that a result was wrong.
+const CORRECTION: u8 = 1 << 3;
 
 /// Bit of the combination number: set if the decay did not begin at the time in the id.
 const STARTS_APART: u32 = 1 << 31;
@@ -57,6 +66,10 @@ pub(crate) struct Row {
     pub(crate) class: Option<FailureClass>,
     /// Whether the record says that other records contradict a rule, rather than what happened.
     pub(crate) dissonance: bool,
+    /// Whether a person said with the record that a result was wrong.
+    pub(crate) correction: bool,
+    /// The number of the record's intent; 0 if it concerns all intents of the tag, or the tag is not about an intent.
+    pub(crate) intent: u32,
 }
 
 impl Row {
@@ -78,6 +91,8 @@ impl Row {
             level: megram.level,
             class: megram.failure_class,
             dissonance: megram.is_dissonance(),
+            correction: megram.detail == Some(Detail::Correction),
+            intent: EVERY_INTENT,
         }
     }
 
@@ -89,6 +104,11 @@ impl Row {
     /// Whether the record is a failure caused by the environment, which is not evidence against an approach.
     pub(crate) fn blames_the_environment(&self) -> bool {
         self.sigma < 0.0 && self.class == Some(FailureClass::Environmental)
+    }
+
+    /// Whether the record is a failure that the environment did not cause.
+    pub(crate) fn blames_the_approach(&self) -> bool {
+        self.sigma < 0.0 && !self.blames_the_environment()
     }
 
     /// Whether the record's decay began at another time than that in its id.
@@ -107,6 +127,7 @@ impl Row {
             join(self.tag, self.older),
             join(self.task, self.source),
             join(self.content, kind),
+            join(self.intent, 0),
         ];
         let mut bytes = [0; ROW_BYTES];
         for (out, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
@@ -130,6 +151,7 @@ impl Row {
         let (tag, older) = split(next());
         let (task, source) = split(next());
         let (content, kind) = split(next());
+        let (intent, _) = split(next());
         if kind == DEAD {
             return None;
         }
@@ -148,8 +170,10 @@ impl Row {
             k,
             state: State::ALL.get(usize::from(state)).copied().unwrap_or(State::Refine),
             level: if level == 1 { Level::K } else { Level::M },
-            class: class_of(flags >> 1),
+            class: class_of(flags >> 1 & 3),
             dissonance: flags & 1 == 1,
+            correction: flags & CORRECTION != 0,
+            intent,
         })
     }
 
@@ -168,21 +192,26 @@ impl Row {
         f.copy_from_slice(&self.f.to_le_bytes());
         sigma.copy_from_slice(&self.sigma.to_le_bytes());
         let level = u8::from(self.level == Level::K);
-        small.copy_from_slice(&[self.k, state as u8, level, class << 1 | u8::from(self.dissonance)]);
+        small.copy_from_slice(&[
+            self.k,
+            state as u8,
+            level,
+            class << 1 | u8::from(self.dissonance) | if self.correction { CORRECTION } else { 0 },
+        ]);
         bytes
     }
 }
 
 /// Marks an encoded row as deleted; its id can still be read.
 pub(crate) fn kill(bytes: &mut [u8; ROW_BYTES]) {
-    if let Some(kind) = bytes.last_chunk_mut() {
-        *kind = DEAD.to_le_bytes();
+    if let Some(kind) = bytes.get_mut(KIND_AT..KIND_AT + 4) {
+        kind.copy_from_slice(&DEAD.to_le_bytes());
     }
 }
 
 /// Whether an encoded row is marked as deleted.
 pub(crate) fn is_dead(bytes: &[u8; ROW_BYTES]) -> bool {
-    bytes.last_chunk().is_some_and(|kind| *kind == DEAD.to_le_bytes())
+    bytes.get(KIND_AT..KIND_AT + 4) == Some(&DEAD.to_le_bytes())
 }
 
 /// Reads the id of an encoded row.

@@ -1,4 +1,4 @@
-//! Random operations against a plain list of records that follows the same rules by brute force.
+//! Compares the engine, over random operations, with a plain list of records that follows the same rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,11 +23,12 @@ const TAGS: [(&str, &str); 5] = [
     ("tool:glob", "path:/x"),
 ];
 
+/// An event of a task under a tag.
 fn event(space: &str, entity: &str, state: State, task: &str) -> NewMegram {
     NewMegram::new(Tag::new(space, entity), state, format!("{state:?} in {task}")).task(task)
 }
 
-/// An engine rebuilt from frames that went through their text form.
+/// An engine rebuilt from frames that were converted to text and back.
 #[track_caller]
 fn replayed(frames: &[Frame]) -> Engine {
     let mut engine = Engine::new();
@@ -45,16 +46,17 @@ fn all(engine: &Engine) -> Vec<Megram> {
     all
 }
 
-/// The shares behind a tag.
+/// The contributions of the records under a tag.
 fn why(engine: &Engine, space: &str, entity: &str, now_ms: i64) -> Vec<Contribution> {
     engine.why(&Tag::new(space, entity), now_ms).collect()
 }
 
-/// What can be made a rule, without the sums, whose last bit depends on the order they were added in.
+/// The tags that qualify for a rule, without the sums, whose last bit depends on the order of additions.
 fn tickets(engine: &Engine, now_ms: i64) -> Vec<(PromotionTicket, Vec<Evidence>)> {
     engine.promotions(now_ms).into_iter().map(|promotion| (promotion.ticket, promotion.evidence)).collect()
 }
 
+/// An operation on a memory.
 #[derive(Debug, Clone)]
 enum Operation {
     Write { tag: usize, state: usize, task: u8, source: u8, environmental: bool, times: u8 },
@@ -67,6 +69,7 @@ enum Operation {
     Reopen,
 }
 
+/// A random operation.
 fn operation() -> impl Strategy<Value = Operation> {
     prop_oneof![
         8 => (0..TAGS.len(), 0..State::ALL.len(), 0..5_u8, 0..5_u8, any::<bool>(), 1..6_u8).prop_map(
@@ -84,7 +87,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// The list, and the rules by brute force.
+/// A plain list of records, with the rules of the engine implemented by searching the list.
 #[derive(Default)]
 struct Naive {
     records: Vec<Megram>,
@@ -92,26 +95,32 @@ struct Naive {
     used: BTreeMap<(String, String, RuleKind), (i64, MegramId)>,
 }
 
+/// Whether a record is filed under a tag.
 fn is_under(m: &Megram, tag: (&str, &str)) -> bool {
     (m.space.as_str(), m.entity.as_str()) == tag
 }
 
+/// Whether a record is a failure that the environment caused.
 fn is_excused(m: &Megram) -> bool {
     m.sigma < 0.0 && m.failure_class == Some(FailureClass::Environmental)
 }
 
+/// When the decay of a record began.
 fn start(m: &Megram) -> i64 {
     m.demoted_at_ms.map_or(m.created_at_ms, |at| at.max(m.created_at_ms).max(m.last_recalled_at_ms.unwrap_or(at)))
 }
 
+/// The weight that a record has left.
 fn left(m: &Megram, now_ms: i64) -> f64 {
     m.f * (-m.k * (now_ms - start(m)) as f64 / DAY as f64).exp()
 }
 
+/// The time of the newest record, or `now_ms` if that is later.
 fn newest<'a>(records: impl Iterator<Item = &'a Megram>, now_ms: i64) -> i64 {
     records.map(start).fold(now_ms, i64::max)
 }
 
+/// Attention and decision of records.
 fn sums<'a>(records: impl Iterator<Item = &'a Megram> + Clone, now_ms: i64) -> (f64, f64) {
     let now_ms = newest(records.clone(), now_ms);
     records.fold((0.0, 0.0), |(attention, decision), m| {
@@ -120,20 +129,24 @@ fn sums<'a>(records: impl Iterator<Item = &'a Megram> + Clone, now_ms: i64) -> (
 }
 
 impl Naive {
+    /// The records of levels M and K under a tag.
     fn live<'a>(&'a self, tag: (&'a str, &'a str)) -> impl Iterator<Item = &'a Megram> + Clone {
         self.records.iter().filter(move |m| is_under(m, tag) && matches!(m.level, Level::M | Level::K))
     }
 
+    /// The rules of a tag.
     fn rules(&self, tag: (&str, &str)) -> Vec<Megram> {
         self.records.iter().filter(|m| is_under(m, tag) && m.level == Level::C).cloned().collect()
     }
 
+    /// Number of distinct tasks whose records contradict a rule with this valence.
     fn opposing_tasks(&self, tag: (&str, &str), sigma: f64) -> usize {
         let opposes = |m: &&Megram| m.sigma * sigma < 0.0 && !is_excused(m);
         self.live(tag).filter(opposes).filter_map(|m| m.task.clone()).collect::<BTreeSet<_>>().len()
     }
 
-    /// Experience after a place, three a task, four a source, strongest first.
+    /// The events of a tag after a position that count as evidence: at most three of a task and four of a source,
+    /// strongest first.
     fn fresh(&self, tag: (&str, &str), after: Option<(i64, MegramId)>, now_ms: i64) -> Vec<Megram> {
         let counts = |m: &&Megram| m.level == Level::M && !m.is_dissonance() && !is_excused(m);
         let mut fresh: Vec<Megram> = self
@@ -158,7 +171,7 @@ impl Naive {
         fresh
     }
 
-    /// Which rules a sweep must say are contradicted, each with its sign and the evidence.
+    /// The rules that a sweep must report as contradicted, with their valence and the evidence.
     fn contradicted(&self, tag: (&str, &str), now_ms: i64) -> Vec<(MegramId, f64, Vec<MegramId>)> {
         let now_ms = newest(self.live(tag), now_ms);
         let said = |sigma: f64| {
@@ -177,6 +190,7 @@ impl Naive {
         self.rules(tag).iter().filter_map(is_contradicted).collect()
     }
 
+    /// Applies a sweep to the list, and asserts that the engine's frames say the same.
     fn sweep(&mut self, frames: &[Frame], now_ms: i64) {
         let mut said: BTreeMap<MegramId, Megram> = BTreeMap::new();
         for frame in frames {
@@ -219,6 +233,7 @@ impl Naive {
         self.records.retain(|m| !is_under(m, gone) || matches!(m.level, Level::C | Level::T));
     }
 
+    /// Asserts that an engine has the records and potentials of the list.
     fn check(&self, engine: &Engine, now_ms: i64) {
         let mut expected = self.records.clone();
         expected.sort_by_key(|m| m.id);
@@ -255,12 +270,13 @@ impl Naive {
     }
 }
 
+/// Asserts that two numbers are equal except for rounding.
 #[track_caller]
 fn close(found: f64, expected: f64, attention: f64) {
     assert!((found - expected).abs() <= 1e-12 * attention + 1e-300, "{found} against {expected}");
 }
 
-/// Engine, list, journal and clock side by side.
+/// An engine, its plain list, the frames so far, and the clock.
 struct Pair {
     engine: Engine,
     naive: Naive,
@@ -269,6 +285,7 @@ struct Pair {
 }
 
 impl Pair {
+    /// Performs an operation on both, and compares them.
     fn step(&mut self, operation: &Operation) {
         let now_ms = self.now_ms;
         match *operation {
@@ -325,6 +342,7 @@ impl Pair {
         }
     }
 
+    /// Makes every possible rule in both.
     fn promote(&mut self, now_ms: i64) {
         for promotion in self.engine.promotions(now_ms) {
             let frame = self.engine.promote(&promotion.ticket, "rule", now_ms).unwrap();
@@ -346,6 +364,7 @@ impl Pair {
         }
     }
 
+    /// Adds the record of a frame to the list.
     fn written(&mut self, frame: Frame, now_ms: i64) {
         let Frame::Written { megram } = &frame else { panic!("{frame:?}") };
         let created = newest(self.naive.live((&megram.space, &megram.entity)), now_ms);
@@ -360,7 +379,7 @@ proptest! {
 
     #[doc = "holds: principle 8"]
     #[test]
-    fn the_engine_agrees_with_a_plain_list(operations in prop::collection::vec(operation(), 1..80)) {
+    fn engine_agrees_with_a_plain_list(operations in prop::collection::vec(operation(), 1..80)) {
         let mut pair = Pair { engine: Engine::new(), naive: Naive::default(), frames: Vec::new(), now_ms: NOW };
         let law = pair.engine.write_thinking(&Tag::new("law:0", "env:local"), "never deceive", NOW).unwrap().unwrap();
         let Frame::Written { megram } = &law else { panic!("{law:?}") };

@@ -1,7 +1,7 @@
 //! Writing records: events, feedback against rules, and laws.
 
 use super::Engine;
-use crate::record::{Frame, Level, Megram, MegramId, NewMegram, Provenance, Quantum, State, Tag, WriteError};
+use crate::record::{Detail, Frame, Level, Megram, MegramId, NewMegram, Provenance, Quantum, State, Tag, WriteError};
 
 impl Engine {
     /// Writes an event as a record of level M; returns the frame for the journal.
@@ -16,6 +16,8 @@ impl Engine {
             content: draft.content,
             failure_class: draft.failure_class,
             task: draft.task,
+            intent: draft.intent,
+            detail: draft.detail,
             provenance: Provenance { source: draft.source, ..Provenance::default() },
             ..Megram::new(Level::M, created_at_ms, draft.tag, draft.state, draft.quantum)
         };
@@ -56,12 +58,24 @@ impl Engine {
     /// [`WriteError::Immutable`] when the tag has another law, [`WriteError::Invalid`] when the record is not valid;
     /// then nothing changed.
     pub fn write_thinking(&mut self, tag: &Tag, content: &str, now_ms: i64) -> Result<Option<Frame>, WriteError> {
+        self.think(tag, content, None, now_ms)
+    }
+
+    /// Writes a record at level T, a law if `detail` is `None`; `None` if the tag has the same text already.
+    pub(crate) fn think(
+        &mut self,
+        tag: &Tag,
+        content: &str,
+        detail: Option<Detail>,
+        now_ms: i64,
+    ) -> Result<Option<Frame>, WriteError> {
         if let Some(law) = self.thinking().find(|law| law.tag() == *tag) {
             let same = law.content == content;
             return if same { Ok(None) } else { Err(WriteError::Immutable { id: law.id }) };
         }
         let megram = Megram {
             content: content.to_owned(),
+            detail,
             ..Megram::new(Level::T, now_ms, tag.clone(), State::Accept, Quantum { f: 1.0, sigma: 1.0, k: 0.0 })
         };
         self.accept(megram).map(Some)

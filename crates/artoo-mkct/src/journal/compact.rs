@@ -37,7 +37,7 @@ pub(crate) struct Compacted {
 #[derive(Debug, Default)]
 struct Deletions {
     /// Deleted records, with when and why each was deleted.
-    gone: HashMap<MegramId, Gone>,
+    gone: HashMap<MegramId, DeletionInfo>,
     /// Offset of the frame with the last recall of each rule.
     last_recall: HashMap<MegramId, Offset>,
     /// The present rule of each tag and kind.
@@ -46,7 +46,7 @@ struct Deletions {
 
 /// When (Unix milliseconds) and why a record was deleted.
 #[derive(Debug, Clone, Copy)]
-struct Gone {
+struct DeletionInfo {
     /// When the record was deleted, Unix milliseconds.
     at_ms: i64,
     /// Why the record was deleted; `None` for a rule that was replaced by another.
@@ -59,14 +59,14 @@ impl Deletions {
         match frame {
             Frame::Deleted { ids, at_ms, reason } => {
                 for id in ids {
-                    self.gone.entry(*id).or_insert(Gone { at_ms: *at_ms, reason: Some(*reason) });
+                    self.gone.entry(*id).or_insert(DeletionInfo { at_ms: *at_ms, reason: Some(*reason) });
                 }
             }
             Frame::Promoted { rule, rule_kind, .. } => {
                 let tag = (rule.space.clone(), rule.entity.clone(), *rule_kind);
                 if let Some(replaced) = self.present_rules.insert(tag, rule.id).filter(|replaced| *replaced != rule.id)
                 {
-                    self.gone.entry(replaced).or_insert(Gone { at_ms: rule.created_at_ms, reason: None });
+                    self.gone.entry(replaced).or_insert(DeletionInfo { at_ms: rule.created_at_ms, reason: None });
                 }
             }
             Frame::Demoted { id, .. } => self.present_rules.retain(|_, present_rules| present_rules != id),
@@ -107,7 +107,7 @@ pub(crate) fn compact(disk: &dyn Disk, old: &Journal, keep_from_ms: i64) -> Resu
         .map_err(io::Error::other)?;
         result.and_then(|()| rewrite.finish())
     });
-    let Copied { end, last, moved } = match copied {
+    let CopyResult { end, last, moved } = match copied {
         Ok(copied) => copied,
         Err(error) => {
             // The unfinished file takes disk space, which may be the reason for the failure.
@@ -140,7 +140,7 @@ fn publish(disk: &dyn Disk, beside: &Path, path: &Path, new: Arc<dyn DiskFile>) 
 }
 
 /// The end, the last entry and the record offsets of a compacted journal.
-struct Copied {
+struct CopyResult {
     end: u64,
     last: (Offset, u32),
     moved: Vec<(MegramId, Offset)>,
@@ -215,14 +215,14 @@ impl<'a> Rewrite<'a> {
     }
 
     /// Writes which evidence the dropped rules have used, and the final note about the sync.
-    fn finish(&mut self) -> io::Result<Copied> {
+    fn finish(&mut self) -> io::Result<CopyResult> {
         for ((space, entity, rule_kind), watermark) in std::mem::take(&mut self.marks) {
             self.put_unless(false, &Frame::Marked { space, entity, rule_kind, watermark })?;
         }
         let end = self.at;
         self.put(|encoded| encoded.note(&Note::Synced { end }))?;
         self.out.flush()?;
-        Ok(Copied { end: self.at, last: self.last, moved: std::mem::take(&mut self.moved) })
+        Ok(CopyResult { end: self.at, last: self.last, moved: std::mem::take(&mut self.moved) })
     }
 
     /// Writes a frame unless `skipped`.

@@ -92,7 +92,7 @@ pub enum JournalError {
         source: io::Error,
     },
     /// An earlier write or sync failed, so the journal accepts no more frames; it must be reopened.
-    #[error("{path:?} failed earlier and takes no more")]
+    #[error("{path:?} accepts no writes after an earlier failure")]
     Failed {
         /// Path of the failed journal.
         path: PathBuf,

@@ -1,4 +1,4 @@
-//! The journal on real files: round trips, torn tails, damage, locks, versions.
+//! Tests of the journal on real files: round trips, torn tails, damage, locks, versions.
 
 use std::{fs, io::Write as _, path::PathBuf, process, sync::Arc};
 
@@ -12,17 +12,20 @@ use crate::{
     record::{DeletionReason, Frame, FrameProblem, MegramId, NewMegram, Offset, Quantum, State, Tag},
 };
 
+/// A temporary folder and the path of a journal in it.
 struct Place {
     _folder: TempDir,
     path: PathBuf,
 }
 
+/// A new temporary folder for a journal.
 fn place() -> Place {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory.journal");
     Place { _folder: folder, path }
 }
 
+/// Frames of this number of records.
 fn frames(count: usize) -> Vec<Frame> {
     let mut engine = Engine::new();
     let draft =
@@ -30,7 +33,7 @@ fn frames(count: usize) -> Vec<Frame> {
     (0..count).map(|i| engine.write(draft(i), i as i64).unwrap()).collect()
 }
 
-/// A journal with these frames, closed; its bytes.
+/// The bytes of a closed journal with these frames.
 fn written(place: &Place, frames: &[Frame]) -> Vec<u8> {
     let (mut journal, _, _) = Journal::open(&place.path).unwrap();
     journal.append(frames).unwrap();
@@ -38,7 +41,7 @@ fn written(place: &Place, frames: &[Frame]) -> Vec<u8> {
     fs::read(&place.path).unwrap()
 }
 
-/// Where each entry of a sound journal begins, and where the last one ends; the first is a note.
+/// The offset of each entry of a valid journal, and of the end of the last one; the first entry is a note.
 fn offsets(bytes: &[u8]) -> Vec<usize> {
     let mut offsets = vec![format::HEADER_BYTES];
     while let Some(length) = bytes.get(offsets.last().unwrap() + 4..).and_then(|rest| rest.first_chunk()) {
@@ -47,7 +50,7 @@ fn offsets(bytes: &[u8]) -> Vec<usize> {
     offsets
 }
 
-/// The frames of a journal, as anybody reads them.
+/// The frames that replaying a journal returns.
 fn read(path: &std::path::Path) -> Vec<Frame> {
     let mut frames = Vec::new();
     Journal::replay(path, Offset(0), &mut |_, frame| frames.push(frame)).unwrap();
@@ -55,7 +58,7 @@ fn read(path: &std::path::Path) -> Vec<Frame> {
 }
 
 #[test]
-fn what_is_appended_comes_back_in_order_over_several_lives() {
+fn appended_frames_replay_in_order_after_reopening() {
     let (place, frames) = (place(), frames(30));
     for (life, chunk) in frames.chunks(10).enumerate() {
         let (mut journal, before, report) = Journal::open(&place.path).unwrap();
@@ -75,7 +78,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn any_frame_survives_the_round_trip_bit_for_bit(
+    fn frames_round_trip_exactly(
         content in any::<String>(), f in 0.0..=1.0_f64, sigma in -1.0..=1.0_f64, k in 1e-9..1_000.0_f64,
         now_ms in any::<i64>(), ids in prop::collection::vec(any::<u128>(), 0..9),
     ) {
@@ -95,7 +98,7 @@ proptest! {
 
 #[doc = "holds: law 3.3; design S2"]
 #[test]
-fn a_tail_torn_at_any_byte_is_cut_and_reported() {
+fn torn_tail_is_truncated_and_reported() {
     let (place, frames) = (place(), frames(3));
     let bytes = written(&place, &frames);
     let last = offsets(&bytes)[3];
@@ -111,7 +114,7 @@ fn a_tail_torn_at_any_byte_is_cut_and_reported() {
 
 #[doc = "holds: design S2"]
 #[test]
-fn garbage_or_zeros_behind_the_last_frame_are_a_torn_tail() {
+fn garbage_after_last_frame_is_torn_tail() {
     for tail in [vec![0; 4_096], vec![0xff; 100], b"MKF1".to_vec(), b"MKF1\x05\0\0\0\0\0\0\0hello".to_vec()] {
         let (place, frames) = (place(), frames(2));
         written(&place, &frames);
@@ -124,7 +127,7 @@ fn garbage_or_zeros_behind_the_last_frame_are_a_torn_tail() {
 /// A journal whose frames were synced one by one, and one whose frames were synced together.
 #[doc = "holds: law 3.3; design S3"]
 #[test]
-fn a_bit_flipped_anywhere_is_loud_or_in_the_tail_and_never_a_panic() {
+fn flipped_bits_are_reported_without_panic() {
     let frames = frames(4);
     for one_by_one in [true, false] {
         let place = place();
@@ -164,7 +167,7 @@ fn a_bit_flipped_anywhere_is_loud_or_in_the_tail_and_never_a_panic() {
 
 #[doc = "holds: design S3"]
 #[test]
-fn a_whole_frame_of_nonsense_is_damage_even_at_the_end() {
+fn invalid_complete_last_frame_is_damage() {
     let place = place();
     let bytes = written(&place, &frames(1));
     let nonsense = br#"{"kind":"dreamt"}"#;
@@ -178,7 +181,7 @@ fn a_whole_frame_of_nonsense_is_damage_even_at_the_end() {
     assert_eq!((offset, problem), (bytes.len() as u64, FrameProblem::Content));
 }
 
-/// What an earlier build of version 1 wrote: frames alone, no notes.
+/// The bytes of a journal as an earlier build of version 1 wrote it: frames without notes.
 fn without_notes(frames: &[Frame]) -> Vec<u8> {
     let mut encoded = format::Encoded::default();
     frames.iter().for_each(|frame| encoded.frame(frame).unwrap());
@@ -187,7 +190,7 @@ fn without_notes(frames: &[Frame]) -> Vec<u8> {
 
 #[doc = "holds: design S3"]
 #[test]
-fn without_notes_a_sound_frame_behind_a_bad_one_is_proof_enough() {
+fn valid_frame_after_invalid_proves_damage() {
     let (place, frames) = (place(), frames(3));
     let mut bytes = without_notes(&frames);
     fs::write(&place.path, &bytes).unwrap();
@@ -201,7 +204,7 @@ fn without_notes_a_sound_frame_behind_a_bad_one_is_proof_enough() {
 
 #[doc = "holds: design S1"]
 #[test]
-fn a_hole_in_a_batch_that_was_never_synced_is_an_interrupted_write() {
+fn hole_in_unsynced_batch_is_interrupted_write() {
     // Pages reach the disk in any order: the second frame of the last batch did not, the third did.
     let (place, frames) = (place(), frames(6));
     let (mut journal, _, _) = Journal::open(&place.path).unwrap();
@@ -228,7 +231,7 @@ fn a_hole_in_a_batch_that_was_never_synced_is_an_interrupted_write() {
 }
 
 #[test]
-fn a_header_torn_while_it_was_made_is_made_again() {
+fn torn_header_is_written_again() {
     let (header, sound) = (format::header(), written(&place(), &[]));
     for length in 0..=header.len() {
         for content in [header[..length].to_vec(), vec![0; length]] {
@@ -244,7 +247,7 @@ fn a_header_torn_while_it_was_made_is_made_again() {
 
 #[doc = "holds: design S11"]
 #[test]
-fn a_newer_version_is_refused_and_left_alone() {
+fn newer_journal_version_is_refused_unchanged() {
     let place = place();
     let mut bytes = format::header_of(format::FORMAT_VERSION + 1).to_vec();
     bytes.extend_from_slice(b"whatever a later version keeps here");
@@ -266,7 +269,7 @@ fn other_files_are_refused_and_left_alone() {
 
 #[doc = "holds: design S5"]
 #[test]
-fn a_folder_or_a_missing_folder_is_an_error_of_the_system() {
+fn journal_path_errors_are_io_errors() {
     let folder = tempfile::tempdir().unwrap();
     for path in [folder.path().to_owned(), folder.path().join("missing/memory.journal")] {
         let error = Journal::open(path).unwrap_err();
@@ -277,7 +280,7 @@ fn a_folder_or_a_missing_folder_is_an_error_of_the_system() {
 
 #[doc = "holds: law 3.4; design M15, S6"]
 #[test]
-fn a_second_opener_is_told_that_the_journal_is_locked() {
+fn second_open_reports_locked_journal() {
     let (place, frames) = (place(), frames(1));
     let (mut first, _, _) = Journal::open(&place.path).unwrap();
     assert!(matches!(Journal::open(&place.path), Err(JournalError::Locked { .. })));
@@ -287,7 +290,7 @@ fn a_second_opener_is_told_that_the_journal_is_locked() {
 }
 
 #[test]
-fn a_copy_of_the_descriptor_does_not_keep_the_lock() {
+fn copied_descriptor_does_not_hold_the_lock() {
     // What a child forked at the wrong moment holds, here in this process.
     let (place, frames) = (place(), frames(3));
     let bytes = written(&place, &frames);
@@ -299,7 +302,7 @@ fn a_copy_of_the_descriptor_does_not_keep_the_lock() {
 }
 
 #[test]
-fn what_an_earlier_build_wrote_without_notes_gets_one() {
+fn journal_without_sync_marks_gets_one() {
     let (place, frames) = (place(), frames(2));
     fs::write(&place.path, without_notes(&frames)).unwrap();
     let (journal, found, _) = Journal::open(&place.path).unwrap();
@@ -311,7 +314,7 @@ fn what_an_earlier_build_wrote_without_notes_gets_one() {
 
 #[doc = "holds: design S1"]
 #[test]
-fn a_hole_right_behind_a_snapshot_is_an_interrupted_write_too() {
+fn hole_after_snapshot_is_interrupted_write() {
     let (place, frames) = (place(), frames(4));
     let (mut journal, _, _) = Journal::open(&place.path).unwrap();
     journal.append(&frames[..2]).unwrap();
@@ -335,7 +338,7 @@ fn a_hole_right_behind_a_snapshot_is_an_interrupted_write_too() {
 /// Run by the test below in a process of its own: appends, says so, and waits to be killed.
 #[test]
 #[ignore = "a part of the next test"]
-fn child_appends_and_waits() {
+fn child_process_appends_and_waits() {
     let path = std::env::var_os("MKCT_TEST_JOURNAL").expect("started by the other test");
     let (mut journal, _, _) = Journal::open(path).unwrap();
     journal.append(&frames(5)).unwrap();
@@ -348,11 +351,11 @@ fn child_appends_and_waits() {
 
 #[doc = "holds: law 3.3; design S1"]
 #[test]
-fn what_was_acknowledged_survives_the_death_of_its_process_and_the_lock_does_not() {
+fn synced_frames_survive_process_death() {
     use std::io::{BufRead as _, BufReader};
     let place = place();
     let mut child = process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "journal::tests::child_appends_and_waits", "--ignored", "--nocapture"])
+        .args(["--exact", "journal::tests::child_process_appends_and_waits", "--ignored", "--nocapture"])
         .env("MKCT_TEST_JOURNAL", &place.path)
         .stdout(process::Stdio::piped())
         .spawn()
@@ -369,7 +372,7 @@ fn what_was_acknowledged_survives_the_death_of_its_process_and_the_lock_does_not
 /// Run by the test below in a process whose files may not grow beyond a few kilobytes.
 #[test]
 #[ignore = "a part of the next test"]
-fn child_fills_its_disk() {
+fn child_process_fills_its_disk() {
     let path = std::env::var_os("MKCT_TEST_JOURNAL").expect("started by the other test");
     let (mut journal, _, _) = Journal::open(path).unwrap();
     let large = Frame::Recalled { ids: vec![MegramId::from_u128(1); 40], at_ms: 0 };
@@ -389,13 +392,13 @@ fn child_fills_its_disk() {
 #[cfg(unix)]
 #[doc = "holds: law 3.4; design S4"]
 #[test]
-fn a_full_disk_is_told_takes_its_part_back_and_the_journal_goes_on() {
+fn full_disk_rolls_back_the_partial_write() {
     let place = place();
     let script = r#"ulimit -f 8; trap "" XFSZ; exec "$0" "$@""#;
     let output = process::Command::new("sh")
         .args(["-c", script])
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "journal::tests::child_fills_its_disk", "--ignored", "--nocapture"])
+        .args(["--exact", "journal::tests::child_process_fills_its_disk", "--ignored", "--nocapture"])
         .env("MKCT_TEST_JOURNAL", &place.path)
         .output()
         .unwrap();
@@ -409,7 +412,7 @@ fn a_full_disk_is_told_takes_its_part_back_and_the_journal_goes_on() {
 #[cfg(target_os = "linux")]
 #[doc = "holds: design S4, S7"]
 #[test]
-fn a_device_that_refuses_is_an_error_and_the_journal_says_what_it_can_do() {
+fn device_error_reports_what_journal_allows() {
     // Not a regular file: a journal is not made there at all.
     assert!(matches!(Journal::open("/dev/full"), Err(JournalError::NotAJournal { .. })));
     // A journal whose file cannot be written any more takes the write back, or takes no more.
@@ -429,7 +432,7 @@ fn a_device_that_refuses_is_an_error_and_the_journal_says_what_it_can_do() {
 }
 
 #[test]
-fn a_frame_that_is_too_large_is_refused_before_anything_is_written() {
+fn oversized_frame_is_refused_before_writing() {
     let place = place();
     let bytes = written(&place, &frames(1));
     let (mut journal, _, _) = Journal::open(&place.path).unwrap();
@@ -442,7 +445,7 @@ fn a_frame_that_is_too_large_is_refused_before_anything_is_written() {
 
 #[cfg(unix)]
 #[test]
-fn a_new_journal_is_for_its_user_alone() {
+fn new_journal_is_private() {
     use std::os::unix::fs::PermissionsExt as _;
     let place = place();
     written(&place, &[]);

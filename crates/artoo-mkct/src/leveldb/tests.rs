@@ -1,4 +1,4 @@
-//! A database that was written, read back with rusty-leveldb.
+//! Reads exported databases with rusty-leveldb.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -13,7 +13,7 @@ use crate::{
 
 const NOW: i64 = 1_772_000_000_000;
 
-/// Every layer, a recalled rule, and a tag with characters that must be escaped.
+/// An engine with records of every level, a recalled rule, and a tag with characters that must be escaped.
 fn engine() -> Engine {
     let mut engine = Engine::new();
     let tag = Tag::approach("count files", &["glob", "shell"]);
@@ -99,7 +99,7 @@ fn many_records_fill_several_tables() {
 }
 
 #[test]
-fn a_folder_with_files_is_refused_and_unchanged() {
+fn nonempty_export_folder_is_refused_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("mine"), "x").unwrap();
     let refused = export(&engine(), &SystemDisk, folder.path()).unwrap_err();

@@ -265,8 +265,10 @@ impl Dreamer {
         let mut master = self.shared.master();
         if let Some(frame) = change(&mut master) {
             // Changes of the Dreamer are small and free space, so they are never refused.
-            self.shared.queue.push(vec![frame], 0);
+            self.shared.queue.push(vec![frame.clone()], 0);
             self.shared.publish(&master);
+            drop(master);
+            self.shared.tell(&[frame]);
         }
     }
 
@@ -293,18 +295,9 @@ fn evidence(engine: &Engine, promotion: &Promotion) -> Vec<Megram> {
 
 /// Splits a large deletion into deletions of at most `MAX_IDS_AT_ONCE` records; other frames are unchanged.
 fn in_steps(frame: Frame) -> Vec<Frame> {
-    match frame {
-        Frame::Deleted { ids, at_ms, reason } => {
-            let step = |ids: &[MegramId]| Frame::Deleted { ids: ids.to_vec(), at_ms, reason };
-            ids.chunks(MAX_IDS_AT_ONCE).map(step).collect()
-        }
-        frame @ (Frame::Written { .. }
-        | Frame::Promoted { .. }
-        | Frame::Recalled { .. }
-        | Frame::Demoted { .. }
-        | Frame::Marked { .. }
-        | Frame::Attempted { .. }) => vec![frame],
-    }
+    let Frame::Deleted { ids, at_ms, reason } = frame else { return vec![frame] };
+    let step = |ids: &[MegramId]| Frame::Deleted { ids: ids.to_vec(), at_ms, reason };
+    ids.chunks(MAX_IDS_AT_ONCE).map(step).collect()
 }
 
 #[cfg(test)]
@@ -315,7 +308,7 @@ mod tests {
     use crate::memory::DreamTimes;
 
     #[test]
-    fn it_runs_every_five_minutes_and_ten_seconds_after_a_task_however_many_end() {
+    fn dreamer_runs_periodically_and_after_tasks() {
         let mut schedule = DreamSchedule::new(DreamTimes::default(), 0);
         assert_eq!(schedule.left(0), Duration::from_secs(300));
         schedule.task_ended(20_000);

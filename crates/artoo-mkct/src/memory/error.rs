@@ -60,7 +60,7 @@ pub enum MemoryWriteError {
         max: usize,
     },
     /// The journal failed; the memory must be reopened.
-    #[error("the journal failed and takes no more writes: {0}")]
+    #[error("the journal failed and accepts no more writes: {0}")]
     Failed(#[source] Arc<JournalError>),
     /// The memory is closed.
     #[error("the memory is closed")]

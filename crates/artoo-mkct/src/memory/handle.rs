@@ -69,7 +69,7 @@ impl Memory {
         let opened = folder::open(folder, &options)?;
         let mut summary = opened.summary.clone();
         let guest = opened.role.is_guest();
-        let shared = Arc::new(Shared::new(opened.engine.clone(), options.max_queued_bytes));
+        let shared = Arc::new(Shared::new(opened.engine.clone(), &options));
         let mut writer = JournalWriter::new(opened, Arc::clone(&shared), options.snapshot_tail_bytes);
         // Before the thread starts, so that opening need not wait for it. Journals that cannot be merged now
         // are merged later.
@@ -147,10 +147,10 @@ impl Memory {
     /// Merges the journal of a guest into the memory if no process has the lock any more; otherwise the process with
     /// the lock merges it.
     fn hand_over(&self) {
-        let options = Options { dream: None, ..self.reopen.options.clone() };
+        let options = Options { dream: None, observer: None, ..self.reopen.options.clone() };
         let holder = folder::open_if_free(&self.reopen.folder, &options);
         if let Ok(Some(opened)) = holder {
-            let shared = Arc::new(Shared::new(opened.engine.clone(), options.max_queued_bytes));
+            let shared = Arc::new(Shared::new(opened.engine.clone(), &options));
             let mut writer = JournalWriter::new(opened, shared, options.snapshot_tail_bytes);
             // Frames that cannot be merged now stay in the journal of the guest.
             let _ = writer.finish();

@@ -22,7 +22,7 @@ pub use dreamer::Dream;
 pub use error::{DurabilityError, MaintenanceError, MemoryForgetError, MemoryWriteError, OpenError};
 pub use handle::inspect;
 pub use options::{
-    DISTIL_TIMEOUT, DREAM_EVERY, DREAM_SETTLE, DamagePolicy, DreamTimes, KEEP_DELETED_DAYS, MAX_QUEUED_BYTES,
+    DISTIL_TIMEOUT, DREAM_EVERY, DREAM_SETTLE, DamagePolicy, DreamTimes, KEEP_DELETED_DAYS, MAX_QUEUED_BYTES, Observer,
     SNAPSHOT_TAIL_BYTES,
 };
 pub use progress::{QueueStats, Receipt};

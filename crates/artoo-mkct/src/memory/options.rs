@@ -3,9 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use crate::{
+    advice::Similarity,
     clock::{Clock, SystemClock},
     disk::{Disk, SystemDisk},
     memory::distil::Distiller,
+    record::Frame,
 };
 
 /// Default of [`Options::max_queued_bytes`]: about 100,000 records.
@@ -56,6 +58,18 @@ pub struct Options {
     pub keep_deleted_days: u32,
     /// Number of bytes that the journal grows after a snapshot before a new one is written.
     pub snapshot_tail_bytes: u64,
+    /// Is told what others than the callers of [`crate::Memory`] changed.
+    pub observer: Option<Arc<dyn Observer>>,
+    /// Adds candidates for alike intents to each recall.
+    pub similarity: Option<Arc<dyn Similarity>>,
+}
+
+/// Is told which changes the Dreamer made, the merge of another process's journal, or a deletion on request, so that a
+/// program with its own copy of the engine can apply them.
+pub trait Observer: std::fmt::Debug + Send + Sync {
+    /// Called after the changes were made, on the thread that made them, which waits. A copy of the engine that was
+    /// taken in between rejects frames that it has already.
+    fn changed(&self, frames: &[Frame]);
 }
 
 impl Default for Options {
@@ -70,6 +84,8 @@ impl Default for Options {
             max_queued_bytes: MAX_QUEUED_BYTES,
             keep_deleted_days: KEEP_DELETED_DAYS,
             snapshot_tail_bytes: SNAPSHOT_TAIL_BYTES,
+            observer: None,
+            similarity: None,
         }
     }
 }

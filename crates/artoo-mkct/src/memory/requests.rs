@@ -18,8 +18,8 @@ use crate::{
         report::{AcceptedWrite, Hindsight, MemoryStats, Verification},
         writer::{self, JournalWriter},
     },
-    record::{Frame, MegramId, NewMegram, Tag},
-    rules::{PromotionTicket, SopRecord},
+    record::{ForgetError, Frame, MegramId, NewMegram, Tag},
+    rules::{PromotionTicket, SopRecord, ThinkingProposal},
 };
 
 /// Number of bytes that a record takes in the queue besides its texts.
@@ -45,6 +45,45 @@ impl Memory {
     pub fn write_all(&self, drafts: Vec<NewMegram>, now_ms: i64) -> Result<AcceptedWrite, MemoryWriteError> {
         self.compare_clocks(now_ms);
         self.change(|engine| drafts.into_iter().map(|draft| engine.write(draft, now_ms)).collect::<Result<_, _>>())
+    }
+
+    /// Records whether a lesson that was recalled for a task helped.
+    ///
+    /// # Errors
+    /// The same as [`Memory::write`]; also when `lesson` is not a lesson.
+    pub fn lesson_outcome(
+        &self,
+        lesson: MegramId,
+        worked: bool,
+        task: Option<&str>,
+        now_ms: i64,
+    ) -> Result<AcceptedWrite, MemoryWriteError> {
+        self.change(|engine| engine.lesson_outcome(lesson, worked, task, now_ms).map(|frame| vec![frame]))
+    }
+
+    /// Records that a person found the result of a task wrong, see [`Engine::correct`]; the ids are empty if nothing
+    /// was written.
+    ///
+    /// # Errors
+    /// The same as [`Memory::write`].
+    pub fn correct(&self, task: &str, words: &str, now_ms: i64) -> Result<AcceptedWrite, MemoryWriteError> {
+        self.change(|engine| engine.correct(task, words, now_ms))
+    }
+
+    /// Accepts a note of a person, which is kept until it is deleted on request.
+    ///
+    /// # Errors
+    /// The same as [`Memory::write`].
+    pub fn remember(&self, text: &str, now_ms: i64) -> Result<AcceptedWrite, MemoryWriteError> {
+        self.write(NewMegram::note(text), now_ms)
+    }
+
+    /// Adopts a text for level T that rules propose; [`Memory::forget`] revokes it.
+    ///
+    /// # Errors
+    /// The same as [`Memory::write`]; also when the text is not proposed, or no longer.
+    pub fn adopt_thinking(&self, text: &ThinkingProposal, now_ms: i64) -> Result<AcceptedWrite, MemoryWriteError> {
+        self.change(|engine| engine.adopt_thinking(text, now_ms).map(|frame| vec![frame]))
     }
 
     /// Accepts an event that contradicts a rule.
@@ -82,6 +121,20 @@ impl Memory {
         now_ms: i64,
     ) -> Result<AcceptedWrite, MemoryWriteError> {
         self.change(|engine| engine.promote(ticket, rule, now_ms).map(|frame| vec![frame]))
+    }
+
+    /// Replaces the text of a rule, see [`Engine::reword`], and tells the observer; the ids are empty if nothing changed.
+    ///
+    /// # Errors
+    /// The same as [`Memory::write`].
+    pub fn reword(&self, rule: MegramId, text: &str, source: &str) -> Result<AcceptedWrite, MemoryWriteError> {
+        let mut told = Vec::new();
+        let accepted = self.change(|engine| {
+            told.extend(engine.reword(rule, text, source));
+            Ok::<_, MemoryWriteError>(told.clone())
+        })?;
+        self.shared.tell(&told);
+        Ok(accepted)
     }
 
     /// Applies frames of another memory, e.g. of its journal; frames that are not valid here are skipped.
@@ -146,7 +199,8 @@ impl Memory {
     /// Advice on an intent; also records which rules were returned.
     #[must_use]
     pub fn recall(&self, query: &RecallQuery<'_>, now_ms: i64) -> Recall {
-        let recall = self.shared.engine().recall(query, now_ms);
+        let more = self.reopen.options.similarity.as_deref();
+        let recall = self.shared.engine().recall_with(query, more, now_ms);
         self.remember_recall(&recall.frames);
         recall
     }
@@ -187,6 +241,19 @@ impl Memory {
     /// [`MemoryForgetError`], which says whether the record is deleted and only the erasure of its text failed.
     pub fn forget(&self, id: MegramId, now_ms: i64) -> Result<(), MemoryForgetError> {
         self.task(move |writer| writer.forget(id, now_ms)).map_err(|_| MemoryForgetError::Closed)?
+    }
+
+    /// Deletes several records on request, one after the other; records that no longer exist are skipped.
+    ///
+    /// # Errors
+    /// The first error of [`Memory::forget`]; all records that can be deleted are.
+    pub fn forget_all(&self, ids: &[MegramId], now_ms: i64) -> Result<(), MemoryForgetError> {
+        let unknown =
+            |error: &MemoryForgetError| matches!(error, MemoryForgetError::Refused(ForgetError::Unknown { .. }));
+        let mut failed = ids.iter().filter_map(|id| self.forget(*id, now_ms).err()).filter(|error| !unknown(error));
+        let first = failed.next();
+        failed.for_each(drop);
+        first.map_or(Ok(()), Err)
     }
 
     /// Waits until every write accepted so far has this durability.
@@ -273,11 +340,10 @@ impl Memory {
 
 /// Number of bytes that a frame takes in the queue, about.
 fn size_of_frame(frame: &Frame) -> usize {
-    match frame {
-        Frame::Written { megram: record } | Frame::Promoted { rule: record, .. } => {
-            record.space.len() + record.entity.len() + record.content.len() + RECORD_OVERHEAD_BYTES
-        }
-        Frame::Recalled { ids, .. } | Frame::Deleted { ids, .. } => RECORD_OVERHEAD_BYTES + 40 * ids.len(),
-        Frame::Demoted { .. } | Frame::Marked { .. } | Frame::Attempted { .. } => RECORD_OVERHEAD_BYTES,
-    }
+    let texts = match frame {
+        Frame::Written { megram: record } | Frame::Promoted { rule: record, .. } => record.text_bytes(),
+        Frame::Recalled { ids, .. } | Frame::Deleted { ids, .. } => 40 * ids.len(),
+        Frame::Demoted { .. } | Frame::Marked { .. } | Frame::Attempted { .. } => 0,
+    };
+    RECORD_OVERHEAD_BYTES + texts
 }

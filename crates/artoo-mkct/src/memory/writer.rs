@@ -11,6 +11,7 @@ use crate::{
     memory::{
         error::Durability,
         folder::{self, MemoryFiles, Role},
+        options::{Observer, Options},
         queue::{Job, Queue},
     },
     record::{Frame, MegramId, Offset},
@@ -34,15 +35,24 @@ pub(super) struct Shared {
     pub(super) queue: Arc<Queue<JournalWriter>>,
     /// Time given with the last write minus the clock's time then, milliseconds.
     pub(super) write_gap_ms: AtomicI64,
+    observer: Option<Arc<dyn Observer>>,
 }
 
 impl Shared {
-    pub(super) fn new(engine: Engine, max_queued_bytes: usize) -> Self {
+    pub(super) fn new(engine: Engine, options: &Options) -> Self {
         Self {
             published: RwLock::new(Arc::new(engine.clone())),
             master: Mutex::new(engine),
-            queue: Arc::new(Queue::new(max_queued_bytes)),
+            queue: Arc::new(Queue::new(options.max_queued_bytes)),
             write_gap_ms: AtomicI64::new(0),
+            observer: options.observer.clone(),
+        }
+    }
+
+    /// Tells the observer about changes; no lock may be held.
+    pub(super) fn tell(&self, frames: &[Frame]) {
+        if let Some(observer) = self.observer.as_ref().filter(|_| !frames.is_empty()) {
+            observer.changed(frames);
         }
     }
 
@@ -182,6 +192,7 @@ impl JournalWriter {
         let applied: Vec<Frame> = frames.into_iter().filter(|frame| master.apply(frame).is_ok()).collect();
         self.shared.publish(&master);
         drop(master);
+        self.shared.tell(&applied);
         let count = applied.len();
         self.pending.frames.extend(applied);
         self.flush()?;
@@ -218,12 +229,6 @@ impl JournalWriter {
 
 /// The id of the record that a frame adds; `None` for other frames.
 pub(super) fn recorded(frame: &Frame) -> Option<MegramId> {
-    match frame {
-        Frame::Written { megram: record } | Frame::Promoted { rule: record, .. } => Some(record.id),
-        Frame::Recalled { .. }
-        | Frame::Demoted { .. }
-        | Frame::Deleted { .. }
-        | Frame::Marked { .. }
-        | Frame::Attempted { .. } => None,
-    }
+    let (Frame::Written { megram: record } | Frame::Promoted { rule: record, .. }) = frame else { return None };
+    Some(record.id)
 }

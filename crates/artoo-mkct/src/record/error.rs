@@ -16,6 +16,10 @@ pub enum TextField {
     Source,
     /// The record's content.
     Content,
+    /// The words of the record's intent.
+    Intent,
+    /// A text of a lesson.
+    Lesson,
 }
 
 /// Why a record is not valid.
@@ -93,6 +97,15 @@ pub enum WriteError {
     #[error("{id} is not a rule")]
     NotARule {
         /// The record that the feedback names.
+        id: MegramId,
+    },
+    /// The text is not among the proposals for level T, or no longer.
+    #[error("no rules propose this text for level T")]
+    NotProposed,
+    /// The outcome names a record that is not a lesson.
+    #[error("{id} is not a lesson")]
+    NotALesson {
+        /// The record that the outcome names.
         id: MegramId,
     },
 }

@@ -12,6 +12,9 @@ use crate::record::{
     tag::{MAX_TAG_BYTES, Tag},
 };
 
+/// Most bytes of the words of an intent in a record; the rest is cut off.
+pub const MAX_INTENT_BYTES: usize = 512;
+
 /// Most bytes of a record's content: several pages of text.
 #[doc(alias = "limit")]
 pub const MAX_CONTENT_BYTES: usize = 64 * 1024;
@@ -64,9 +67,39 @@ pub struct Megram {
     pub failure_class: Option<FailureClass>,
     /// The task that the record comes from.
     pub task: Option<String>,
+    /// All words of the intent, at most [`MAX_INTENT_BYTES`]; `None` in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intent: Option<String>,
+    /// What the record is, if it is not an event; `None` for an event or a rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Detail>,
     /// Where the content of the record comes from.
     #[serde(default, skip_serializing_if = "Provenance::is_empty")]
     pub provenance: Provenance,
+}
+
+/// What a record is, if it is neither an event nor a rule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Detail {
+    /// What a correction within a task taught.
+    Lesson {
+        /// The criterion that was not met at first.
+        criterion: String,
+        /// What was wrong.
+        wrong: String,
+        /// The tool of the call that then met the criterion.
+        tool: String,
+        /// The input of that call.
+        input: String,
+    },
+    /// A note of a person, which does not decay.
+    Note,
+    /// A person said that the result of the record's task was wrong.
+    Correction,
+    /// A text of level T that a person adopted from rules, and can revoke.
+    Learned,
 }
 
 /// Where a record comes from, beyond its task.
@@ -86,6 +119,9 @@ pub struct Provenance {
     /// The rule that this record contradicts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contradicts: Option<MegramId>,
+    /// Number of distinct tasks of a rule's evidence when the rule was made; 0 in rules of earlier versions.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tasks: usize,
 }
 
 /// A draft of an event, to be passed to `crate::Engine::write`, which checks it and adds id, time and level.
@@ -106,14 +142,46 @@ pub struct NewMegram {
     pub task: Option<String>,
     /// The page, file, tool or person that the content quotes; see [`crate::rules::MAX_EVIDENCE_PER_SOURCE`].
     pub source: Option<String>,
+    /// All words of the intent; see [`NewMegram::intent`].
+    pub intent: Option<String>,
+    /// What the record is, if it is not an event.
+    pub detail: Option<Detail>,
 }
 
 impl NewMegram {
-    /// A draft with the magnitude, valence and decay of a state, without failure class, task and source.
+    /// A draft with the magnitude, valence and decay of a state, without failure class, task, source and intent.
     #[must_use]
     pub fn new(tag: Tag, state: State, content: impl Into<String>) -> Self {
-        let quantum = quantize(state);
-        Self { tag, content: content.into(), state, quantum, failure_class: None, task: None, source: None }
+        let (quantum, content) = (quantize(state), content.into());
+        let (failure_class, task, source, intent, detail) = (None, None, None, None, None);
+        Self { tag, content, state, quantum, failure_class, task, source, intent, detail }
+    }
+
+    /// A lesson: for this intent, the criterion failed because of `wrong`, and a call of `tool` with `input` then met
+    /// it.
+    #[must_use]
+    pub fn lesson(intent: &str, criterion: &str, wrong: &str, tool: &str, input: &str) -> Self {
+        let content = format!("{criterion}: {wrong}; then {tool} {input}");
+        let [criterion_, wrong, tool, input] = [criterion, wrong, tool, input].map(str::to_owned);
+        let detail = Some(Detail::Lesson { criterion: criterion_, wrong, tool, input });
+        Self { detail, ..Self::new(Tag::lesson(intent, criterion), State::Success, content).intent(intent) }
+    }
+
+    /// A note of a person: it does not decay, and recall returns it for intents that share words with it.
+    #[must_use]
+    pub fn note(text: &str) -> Self {
+        let quantum = Quantum { f: 1.0, sigma: 0.0, k: 0.0 };
+        Self { detail: Some(Detail::Note), quantum, ..Self::new(Tag::note(text), State::Accept, text) }
+    }
+
+    /// Sets all words of the intent; recall takes records of an equal key and other words for another intent.
+    ///
+    /// Words after the first [`MAX_INTENT_BYTES`] are cut off. Without them, recall never gives more than caution,
+    /// unless the key has fewer than three words.
+    #[must_use]
+    pub fn intent(self, intent: &str) -> Self {
+        let cut = intent.get(..intent.floor_char_boundary(MAX_INTENT_BYTES));
+        Self { intent: cut.map(str::to_owned), ..self }
     }
 
     /// Sets the task that the event comes from. A rule is only made from the records of at least two tasks.
@@ -199,6 +267,8 @@ impl Megram {
             k: quantum.k,
             failure_class: None,
             task: None,
+            intent: None,
+            detail: None,
             provenance: Provenance::default(),
         }
     }
@@ -237,6 +307,31 @@ impl Megram {
         self.level == Level::M && self.provenance.contradicts.is_some() && !self.provenance.evidence.is_empty()
     }
 
+    /// Whether the record stays in RAM with its text: rules, laws, lessons and notes.
+    pub(crate) fn stays_whole(&self) -> bool {
+        self.level != Level::M || matches!(self.detail, Some(Detail::Lesson { .. } | Detail::Note))
+    }
+
+    /// Whether the record never changes: of level T, and not adopted from rules.
+    pub(crate) fn is_law(&self) -> bool {
+        self.level == Level::T && self.detail != Some(Detail::Learned)
+    }
+
+    /// Number of bytes of the record's texts.
+    pub(crate) fn text_bytes(&self) -> usize {
+        let texts = [self.intent.as_deref(), self.task.as_deref(), Some(&self.space), Some(&self.entity)];
+        let lesson = self.lesson().map_or(0, |texts| texts.iter().map(|text| text.len()).sum());
+        self.content.len() + lesson + texts.iter().flatten().map(|text| text.len()).sum::<usize>()
+    }
+
+    /// Criterion, fault, tool and input of a lesson; `None` for other records.
+    pub(crate) fn lesson(&self) -> Option<[&str; 4]> {
+        match &self.detail {
+            Some(Detail::Lesson { criterion, wrong, tool, input }) => Some([criterion, wrong, tool, input]),
+            _ => None,
+        }
+    }
+
     /// A hash of tag, task and content, which becomes a part of the record's id.
     pub(crate) fn fingerprint(&self) -> u64 {
         let task = self.task.as_deref().unwrap_or_default();
@@ -252,13 +347,21 @@ impl Megram {
             check_length(text.as_deref().unwrap_or_default(), field, MAX_TAG_BYTES)?;
         }
         check_length(&self.content, TextField::Content, MAX_CONTENT_BYTES)?;
+        check_length(self.intent.as_deref().unwrap_or_default(), TextField::Intent, MAX_INTENT_BYTES)?;
+        for text in self.lesson().unwrap_or_default() {
+            check_length(text, TextField::Lesson, MAX_TAG_BYTES)?;
+        }
         if !(0.0..=1.0).contains(&self.f) {
             return Err(InvalidMegram::Magnitude { f: self.f });
         }
         if !(-1.0..=1.0).contains(&self.sigma) {
             return Err(InvalidMegram::Valence { sigma: self.sigma });
         }
-        let decay_fits = if self.level.is_live() { self.k > 0.0 && self.k <= MAX_DECAY } else { self.k == 0.0 };
+        let decay_fits = if self.level.is_live() && self.detail != Some(Detail::Note) {
+            self.k > 0.0 && self.k <= MAX_DECAY
+        } else {
+            self.k == 0.0
+        };
         if !decay_fits {
             return Err(InvalidMegram::Decay { k: self.k, level: self.level });
         }
@@ -275,6 +378,12 @@ impl Provenance {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+}
+
+/// Whether a count is zero, and so not written.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// Checks the space or the entity of a tag: not empty, escaped, at most `MAX_TAG_BYTES` long.

@@ -11,13 +11,16 @@ pub(crate) mod quantization;
 pub(crate) mod slug;
 mod source;
 pub(crate) mod tag;
+pub(crate) mod words;
 
 pub use error::{ApplyError, ForgetError, InvalidMegram, PromoteError, TextField, WriteError};
 pub use frame::{DeletionReason, Frame, MAX_IDS_PER_FRAME, Watermark};
 pub use id::{InvalidMegramId, MegramId};
 pub use key::{escape, unescape};
 pub use level::{Level, RuleKind};
-pub use megram::{FailureClass, MAX_CONTENT_BYTES, MAX_DECAY, Megram, MegramHead, Provenance};
+pub use megram::{
+    Detail, FailureClass, MAX_CONTENT_BYTES, MAX_DECAY, MAX_INTENT_BYTES, Megram, MegramHead, Provenance,
+};
 pub use quantization::{DEMOTED_DECAY, FEEDBACK_MAGNITUDE, Quantum, RULE_MAGNITUDE, quantize};
 pub use slug::slug;
 pub use source::{FrameProblem, Offset, ReadError, RecordSource};

@@ -1,6 +1,4 @@
-//! Slugs: short stable keys of intents in any script, and the words that intents are compared by.
-
-use std::collections::BTreeSet;
+//! Slugs: short stable keys of intents in any script.
 
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 use unicode_segmentation::UnicodeSegmentation;
@@ -18,9 +16,6 @@ const MAX_WORD_CHARS: usize = 32;
 
 /// Most characters of an intent that are read; the rest is ignored.
 const MAX_INTENT_CHARS: usize = 4_096;
-
-/// Most words of an intent that are compared with other intents.
-const MAX_COMPARED_WORDS: usize = 64;
 
 /// The key of an intent: its first three words, lower case, joined by `_`.
 ///
@@ -40,46 +35,21 @@ pub fn slug(intent: &str) -> String {
     if slug.is_empty() { format!("x{:016x}", fnv1a(intent.as_bytes())) } else { slug }
 }
 
-/// The words of a text without duplicates, to compare intents by; in scripts without spaces, pairs of adjacent
-/// characters.
-pub(crate) fn words(text: &str) -> BTreeSet<String> {
-    let mut words = BTreeSet::new();
-    let mut run = String::new();
-    // A slug joins words by `_`, which UAX #29 counts as part of a word.
-    for word in normalize(&text.replace('_', " ")).unicode_words().map(cleaned).filter(|word| !word.is_empty()) {
-        if words.len() >= MAX_COMPARED_WORDS {
-            break;
-        }
-        if word.chars().all(|c| is_unspaced(c) || is_combining_mark(c)) {
-            run.push_str(&word);
-        } else {
-            flush(&mut run, &mut words);
-            words.insert(word);
-        }
-    }
-    flush(&mut run, &mut words);
-    words
-}
-
-/// Moves the adjacent character pairs of `run` (text in a script without spaces) to the words; `run` is empty then.
-fn flush(run: &mut String, words: &mut BTreeSet<String>) {
-    let chars: Vec<char> = run.drain(..).collect();
-    match chars.as_slice() {
-        [] => {}
-        [only] => drop(words.insert(only.to_string())),
-        several => words.extend(several.windows(2).take(MAX_COMPARED_WORDS).map(String::from_iter)),
-    }
-}
-
 /// The first `MAX_INTENT_CHARS` characters of a text, lowercase and in NFKC.
-fn normalize(text: &str) -> String {
+pub(super) fn normalize(text: &str) -> String {
     let head: String = text.trim_start().chars().take(MAX_INTENT_CHARS).nfkc().collect();
     head.to_lowercase().nfkc().collect()
 }
 
 /// A word without punctuation, cut to [`MAX_WORD_CHARS`] characters.
-fn cleaned(word: &str) -> String {
+pub(super) fn cleaned(word: &str) -> String {
     word.chars().filter(|c| is_word_char(*c)).take(MAX_WORD_CHARS).collect()
+}
+
+/// Whether a slug without the rest of its intent is all there was: fewer words than a slug has.
+pub(crate) fn is_whole(slug: &str) -> bool {
+    let unspaced = slug.chars().any(is_unspaced);
+    if unspaced { slug.chars().count() < UNSPACED_SLUG_CHARS } else { slug.split('_').count() < SLUG_WORDS }
 }
 
 /// Whether a character is a letter, digit or combining mark.
@@ -88,7 +58,7 @@ fn is_word_char(c: char) -> bool {
 }
 
 /// Whether a character belongs to a script written without spaces.
-fn is_unspaced(c: char) -> bool {
+pub(super) fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{0e00}'..='\u{0eff}'            // Thai, Lao
         | '\u{1000}'..='\u{109f}'          // Myanmar

@@ -24,6 +24,12 @@ const TOOL: &str = "tool:";
 const PATH: &str = "path:";
 /// Prefix of the entity of a tag about an approach (a set of tools).
 const VIA: &str = "via:";
+/// Prefix of the entity of a tag about a lesson.
+const LESSON: &str = "lesson:";
+/// Prefix of the space of a tag about a note.
+const NOTE: &str = "note:";
+/// Prefix of the space of a tag about a hypothesis.
+const ACT: &str = "act:";
 
 /// The two names that a record is filed under. Both must be escaped; all constructors except [`Tag::new`] escape them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -59,6 +65,29 @@ impl Tag {
     pub fn target(tool: &str, target: &str) -> Self {
         Self::new(tool_tag(tool), path_tag(target))
     }
+
+    /// The tag of the lessons about a criterion of an intent.
+    #[must_use]
+    pub fn lesson(intent: &str, criterion: &str) -> Self {
+        Self::new(intent_tag(intent), fit(format!("{LESSON}{}", escape(criterion))))
+    }
+
+    /// The tag of a note.
+    #[must_use]
+    pub fn note(text: &str) -> Self {
+        Self::new(format!("{NOTE}{}", slug(text)), ENV_LOCAL)
+    }
+
+    /// The tag of a hypothesis: that an approach works for all intents with an act word.
+    pub(crate) fn hypothesis(act: &str, via: &str) -> Self {
+        Self::new(fit(format!("{ACT}{}", escape(act))), via)
+    }
+
+    /// Whether records under the tag can become a rule; false for the tags of whole intents, lessons and notes.
+    pub(crate) fn can_be_a_rule(space: &str, entity: &str) -> bool {
+        let of_intent = intent_slug(space).is_some() && (entity == ENV_LOCAL || is_lesson(entity));
+        !of_intent && !space.starts_with(NOTE) && !space.starts_with(ACT)
+    }
 }
 
 /// The space of an intent: `intent:<slug>`.
@@ -92,6 +121,11 @@ pub(crate) fn intent_slug(space: &str) -> Option<&str> {
     space.strip_prefix(INTENT)
 }
 
+/// Whether a space is that of a skill: `skill:<name>`.
+pub(crate) fn is_skill(space: &str) -> bool {
+    space.starts_with("skill:")
+}
+
 /// The space of an intent with this slug.
 pub(crate) fn slug_space(slug: &str) -> String {
     format!("{INTENT}{slug}")
@@ -102,16 +136,24 @@ pub(crate) fn is_approach(entity: &str) -> bool {
     entity.starts_with(VIA)
 }
 
+/// Whether an entity is that of a lesson.
+pub(crate) fn is_lesson(entity: &str) -> bool {
+    entity.starts_with(LESSON)
+}
+
+/// The tools named by the entity of an approach, unescaped; empty for other entities.
+pub(crate) fn tools_of_approach(entity: &str) -> Vec<String> {
+    let tools = entity.strip_prefix(VIA).unwrap_or_default();
+    tools.split(',').filter(|tool| !tool.is_empty()).map(unescape).collect()
+}
+
 /// The tools named by a tag, unescaped: the tool of a target, the tools of an approach; empty for other tags.
 #[must_use]
 pub fn tools_of(space: &str, entity: &str) -> Vec<String> {
     if let Some(tool) = space.strip_prefix(TOOL) {
         return vec![unescape(tool)];
     }
-    match (intent_slug(space), entity.strip_prefix(VIA)) {
-        (Some(_), Some(tools)) => tools.split(',').filter(|tool| !tool.is_empty()).map(unescape).collect(),
-        _ => Vec::new(),
-    }
+    if intent_slug(space).is_some() { tools_of_approach(entity) } else { Vec::new() }
 }
 
 /// Shortens a name of a tag that is longer than `MAX_TAG_BYTES`, and appends a hash of the whole name so that it

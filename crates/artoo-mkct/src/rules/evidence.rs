@@ -78,7 +78,7 @@ impl CountedEvidence {
 
     /// Whether the records that `speaks` selects come from at least [`MIN_DISTINCT_TASKS`] tasks.
     pub(crate) fn has_witnesses(&self, speaks: impl Fn(&Row) -> bool) -> bool {
-        has_witnesses(self.0.iter().map(|weighed| weighed.row).filter(speaks))
+        has_witnesses(self.0.iter().map(|weighed| weighed.row).filter(speaks), false)
     }
 
     /// The strongest records that `speaks` selects, at most [`MAX_EVIDENCE`].
@@ -87,12 +87,14 @@ impl CountedEvidence {
     }
 }
 
-/// Whether these records come from at least [`MIN_DISTINCT_TASKS`] tasks; records without a task count for none.
-pub(crate) fn has_witnesses(rows: impl Iterator<Item = Row>) -> bool {
-    let mut tasks = BTreeSet::new();
-    rows.filter_map(|row| NonZeroU32::new(row.task)).any(|task| {
-        tasks.insert(task);
-        tasks.len() >= MIN_DISTINCT_TASKS
+/// Whether these records come from at least [`MIN_DISTINCT_TASKS`] tasks, or quote as many sources if `or_sources`;
+/// records without a task or source count for none.
+pub(crate) fn has_witnesses(mut rows: impl Iterator<Item = Row>, or_sources: bool) -> bool {
+    let (mut tasks, mut sources) = (BTreeSet::new(), BTreeSet::new());
+    rows.any(|row| {
+        tasks.extend(NonZeroU32::new(row.task));
+        sources.extend(NonZeroU32::new(row.source).filter(|_| or_sources));
+        tasks.len().max(sources.len()) >= MIN_DISTINCT_TASKS
     })
 }
 

@@ -3,10 +3,13 @@
 //! The words of a rule come from the caller: [`Engine::promotions`] returns tickets with their evidence, a language
 //! model or a person writes the text, and [`Engine::promote`] makes the rule.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
     engine::{Engine, Potentials, index::TagEntry, row::Row},
+    record::tag::is_skill,
     record::{
         Frame, Level, Megram, MegramId, PromoteError, Provenance, Quantum, RuleKind, State, Tag, Watermark,
         quantization::RULE_MAGNITUDE,
@@ -127,6 +130,7 @@ impl Engine {
             provenance: Provenance {
                 evidence: evidence.clone(),
                 evidence_hash: Some(self.evidence_hash(evidence)),
+                tasks: evidence.iter().filter_map(|id| Some(self.row(*id)?.1.task)).collect::<BTreeSet<_>>().len(),
                 ..Provenance::default()
             },
             ..Megram::new(Level::C, created_at_ms, names.clone(), state, quantum)
@@ -137,11 +141,34 @@ impl Engine {
         Ok(Frame::Promoted { rule: megram, rule_kind: *kind, watermark: *watermark, supersedes: slot.rule })
     }
 
+    /// Replaces the text of a rule by one that `source` wrote; `None` if there is no such rule, or the text is not valid.
+    ///
+    /// The rule gets another id and keeps everything else, its date too.
+    pub fn reword(&mut self, rule: MegramId, text: &str, source: &str) -> Option<Frame> {
+        let mut megram = Megram::clone(self.rules.get(&rule)?);
+        let rule_kind = RuleKind::of_sigma(megram.sigma);
+        let number = self.index.number(&megram.space, &megram.entity)?;
+        let slot = self.rule_slots.get(&(number, rule_kind)).filter(|slot| slot.rule == Some(rule))?;
+        let (watermark, supersedes) = (slot.used?, slot.rule);
+        text.clone_into(&mut megram.content);
+        megram.provenance.source = Some(source.to_owned());
+        megram.id = self.fresh_id(&megram);
+        let frame = Frame::Promoted { rule: megram, rule_kind, watermark, supersedes };
+        self.apply(&frame).ok().map(|()| frame)
+    }
+
     /// The promotion of a tag to a rule of a kind; `None` if the tag does not qualify.
     pub(crate) fn promotion(&self, number: u32, tag: &TagEntry, kind: RuleKind, now_ms: i64) -> Option<Promotion> {
         let sums = tag.aggregate.at(now_ms);
+        // A skill that works is not learned again, and its failures are no rule.
+        if is_skill(tag.space()) {
+            let has_rule = self.rule_slots.get(&(number, kind)).is_some_and(|slot| slot.rule.is_some());
+            if has_rule || kind == RuleKind::Constraint {
+                return None;
+            }
+        }
         // The sums are checked first: they take constant time, the evidence does not.
-        if !qualifies(sums.attention, sums.decision, kind) {
+        if !qualifies(sums.attention, sums.decision, kind) || !Tag::can_be_a_rule(tag.space(), tag.entity()) {
             return None;
         }
         let now_ms = tag.aggregate.clamp(now_ms);

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     engine::Engine,
-    record::{Frame, Megram, MegramId, RuleKind, Tag},
+    record::{Frame, Level, Megram, MegramId, RuleKind, Tag},
 };
 
 /// A rule of level C, as a query returns it: a standard operating procedure (SOP).
@@ -26,6 +26,8 @@ pub struct SopRecord {
     pub last_recalled_at_ms: Option<i64>,
     /// The records that the rule was made of, strongest first.
     pub evidence: Vec<MegramId>,
+    /// Number of distinct tasks that the evidence came from when the rule was made; 0 in rules of earlier versions.
+    pub tasks: usize,
     /// Number of records of the rule's evidence that still exist.
     pub evidence_live: usize,
     /// Number of records of the rule's evidence that were deleted on request.
@@ -42,6 +44,12 @@ impl Engine {
     pub fn query_c(&self, tag: &Tag, now_ms: i64) -> (Vec<SopRecord>, Vec<Frame>) {
         let ids = self.index.number(&tag.space, &tag.entity).map(|tag| self.rule_ids(tag)).unwrap_or_default();
         (self.sops(&ids), recalled(ids, now_ms))
+    }
+
+    /// All rules, newest first.
+    #[must_use]
+    pub fn sop_records(&self) -> Vec<SopRecord> {
+        self.rules.values().rev().filter(|rule| rule.level == Level::C).map(|rule| self.sop(rule)).collect()
     }
 
     /// Ids of the rules of the tag with number `tag`, best practice first.
@@ -65,6 +73,7 @@ impl Engine {
             kind: RuleKind::of_sigma(rule.sigma),
             created_at_ms: rule.created_at_ms,
             last_recalled_at_ms: rule.last_recalled_at_ms,
+            tasks: rule.provenance.tasks,
             evidence_live: evidence.iter().filter(|id| self.contains(**id)).count(),
             evidence_forgotten: evidence.iter().filter(|id| self.forgotten.contains(*id)).count(),
             evidence,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     clock::{Clocks, MAX_CLOCK_DISAGREEMENT_MS},
     engine::{Engine, index::TagEntry},
-    record::{DeletionReason, ForgetError, Frame, Level, Megram, MegramId, frame::MAX_IDS_PER_FRAME},
+    record::{DeletionReason, ForgetError, Frame, Megram, MegramId, frame::MAX_IDS_PER_FRAME},
     rules::evidence::has_witnesses,
 };
 
@@ -79,7 +79,7 @@ impl Engine {
         self.clone().sweep(now)
     }
 
-    /// Deletes one record of level M, K or C on request.
+    /// Deletes one record of level M, K or C on request, or revokes a text of level T that was adopted from rules.
     ///
     /// # Errors
     /// [`ForgetError`] when the record does not exist, or is of level T.
@@ -87,7 +87,7 @@ impl Engine {
         if !self.contains(id) {
             return Err(ForgetError::Unknown { id });
         }
-        if self.rules.get(&id).is_some_and(|rule| rule.level == Level::T) {
+        if self.rules.get(&id).is_some_and(|rule| rule.is_law()) {
             return Err(ForgetError::Immutable { id });
         }
         let frame = Frame::Deleted { ids: vec![id], at_ms: now_ms, reason: DeletionReason::Forgotten };
@@ -128,7 +128,7 @@ impl Engine {
     /// Whether the events of at least two tasks contradict a rule.
     pub(crate) fn is_opposed(&self, rule: &Megram, tag: &TagEntry) -> bool {
         let history = self.index.history(tag, &self.rows).map(|(_, row)| row);
-        has_witnesses(history.filter(|row| row.sigma * rule.sigma < 0.0 && !row.blames_the_environment()))
+        has_witnesses(history.filter(|row| row.sigma * rule.sigma < 0.0 && !row.blames_the_environment()), false)
     }
 
     /// Deletes tags whose attention has faded, lowest attention first, up to `MAX_SWEEP_SHARE` of all tags.

@@ -1,4 +1,5 @@
-//! S3, S8, S9: a store that something scribbled on is refused or repaired, with words; never a panic, never silence.
+//! S3, S8, S9: a corrupted store is refused or repaired with a report; it never panics and never loses records
+//! silently.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -11,11 +12,12 @@ use crate::{
 
 const STORES: u64 = 1_000;
 
+/// Options that save a snapshot often.
 fn options(disk: &SimDisk) -> Options {
     quiet(disk).with(|options| options.snapshot_tail_bytes = 1)
 }
 
-/// A store with a journal, a snapshot and a guest's journal, closed.
+/// The disk of a closed store with a journal, a snapshot and the journal of a guest.
 fn built() -> (SimDisk, BTreeMap<MegramId, String>) {
     let disk = SimDisk::default();
     for life in 0..2 {
@@ -36,7 +38,7 @@ fn built() -> (SimDisk, BTreeMap<MegramId, String>) {
     (left, known)
 }
 
-/// Scribbles on one file: flips a bit, cuts it, fills a stretch with zeros or noise, swaps two stretches, removes it.
+/// Corrupts one file: flips a bit, truncates it, overwrites or swaps ranges, or removes it.
 fn scribble(disk: &SimDisk, random: &mut Random) -> String {
     let paths: Vec<_> =
         disk.paths().into_iter().filter(|path| disk.read(path).is_some_and(|c| !c.is_empty())).collect();
@@ -63,7 +65,7 @@ fn scribble(disk: &SimDisk, random: &mut Random) -> String {
     format!("kind {kind} at {at}+{length} in {path:?}")
 }
 
-/// What a scribbled store may do: be refused, be sound, or say what it lost.
+/// Opens a corrupted store, which must be refused, be valid, or report what it lost.
 fn check(seed: u64, built: &SimDisk, known: &BTreeMap<MegramId, String>) -> &'static str {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let disk = built.after(Loss::Nothing);
@@ -93,6 +95,7 @@ fn check(seed: u64, built: &SimDisk, known: &BTreeMap<MegramId, String>) -> &'st
     refused
 }
 
+/// Compares a store with its records before the corruption; returns the kind of outcome.
 fn compare(
     memory: &Memory,
     summary: &artoo_mkct::memory::OpenSummary,
@@ -133,7 +136,7 @@ fn compare(
 
 #[doc = "holds: design S3, S8, S9"]
 #[test]
-fn a_thousand_scribbled_stores_are_refused_or_say_what_they_lost() {
+fn corrupted_stores_are_refused_or_report_losses() {
     let (disk, known) = built();
     let mut outcomes = BTreeMap::new();
     for seed in 1..=STORES {

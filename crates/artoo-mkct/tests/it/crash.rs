@@ -1,4 +1,4 @@
-//! S1: whatever is lost with the power or the process, what was acknowledged is not.
+//! S1: acknowledged records survive the loss of power or of the process.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -10,7 +10,7 @@ use crate::{
     support::{DAY, FOLDER, NOW, contents, event, open, quiet},
 };
 
-/// What a life of a memory was promised.
+/// The records that a memory acknowledged, and those whose deletion it acknowledged.
 #[derive(Debug, Default)]
 struct Promised {
     /// Acknowledged: may not be lost with the process.
@@ -23,7 +23,7 @@ struct Promised {
     forgotten: Vec<(MegramId, String)>,
 }
 
-/// Writes, forgets, compacts, has a guest, closes and opens again, until the power goes.
+/// Writes, deletes, compacts, opens a guest, and reopens the memory, until the power fails.
 fn live(disk: &SimDisk, options: &Options, promised: &mut Promised) -> Option<()> {
     let mut number = 0;
     for life in 0..3 {
@@ -69,7 +69,7 @@ fn live(disk: &SimDisk, options: &Options, promised: &mut Promised) -> Option<()
     Some(())
 }
 
-/// Opens what is left and compares it with what was promised.
+/// Opens the disk after the loss of power and compares the memory with its promises.
 fn check(disk: &SimDisk, loss: Loss, options: impl Fn(&SimDisk) -> Options, promised: &Promised, at: usize) {
     let left = disk.after(loss);
     let (memory, summary) = Memory::open(Path::new(FOLDER), options(&left))
@@ -87,7 +87,7 @@ fn check(disk: &SimDisk, loss: Loss, options: impl Fn(&SimDisk) -> Options, prom
         assert_eq!(left.holds(text.as_bytes()), Vec::<std::path::PathBuf>::new(), "step {at}, {loss:?}");
     }
     assert_eq!(summary.refused_frames, 0, "step {at}, {loss:?}");
-    // It goes on.
+    // The memory still accepts writes.
     let accepted = memory.write(event(99), NOW).unwrap();
     accepted.receipt.wait(Durability::Synced).unwrap();
     let verified = memory.verify().unwrap();
@@ -95,6 +95,7 @@ fn check(disk: &SimDisk, loss: Loss, options: impl Fn(&SimDisk) -> Options, prom
     memory.close().unwrap();
 }
 
+/// Options that save a snapshot often, without a Dreamer.
 fn small_snapshots(disk: &SimDisk) -> Options {
     quiet(disk).with(|options| {
         options.snapshot_tail_bytes = 1_000;
@@ -104,7 +105,7 @@ fn small_snapshots(disk: &SimDisk) -> Options {
 
 #[doc = "holds: design S1"]
 #[test]
-fn power_lost_at_every_single_write_loses_nothing_that_was_promised() {
+fn power_loss_at_any_write_keeps_promises() {
     let whole = SimDisk::default();
     let mut promised = Promised::default();
     live(&whole, &small_snapshots(&whole), &mut promised).unwrap();
@@ -125,7 +126,7 @@ fn power_lost_at_every_single_write_loses_nothing_that_was_promised() {
 
 #[doc = "holds: design S4"]
 #[test]
-fn a_full_disk_is_told_and_the_process_goes_on() {
+fn full_disk_is_reported_and_survived() {
     let disk = SimDisk::default();
     let (memory, _) = open(&disk);
     memory.write(event(0), NOW).unwrap().receipt.wait(Durability::Synced).unwrap();
@@ -135,7 +136,7 @@ fn a_full_disk_is_told_and_the_process_goes_on() {
     assert!(matches!(&told, artoo_mkct::memory::DurabilityError::Journal { retried: true, .. }), "{told:?}");
     assert!(memory.stats().queue.failing);
     assert_eq!(contents(&memory).len(), 2, "it stays visible");
-    // Somebody made room.
+    // Space is available again.
     disk.set_capacity(None);
     let next = memory.write(event(2), NOW).unwrap();
     while next.receipt.wait(Durability::Synced).is_err() {
@@ -148,7 +149,7 @@ fn a_full_disk_is_told_and_the_process_goes_on() {
 
 #[doc = "holds: design S4"]
 #[test]
-fn a_disk_that_stays_full_is_told_at_the_end_too() {
+fn close_reports_a_full_disk() {
     let disk = SimDisk::default();
     let (memory, _) = open(&disk);
     disk.set_capacity(Some(disk.used()));
@@ -159,7 +160,7 @@ fn a_disk_that_stays_full_is_told_at_the_end_too() {
 
 #[doc = "holds: design S7"]
 #[test]
-fn a_failed_sync_is_the_journals_last_word() {
+fn failed_sync_stops_the_journal() {
     let disk = SimDisk::default();
     let (memory, _) = open(&disk);
     memory.write(event(0), NOW).unwrap().receipt.wait(Durability::Synced).unwrap();
@@ -177,7 +178,7 @@ fn a_failed_sync_is_the_journals_last_word() {
 
 #[doc = "holds: design S12, M14"]
 #[test]
-fn a_full_queue_refuses_loudly_counts_and_loses_nothing() {
+fn full_queue_refuses_and_counts_records() {
     let disk = SimDisk::default();
     let (memory, _) =
         Memory::open(Path::new(FOLDER), quiet(&disk).with(|options| options.max_queued_bytes = 20_000)).unwrap();
@@ -202,7 +203,7 @@ fn a_full_queue_refuses_loudly_counts_and_loses_nothing() {
 
 #[doc = "holds: design S13, M14"]
 #[test]
-fn a_burst_of_10_000_is_all_there_after_close() {
+fn burst_of_writes_is_complete_after_close() {
     let disk = SimDisk::default();
     let (memory, _) = open(&disk);
     let memory = Arc::new(memory);
@@ -221,7 +222,7 @@ fn a_burst_of_10_000_is_all_there_after_close() {
 /// Run by the test below in a process of its own, until it is killed.
 #[test]
 #[ignore = "a part of the next test"]
-fn child_writes_until_it_is_killed() {
+fn child_process_writes_until_killed() {
     let folder = std::env::var_os("MKCT_TEST_FOLDER").expect("started by the other test");
     let salt = std::env::var("MKCT_TEST_SALT").unwrap().parse().unwrap();
     kill::write_until_killed(Path::new(&folder), salt);
@@ -229,12 +230,12 @@ fn child_writes_until_it_is_killed() {
 
 #[doc = "holds: design S1"]
 #[test]
-fn writers_killed_at_random_lose_nothing_that_was_acknowledged() {
+fn killed_writers_lose_no_acknowledged_record() {
     let folder = tempfile::tempdir().unwrap();
     let writer = |salt: u64| {
         let mut command = std::process::Command::new(std::env::current_exe().unwrap());
         command
-            .args(["--exact", "crash::child_writes_until_it_is_killed", "--ignored", "--nocapture"])
+            .args(["--exact", "crash::child_process_writes_until_killed", "--ignored", "--nocapture"])
             .env("MKCT_TEST_FOLDER", folder.path())
             .env("MKCT_TEST_SALT", salt.to_string());
         command

@@ -1,4 +1,4 @@
-//! The disk of the system: what it syncs, and for whom its files are readable.
+//! The system's disk: what it syncs, and the access modes of its files.
 
 use std::{fs::File, path::Path};
 

@@ -1,4 +1,4 @@
-//! The Dreamer and its distiller: rules made, promises kept, and nothing changed by one who fails.
+//! The Dreamer and its distiller: rules are made once, and a distiller that fails changes nothing.
 
 use std::{
     path::Path,
@@ -20,27 +20,28 @@ use artoo_mkct::{
 
 use crate::{
     sim_disk::SimDisk,
-    support::{DAY, FOLDER, Moved, NOW, contents, event, quiet},
+    support::{DAY, FOLDER, NOW, TestClock, contents, event, quiet},
 };
 
-/// Longer than any step takes on a loaded machine.
+/// A time limit that no step reaches, even on a busy machine.
 const LONG: Duration = Duration::from_secs(120);
 
-/// Answers with a fixed behaviour, and counts.
+/// A distiller with a fixed behaviour that counts its calls.
 #[derive(Debug)]
 struct Scripted {
-    how: How,
+    how: Behaviour,
     asked: AtomicUsize,
     /// Called with each question.
     tell: Mutex<Option<Sender<()>>>,
 }
 
+/// The behaviour of a distiller.
 #[derive(Debug, Clone, Copy)]
-enum How {
+enum Behaviour {
     Says(&'static str),
     Fails,
     Panics,
-    /// For longer than the test lasts.
+    /// Does not return before the test ends.
     Hangs,
 }
 
@@ -53,20 +54,22 @@ impl Distiller for Scripted {
         assert_eq!(evidence.len(), promotion.evidence.len());
         assert!(evidence.iter().all(|megram| megram.content.starts_with("it worked")));
         match self.how {
-            How::Says(text) => Ok(text.to_owned()),
-            How::Fails => Err("the model is away".to_owned()),
-            How::Panics => panic!("as planned"),
-            How::Hangs => loop {
+            Behaviour::Says(text) => Ok(text.to_owned()),
+            Behaviour::Fails => Err("the model is away".to_owned()),
+            Behaviour::Panics => panic!("as planned"),
+            Behaviour::Hangs => loop {
                 std::thread::park();
             },
         }
     }
 }
 
-fn scripted(how: How) -> Arc<Scripted> {
+/// A distiller with this behaviour.
+fn scripted(how: Behaviour) -> Arc<Scripted> {
     Arc::new(Scripted { how, asked: AtomicUsize::new(0), tell: Mutex::new(None) })
 }
 
+/// Options with this distiller.
 fn options(disk: &SimDisk, distiller: &Arc<Scripted>) -> Options {
     let distiller = Arc::clone(distiller) as Arc<dyn Distiller>;
     quiet(disk).with(|options| {
@@ -75,13 +78,14 @@ fn options(disk: &SimDisk, distiller: &Arc<Scripted>) -> Options {
     })
 }
 
+/// An event without a task.
 fn without_task(number: usize) -> NewMegram {
     let mut draft = event(number);
     draft.task = None;
     draft
 }
 
-/// Six successes of as many tasks: enough for a rule.
+/// Six successes of as many tasks, which are enough for a rule.
 fn promising(memory: &Memory) {
     for task in 0..6 {
         let draft = NewMegram::new(Tag::new("intent:count", "via:glob"), State::Accept, format!("it worked {task}"));
@@ -90,8 +94,8 @@ fn promising(memory: &Memory) {
 }
 
 #[test]
-fn a_rule_is_made_once_with_its_evidence_and_survives() {
-    let (disk, distiller) = (SimDisk::default(), scripted(How::Says("  Use glob. \n")));
+fn rule_is_made_once_and_persists() {
+    let (disk, distiller) = (SimDisk::default(), scripted(Behaviour::Says("  Use glob. \n")));
     let (memory, _) = Memory::open(Path::new(FOLDER), options(&disk, &distiller)).unwrap();
     promising(&memory);
     let dream = memory.dream().unwrap();
@@ -110,16 +114,22 @@ fn a_rule_is_made_once_with_its_evidence_and_survives() {
 }
 
 #[test]
-fn a_distiller_that_fails_hangs_panics_or_talks_nonsense_costs_one_logged_attempt() {
+fn distiller_faults_cost_one_logged_attempt() {
     let long: &'static str = "x".repeat(artoo_mkct::record::MAX_CONTENT_BYTES + 1).leak();
-    let nonsense = [How::Says(""), How::Says(" \n"), How::Says("\u{1b}[2J!"), How::Says("..."), How::Says(long)];
-    for how in nonsense.into_iter().chain([How::Fails, How::Panics, How::Hangs]) {
+    let nonsense = [
+        Behaviour::Says(""),
+        Behaviour::Says(" \n"),
+        Behaviour::Says("\u{1b}[2J!"),
+        Behaviour::Says("..."),
+        Behaviour::Says(long),
+    ];
+    for how in nonsense.into_iter().chain([Behaviour::Fails, Behaviour::Panics, Behaviour::Hangs]) {
         let folder = tempfile::tempdir().unwrap();
         let distiller = scripted(how);
         let options = options(&SimDisk::default(), &distiller)
             .with(|options| options.disk = Arc::new(artoo_mkct::disk::SystemDisk));
         // A short time only where no answer will come; elsewhere it would race with the answer.
-        let distil_timeout = if matches!(how, How::Hangs) { Duration::from_millis(100) } else { LONG };
+        let distil_timeout = if matches!(how, Behaviour::Hangs) { Duration::from_millis(100) } else { LONG };
         let (memory, _) =
             Memory::open(folder.path(), options.clone().with(|options| options.distil_timeout = distil_timeout))
                 .unwrap();
@@ -136,7 +146,7 @@ fn a_distiller_that_fails_hangs_panics_or_talks_nonsense_costs_one_logged_attemp
         Journal::replay(&folder.path().join("memory.journal"), Offset(0), keep).unwrap();
         assert_eq!(logged.len(), 1, "{how:?}: {logged:?}");
         // The next process finds it.
-        let better = scripted(How::Says("Use glob."));
+        let better = scripted(Behaviour::Says("Use glob."));
         let options = options.with(|options| options.distiller = Some(better as Arc<dyn Distiller>));
         let (memory, _) = Memory::open(folder.path(), options).unwrap();
         assert_eq!(memory.dream().unwrap().promoted.len(), 1);
@@ -145,7 +155,7 @@ fn a_distiller_that_fails_hangs_panics_or_talks_nonsense_costs_one_logged_attemp
 
 #[test]
 fn closing_does_not_wait_for_a_distiller() {
-    let (disk, distiller) = (SimDisk::default(), scripted(How::Hangs));
+    let (disk, distiller) = (SimDisk::default(), scripted(Behaviour::Hangs));
     let (tell, asked): (_, Receiver<()>) = channel();
     *distiller.tell.lock().unwrap() = Some(tell);
     let options = options(&disk, &distiller);
@@ -176,15 +186,15 @@ fn closing_does_not_wait_for_a_distiller() {
 
 #[doc = "holds: design K2"]
 #[test]
-fn a_clock_that_jumped_deletes_nothing_in_any_process() {
-    let (disk, distiller) = (SimDisk::default(), scripted(How::Fails));
+fn clock_jumps_delete_nothing() {
+    let (disk, distiller) = (SimDisk::default(), scripted(Behaviour::Fails));
     let (memory, _) = Memory::open(Path::new(FOLDER), options(&disk, &distiller)).unwrap();
     for number in 0..50 {
         memory.write(without_task(number), NOW).unwrap();
     }
     assert_eq!(memory.dream().unwrap().skipped, None);
     memory.close().unwrap();
-    let years = Arc::new(Moved::new(NOW + 3_650 * DAY));
+    let years = Arc::new(TestClock::new(NOW + 3_650 * DAY));
     let (memory, _) =
         Memory::open(Path::new(FOLDER), options(&disk, &distiller).with(|options| options.clock = years)).unwrap();
     let dream = memory.dream().unwrap();
@@ -193,9 +203,9 @@ fn a_clock_that_jumped_deletes_nothing_in_any_process() {
 }
 
 #[test]
-fn a_sweep_and_a_write_keep_their_order_through_a_crash() {
-    let (disk, distiller) = (SimDisk::default(), scripted(How::Fails));
-    let clock = Moved::new(NOW);
+fn sweep_and_write_order_survives_crash() {
+    let (disk, distiller) = (SimDisk::default(), scripted(Behaviour::Fails));
+    let clock = TestClock::new(NOW);
     let options = options(&disk, &distiller).with(|options| options.clock = Arc::new(clock.clone()));
     let (memory, _) = Memory::open(Path::new(FOLDER), options.clone()).unwrap();
     for number in 0..70 {
@@ -216,9 +226,9 @@ fn a_sweep_and_a_write_keep_their_order_through_a_crash() {
 }
 
 #[test]
-fn writes_off_the_clock_stop_the_sweep_and_are_reported() {
-    let (disk, distiller) = (SimDisk::default(), scripted(How::Fails));
-    let clock = Moved::new(NOW);
+fn wrong_clock_writes_stop_the_sweep() {
+    let (disk, distiller) = (SimDisk::default(), scripted(Behaviour::Fails));
+    let clock = TestClock::new(NOW);
     let options = options(&disk, &distiller).with(|options| options.clock = Arc::new(clock.clone()));
     let (memory, _) = Memory::open(Path::new(FOLDER), options).unwrap();
     // Made-up times, and seconds instead of milliseconds.
@@ -232,7 +242,7 @@ fn writes_off_the_clock_stop_the_sweep_and_are_reported() {
     // A day of difference is no made-up time, and a write of now is trusted again.
     memory.write(event(1), NOW - DAY).unwrap();
     assert_eq!(memory.dream().unwrap().skipped, None);
-    // Time that passes after a write is not held against it.
+    // Time that passes after a write is no clock error.
     clock.set(NOW + 200 * DAY);
     let dream = memory.dream().unwrap();
     assert_eq!((dream.skipped, dream.faded_megrams > 0), (None, true), "{dream:?}");

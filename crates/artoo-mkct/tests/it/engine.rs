@@ -1,4 +1,4 @@
-//! The memory as a whole: constants, potentials, flows up and down, recall, bad input, a model.
+//! Tests of the engine: constants, potentials, promotion, demotion, recall, invalid input, export.
 
 use artoo_mkct::{
     Engine, NewMegram, State, Tag,
@@ -8,12 +8,14 @@ use artoo_mkct::{
 };
 
 mod ahead;
+mod alike;
 mod carry;
 mod dissonance;
 mod flow;
 mod input;
 mod matrix;
 mod names;
+mod people;
 mod recall;
 mod rules;
 
@@ -22,7 +24,7 @@ const NOW: i64 = 1_772_000_000_000;
 
 /// The tag of most tests.
 fn tag() -> Tag {
-    Tag::new("intent:x", "env:local")
+    Tag::new("intent:x", "via:x")
 }
 
 /// An event of `task` under a tag.
@@ -30,7 +32,7 @@ fn event(space: &str, entity: &str, state: State, task: &str) -> NewMegram {
     NewMegram::new(Tag::new(space, entity), state, format!("{state:?} in {task}")).task(task)
 }
 
-/// The same, with the environment at fault.
+/// A failure of `task` under a tag that the environment caused.
 fn environmental(space: &str, entity: &str, state: State, task: &str) -> NewMegram {
     event(space, entity, state, task).failure_class(FailureClass::Environmental)
 }
@@ -44,12 +46,12 @@ fn write(engine: &mut Engine, now_ms: i64, draft: NewMegram) -> Megram {
     }
 }
 
-/// `count` events of different tasks at once.
+/// `count` events of different tasks at the same time.
 fn burst(engine: &mut Engine, now_ms: i64, entity: &str, state: State, count: usize) -> Vec<MegramId> {
     (0..count).map(|i| write(engine, now_ms, event("intent:x", entity, state, &format!("{state:?}-{i}"))).id).collect()
 }
 
-/// An engine rebuilt from frames that went through their text form.
+/// An engine rebuilt from frames that were converted to text and back.
 #[track_caller]
 fn replayed(frames: &[Frame]) -> Engine {
     let mut engine = Engine::new();
@@ -72,12 +74,12 @@ fn all(engine: &Engine) -> Vec<Megram> {
     all
 }
 
-/// The shares behind a tag.
+/// The contributions of the records under a tag.
 fn why(engine: &Engine, space: &str, entity: &str, now_ms: i64) -> Vec<Contribution> {
     engine.why(&Tag::new(space, entity), now_ms).collect()
 }
 
-/// What can be made a rule, without the sums, whose last bit depends on the order they were added in.
+/// The tags that qualify for a rule, without the sums, whose last bit depends on the order of additions.
 fn tickets(engine: &Engine, now_ms: i64) -> Vec<(PromotionTicket, Vec<Evidence>)> {
     engine.promotions(now_ms).into_iter().map(|promotion| (promotion.ticket, promotion.evidence)).collect()
 }

@@ -1,4 +1,5 @@
-//! Writers killed at random, and what is left of what they were promised; shared by a test and the `crash` example.
+//! Kills writing processes at random and verifies the records that they acknowledged; shared by a test and the example
+//! `crash`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,16 +13,16 @@ use artoo_mkct::{Durability, Memory, NewMegram, Options, State, Tag, record::Meg
 
 const NOW: i64 = 1_772_000_000_000;
 
-/// Longest life of a writer: some die while they open, some after hundreds of writes.
+/// Longest life of a writer: some are killed while they open, some after hundreds of writes.
 const MAX_LIFE_MS: u64 = 150;
 
 /// In one round of this many, two writers run at once.
 const TWO_WRITERS_EVERY: u64 = 5;
 
-/// In one round of this many, everything ever promised is looked up again.
+/// In one round of this many, every acknowledged record so far is verified.
 const WHOLE_CHECK_EVERY: u64 = 50;
 
-/// What many rounds found.
+/// Counts of what the rounds found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Tally {
     pub(crate) rounds: u64,
@@ -37,17 +38,19 @@ pub(crate) struct Tally {
     pub(crate) failed_writers: u64,
 }
 
+/// The text of a record, from which its number and salt can be read.
 fn content(number: u64, salt: u64) -> String {
     format!("{salt}-{number}:{}", "evidence ".repeat((number % 40) as usize))
 }
 
+/// Whether a text is complete.
 fn is_whole(text: &str) -> bool {
     let parsed = text.split_once(':').and_then(|(head, _)| head.split_once('-'));
     let numbers = parsed.and_then(|(salt, number)| Some((number.parse().ok()?, salt.parse().ok()?)));
     numbers.is_some_and(|(number, salt)| content(number, salt) == text)
 }
 
-/// Writes, forgets and compacts until it is killed; says what was acknowledged.
+/// Writes, deletes and compacts until the process is killed; prints what was acknowledged.
 pub(crate) fn write_until_killed(folder: &Path, salt: u64) {
     let (memory, _) = Memory::open(folder, Options::default()).expect("a memory opens");
     let mut out = std::io::stdout().lock();
@@ -80,7 +83,7 @@ pub(crate) fn write_until_killed(folder: &Path, salt: u64) {
     }
 }
 
-/// Kills `rounds` writers, and opens what each left behind.
+/// Kills `rounds` writers, and verifies the memory after each.
 pub(crate) fn rounds(folder: &Path, rounds: u64, seed: u64, command: &dyn Fn(u64) -> Command) -> Tally {
     let mut tally = Tally::default();
     let mut kept: BTreeSet<MegramId> = BTreeSet::new();
@@ -116,7 +119,7 @@ pub(crate) fn rounds(folder: &Path, rounds: u64, seed: u64, command: &dyn Fn(u64
     tally
 }
 
-/// What a line of a writer says; the last may be cut short.
+/// Stores the acknowledgement in a line of a writer's output; the last line may be cut.
 fn note(line: &str, promised: &mut BTreeMap<MegramId, bool>) {
     match line.split_once(' ').map(|(word, id)| (word, id.parse::<MegramId>())) {
         Some(("kept", Ok(id))) => drop(promised.insert(id, false)),
@@ -125,7 +128,7 @@ fn note(line: &str, promised: &mut BTreeMap<MegramId, bool>) {
     }
 }
 
-/// Opens what is left and looks for what was promised.
+/// Opens the memory and verifies the acknowledged records.
 fn look(folder: &Path, kept: &BTreeSet<MegramId>, whole: bool, tally: &mut Tally) {
     let Ok((memory, summary)) = Memory::open(folder, Options::default()) else {
         tally.failed_opens += 1;

@@ -1,4 +1,4 @@
-//! The library from outside: real files, real processes, and a disk that forgets what nobody synced.
+//! Tests of the library with real files, real processes, and a simulated disk that loses what was not synced.
 
 #![expect(
     clippy::unwrap_used,
@@ -13,6 +13,7 @@ mod crash;
 mod disk;
 mod dreamer;
 mod engine;
+mod feedback;
 mod kill;
 mod model;
 mod sim_disk;

@@ -1,4 +1,4 @@
-//! A memory on a real disk against a plain list, over reopenings.
+//! Compares a memory on a real disk with a plain list, over closing and reopening.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,6 +15,7 @@ use crate::support::{DAY, NOW};
 const TAGS: [(&str, &str); 4] =
     [("intent:a", "env:local"), ("intent:a", "via:glob"), ("tool:glob", "path:/x"), ("tool:shell", "path:/x")];
 
+/// An operation on a memory.
 #[derive(Debug, Clone)]
 enum Operation {
     Write { tag: usize, state: usize, times: usize },
@@ -25,6 +26,7 @@ enum Operation {
     Reopen,
 }
 
+/// A random operation.
 fn operation() -> impl Strategy<Value = Operation> {
     prop_oneof![
         6 => (0..TAGS.len(), 0..State::ALL.len(), 1..5_usize)
@@ -39,21 +41,22 @@ fn operation() -> impl Strategy<Value = Operation> {
 
 /// A clock that a test moves.
 #[derive(Debug, Clone)]
-struct Moved(Arc<Mutex<i64>>);
+struct TestClock(Arc<Mutex<i64>>);
 
-impl Moved {
+impl TestClock {
+    /// The time of the clock.
     fn now_ms(&self) -> i64 {
         *self.0.lock().unwrap()
     }
 }
 
-impl Clock for Moved {
+impl Clock for TestClock {
     fn now(&self) -> Clocks {
         Clocks { wall_ms: self.now_ms(), uptime_ms: self.now_ms() - NOW }
     }
 }
 
-/// One record of the list.
+/// One record of the plain list.
 struct Plain {
     id: MegramId,
     tag: usize,
@@ -62,10 +65,12 @@ struct Plain {
     content: String,
 }
 
+/// The plain list of records.
 #[derive(Default)]
 struct List(Vec<Plain>);
 
 impl List {
+    /// Attention and decision of a tag.
     fn sums(&self, tag: usize, now_ms: i64) -> (f64, f64) {
         self.0.iter().filter(|record| record.tag == tag).fold((0.0, 0.0), |(attention, decision), record| {
             let quantum = quantize(record.state);
@@ -74,8 +79,8 @@ impl List {
         })
     }
 
-    /// The weakest faded tag goes: a tenth of at most four tags, rounded up. Of two equally weak ones rounding decides,
-    /// so the memory says which.
+    /// Deletes the weakest faded tag: a tenth of at most four tags, rounded up. Rounding decides between equally weak
+    /// tags, so the memory's choice is used.
     fn dream(&mut self, memory: &Memory, now_ms: i64) {
         let engine = memory.engine();
         let has = |tag: usize| self.0.iter().any(|record| record.tag == tag);
@@ -88,6 +93,7 @@ impl List {
         self.0.retain(|record| record.tag != gone);
     }
 
+    /// Asserts that a memory has the records and potentials of the list.
     fn check(&self, memory: &Memory, now_ms: i64) {
         let engine = memory.engine();
         assert_eq!(engine.len(), self.0.len());
@@ -104,9 +110,10 @@ impl List {
     }
 }
 
+/// Performs operations on a memory and a list, and compares them.
 fn run(operations: &[Operation]) -> String {
     let folder = tempfile::tempdir().unwrap();
-    let clock = Moved(Arc::new(Mutex::new(NOW)));
+    let clock = TestClock(Arc::new(Mutex::new(NOW)));
     let options = Options::default().with(|options| {
         options.clock = Arc::new(clock.clone());
         options.dream = None;
@@ -155,7 +162,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
-    fn a_memory_agrees_with_a_plain_list(operations in prop::collection::vec(operation(), 1..30)) {
+    fn memory_agrees_with_a_plain_list(operations in prop::collection::vec(operation(), 1..30)) {
         // Twice: nothing hangs on ids, folders or threads.
         prop_assert_eq!(run(&operations), run(&operations));
     }

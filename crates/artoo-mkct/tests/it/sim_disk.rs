@@ -1,4 +1,4 @@
-//! A disk in memory that loses power at a chosen write, and forgets what nobody synced.
+//! A simulated disk that loses power at a chosen write, and with it what was not synced.
 
 use std::{
     collections::BTreeMap,
@@ -9,10 +9,10 @@ use std::{
 
 use artoo_mkct::disk::{Disk, DiskFile, OpenMode};
 
-/// Bytes that reach the disk together.
+/// Number of bytes that are written atomically.
 const SECTOR: usize = 512;
 
-/// What is left after the power went.
+/// What survives the loss of power.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loss {
     /// Nothing is lost: the process died, the machine did not.
@@ -23,12 +23,14 @@ pub(crate) enum Loss {
     Some(u64),
 }
 
+/// A change of a file's content that is not synced.
 #[derive(Debug, Clone)]
 enum Change {
     Write(u64, Vec<u8>),
     Length(u64),
 }
 
+/// A file: its content now, its synced content, and the changes between them.
 #[derive(Debug, Default, Clone)]
 struct Inode {
     content: Vec<u8>,
@@ -37,12 +39,14 @@ struct Inode {
     locked: bool,
 }
 
+/// A change of a file name that is not synced.
 #[derive(Debug, Clone)]
 enum NameChange {
     Set(PathBuf, usize),
     Unset(PathBuf),
 }
 
+/// The files and names of a disk.
 #[derive(Debug, Default)]
 struct State {
     inodes: Vec<Inode>,
@@ -57,10 +61,11 @@ struct State {
     sync_fails: bool,
 }
 
-/// A disk in memory; clones are the same disk.
+/// A simulated disk; clones share its files.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SimDisk(Arc<Mutex<State>>);
 
+/// An open file of a simulated disk.
 #[derive(Debug)]
 struct SimFile {
     disk: SimDisk,
@@ -72,39 +77,45 @@ impl SimDisk {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Loses power at the step with this number, and stays without.
+    /// Makes every step from this number on fail, as without power.
     pub(crate) fn fail_at(&self, step: usize) {
         self.lock().fails_at = Some(step);
     }
 
+    /// Number of changes and syncs so far.
     pub(crate) fn steps(&self) -> usize {
         self.lock().steps
     }
 
+    /// Limits the size of the disk in bytes.
     pub(crate) fn set_capacity(&self, bytes: Option<u64>) {
         self.lock().capacity = bytes;
     }
 
+    /// Number of bytes in use.
     pub(crate) fn used(&self) -> u64 {
         self.lock().used()
     }
 
+    /// Sets whether syncs fail.
     pub(crate) fn set_sync_fails(&self, fails: bool) {
         self.lock().sync_fails = fails;
     }
 
-    /// Everything in any file, also in those without a name any more.
+    /// Whether any file contains these bytes, including files without a name.
     pub(crate) fn holds(&self, needle: &[u8]) -> Vec<PathBuf> {
         let state = self.lock();
         let holds = |inode: &usize| state.inodes[*inode].content.windows(needle.len()).any(|window| window == needle);
         state.names.iter().filter(|(_, inode)| holds(inode)).map(|(path, _)| path.clone()).collect()
     }
 
+    /// The content of a file.
     pub(crate) fn read(&self, path: &Path) -> Option<Vec<u8>> {
         let state = self.lock();
         state.names.get(path).map(|inode| state.inodes[*inode].content.clone())
     }
 
+    /// Replaces the content of a file, synced.
     pub(crate) fn write(&self, path: &Path, content: &[u8]) {
         let mut state = self.lock();
         let inode = state.names[path];
@@ -112,11 +123,12 @@ impl SimDisk {
         state.inodes[inode].durable = content.to_vec();
     }
 
+    /// The paths of all files.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         self.lock().names.keys().cloned().collect()
     }
 
-    /// The disk as the next process finds it.
+    /// The disk as the next process finds it after the loss of power.
     pub(crate) fn after(&self, loss: Loss) -> Self {
         let state = self.lock();
         let mut random = Random(match loss {
@@ -149,10 +161,12 @@ impl SimDisk {
 }
 
 impl State {
+    /// Number of bytes in use.
     fn used(&self) -> u64 {
         self.names.values().map(|inode| self.inodes[*inode].content.len() as u64).sum()
     }
 
+    /// Counts a step; an error if the power is lost.
     fn step(&mut self) -> io::Result<()> {
         if self.fails_at.is_some_and(|at| self.steps >= at) {
             return Err(io::Error::other("the power is gone"));
@@ -161,6 +175,7 @@ impl State {
         Ok(())
     }
 
+    /// Changes a name, not synced.
     fn name(&mut self, change: NameChange) {
         change.apply(&mut self.names);
         self.name_changes.push(change);
@@ -168,6 +183,7 @@ impl State {
 }
 
 impl NameChange {
+    /// Applies the change to a map of names.
     fn apply(&self, names: &mut BTreeMap<PathBuf, usize>) {
         match self {
             Self::Set(path, inode) => drop(names.insert(path.clone(), *inode)),
@@ -175,6 +191,7 @@ impl NameChange {
         }
     }
 
+    /// The folder whose names change.
     fn folder(&self) -> &Path {
         let (Self::Set(path, _) | Self::Unset(path)) = self;
         path.parent().unwrap()
@@ -182,6 +199,7 @@ impl NameChange {
 }
 
 impl Inode {
+    /// The content if a random part of the unsynced changes survives.
     fn partly(&self, random: &mut Random) -> Vec<u8> {
         let mut content = self.durable.clone();
         for change in &self.changes {
@@ -366,11 +384,12 @@ impl DiskFile for SimFile {
     }
 }
 
-/// xorshift64*; the same on every machine.
+/// A seeded generator of random numbers (xorshift64*), the same on every machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
+    /// The next 64 random bits.
     pub(crate) fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -378,6 +397,7 @@ impl Random {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
+    /// A random number below `bound`.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         (self.next() >> 16) as usize % bound
     }

@@ -1,4 +1,4 @@
-//! What is in the files of a memory: erasure, compaction, snapshots, and the memory as it was.
+//! The files of a memory: erasure, compaction, snapshots, and the memory as it was.
 
 use std::{path::Path, sync::Arc};
 
@@ -11,17 +11,18 @@ use artoo_mkct::{
 
 use crate::{
     sim_disk::{Random, SimDisk},
-    support::{DAY, FOLDER, Moved, NOW, event, open, quiet},
+    support::{DAY, FOLDER, NOW, TestClock, event, open, quiet},
 };
 
+/// An event without a task.
 fn without_task(number: usize) -> NewMegram {
     let mut draft = event(number);
     draft.task = None;
     draft
 }
 
-/// Random life under one tag or another: writes, recalls, forgetting, dreams, compaction, laws.
-fn live(memory: &Memory, clock: &Moved, random: &mut Random, operations: usize) {
+/// Performs random operations under a few tags: writes, recalls, deletions, dreams, compactions, laws.
+fn live(memory: &Memory, clock: &TestClock, random: &mut Random, operations: usize) {
     let mut ids: Vec<MegramId> = Vec::new();
     for number in 0..operations {
         let now = NOW + number as i64 * DAY / 4;
@@ -45,7 +46,7 @@ fn live(memory: &Memory, clock: &Moved, random: &mut Random, operations: usize) 
 
 #[doc = "holds: design M11"]
 #[test]
-fn what_is_forgotten_is_nowhere_on_the_disk_any_more() {
+fn deleted_text_is_erased_from_disk() {
     let disk = SimDisk::default();
     let options = quiet(&disk).with(|options| options.snapshot_tail_bytes = 1);
     let secret = "q7Zk2Vx9WmB4tLsRdYc8";
@@ -70,9 +71,9 @@ fn what_is_forgotten_is_nowhere_on_the_disk_any_more() {
 
 #[doc = "holds: design M11"]
 #[test]
-fn compaction_drops_what_is_long_gone_and_keeps_the_rest_and_its_order() {
+fn compaction_drops_old_deletions_and_keeps_order() {
     let disk = SimDisk::default();
-    let clock = Moved::new(NOW);
+    let clock = TestClock::new(NOW);
     let options = quiet(&disk).with(|options| options.clock = Arc::new(clock.clone()));
     let (memory, _) = Memory::open(Path::new(FOLDER), options.clone()).unwrap();
     for number in 0..200 {
@@ -101,9 +102,9 @@ fn compaction_drops_what_is_long_gone_and_keeps_the_rest_and_its_order() {
 }
 
 #[test]
-fn a_snapshot_gives_what_reading_everything_gives_and_is_left_aside_when_it_is_not_of_this_journal() {
+fn snapshot_equals_full_replay_or_is_ignored() {
     let disk = SimDisk::default();
-    let clock = Moved::new(NOW);
+    let clock = TestClock::new(NOW);
     let options = quiet(&disk).with(|options| {
         options.snapshot_tail_bytes = 1;
         options.clock = Arc::new(clock.clone());
@@ -132,7 +133,7 @@ fn a_snapshot_gives_what_reading_everything_gives_and_is_left_aside_when_it_is_n
 }
 
 #[test]
-fn a_snapshot_of_another_journal_is_left_aside() {
+fn snapshot_of_another_journal_is_ignored() {
     let life = |events: std::ops::Range<usize>| {
         let disk = SimDisk::default();
         let options = quiet(&disk).with(|options| options.snapshot_tail_bytes = 1);
@@ -162,7 +163,7 @@ fn a_snapshot_of_another_journal_is_left_aside() {
 
 #[test]
 fn rebuild_reads_everything_anew_and_changes_nothing() {
-    let (disk, clock) = (SimDisk::default(), Moved::new(NOW));
+    let (disk, clock) = (SimDisk::default(), TestClock::new(NOW));
     let options = quiet(&disk).with(|options| options.clock = Arc::new(clock.clone()));
     let (memory, _) = Memory::open(Path::new(FOLDER), options).unwrap();
     live(&memory, &clock, &mut Random(9), 150);
@@ -173,9 +174,9 @@ fn rebuild_reads_everything_anew_and_changes_nothing() {
 
 #[doc = "holds: design M11"]
 #[test]
-fn a_look_back_finds_what_was_deleted_since_and_says_from_when_it_is_complete() {
+fn history_finds_deleted_records_since_known_time() {
     let disk = SimDisk::default();
-    let clock = Moved::new(NOW);
+    let clock = TestClock::new(NOW);
     let options = quiet(&disk).with(|options| options.clock = Arc::new(clock.clone()));
     let (memory, _) = Memory::open(Path::new(FOLDER), options).unwrap();
     for number in 0..14 {
@@ -198,7 +199,7 @@ fn a_look_back_finds_what_was_deleted_since_and_says_from_when_it_is_complete() 
 }
 
 #[test]
-fn an_exported_memory_is_imported_whole_or_not_at_all() {
+fn import_is_complete_or_refused() {
     let (disk, other) = (SimDisk::default(), SimDisk::default());
     let (memory, _) = open(&disk);
     let ids: Vec<MegramId> = (0..20).map(|number| memory.write(event(number), NOW).unwrap().ids[0]).collect();
@@ -221,7 +222,7 @@ fn an_exported_memory_is_imported_whole_or_not_at_all() {
 }
 
 #[test]
-fn adopted_frames_are_kept_but_for_those_that_do_not_fit() {
+fn adopt_skips_invalid_frames() {
     let (disk, other) = (SimDisk::default(), SimDisk::default());
     let (memory, _) = open(&disk);
     let ids: Vec<MegramId> = (0..3).map(|number| memory.write(event(number), NOW).unwrap().ids[0]).collect();
@@ -235,7 +236,7 @@ fn adopted_frames_are_kept_but_for_those_that_do_not_fit() {
 }
 
 #[test]
-fn a_promoted_rule_survives_and_a_stale_ticket_is_refused() {
+fn promoted_rule_persists_stale_ticket_refused() {
     let disk = SimDisk::default();
     let (memory, _) = open(&disk);
     let tag = Tag::approach("count files", &["glob"]);
@@ -256,7 +257,7 @@ fn a_promoted_rule_survives_and_a_stale_ticket_is_refused() {
 }
 
 #[test]
-fn an_invalid_write_says_what_is_wrong_with_it() {
+fn invalid_write_names_its_fault() {
     let (memory, _) = open(&SimDisk::default());
     let refused = memory.write(NewMegram::new(Tag::new("a|b", "c"), State::Accept, "x"), NOW).unwrap_err();
     assert_eq!(refused.to_string(), "the record is not valid: Space holds '|', which must be escaped");

@@ -1,4 +1,4 @@
-//! M15, S6: a process that comes second works too, and what it writes is not lost.
+//! M15, S6: a second process can use a memory, and its writes are not lost.
 
 use std::{
     collections::BTreeSet,
@@ -17,10 +17,10 @@ use crate::{
     support::{NOW, contents, event, open},
 };
 
-/// Runs at once against one folder.
+/// Number of processes that use one folder at the same time.
 const RUNS: usize = 50;
 
-/// Writes of each run; the same texts in every one.
+/// Number of writes of each process; all write the same texts.
 const WRITES: usize = 5;
 
 const FOLDER_VARIABLE: &str = "MKCT_TEST_FOLDER";
@@ -28,7 +28,7 @@ const FOLDER_VARIABLE: &str = "MKCT_TEST_FOLDER";
 /// Run by the test below in many processes at once.
 #[test]
 #[ignore = "a part of the next test"]
-fn child_opens_writes_and_closes() {
+fn child_process_opens_writes_and_closes() {
     let folder = std::env::var_os(FOLDER_VARIABLE).expect("started by the other test");
     let (memory, _) = Memory::open(PathBuf::from(folder), Options::default()).unwrap();
     for number in 0..WRITES {
@@ -37,9 +37,10 @@ fn child_opens_writes_and_closes() {
     memory.close().unwrap();
 }
 
+/// Starts a process that opens the memory, writes and closes it.
 fn start_child(folder: &Path) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "two_processes::child_opens_writes_and_closes", "--ignored", "--nocapture"])
+        .args(["--exact", "two_processes::child_process_opens_writes_and_closes", "--ignored", "--nocapture"])
         .env(FOLDER_VARIABLE, folder)
         .stdout(Stdio::null())
         .spawn()
@@ -66,7 +67,7 @@ fn fifty_processes_at_once_lose_nothing() {
 
 #[doc = "holds: law 3.4; design M15"]
 #[test]
-fn the_second_reads_what_was_there_and_the_first_takes_in_what_it_wrote() {
+fn guest_reads_memory_and_holder_merges_journal() {
     let disk = SimDisk::default();
     let (first, _) = open(&disk);
     first.write(event(0), NOW).unwrap().receipt.wait(Durability::Synced).unwrap();
@@ -86,7 +87,7 @@ fn the_second_reads_what_was_there_and_the_first_takes_in_what_it_wrote() {
 
 #[doc = "holds: design M15"]
 #[test]
-fn a_second_that_comes_before_the_first_made_the_journal_works_too() {
+fn guest_works_before_holders_journal_exists() {
     let disk = SimDisk::default();
     let lock = disk.open(std::path::Path::new("/memory/memory.lock"), OpenMode::Write).unwrap();
     assert!(lock.try_lock().unwrap());
@@ -101,7 +102,7 @@ fn a_second_that_comes_before_the_first_made_the_journal_works_too() {
 
 #[doc = "holds: design M15"]
 #[test]
-fn a_second_that_outlives_the_first_hands_over_itself() {
+fn guest_merges_journal_after_holder_exits() {
     let disk = SimDisk::default();
     let (first, _) = open(&disk);
     let (second, _) = open(&disk);
@@ -114,7 +115,7 @@ fn a_second_that_outlives_the_first_hands_over_itself() {
 
 #[doc = "holds: law 3.4; design M15"]
 #[test]
-fn a_second_that_is_killed_is_taken_in_by_the_next_opener_also_twice() {
+fn next_opener_merges_killed_guests_journal_once() {
     let disk = SimDisk::default();
     let (first, _) = open(&disk);
     let (second, _) = open(&disk);
@@ -135,7 +136,7 @@ fn a_second_that_is_killed_is_taken_in_by_the_next_opener_also_twice() {
 
 #[doc = "holds: design M15"]
 #[test]
-fn a_damaged_journal_of_a_second_gives_what_is_sound_and_says_so() {
+fn damaged_guest_journal_merges_valid_frames() {
     let disk = SimDisk::default();
     let (first, _) = open(&disk);
     let (second, _) = open(&disk);
@@ -156,7 +157,7 @@ fn a_damaged_journal_of_a_second_gives_what_is_sound_and_says_so() {
 
 #[doc = "holds: design M15"]
 #[test]
-fn a_guest_forgets_its_own_at_once_and_the_holders_when_it_is_taken_in() {
+fn guest_deletes_holder_records_after_merge() {
     let disk = SimDisk::default();
     let (first, _) = open(&disk);
     let theirs = first.write(event(0), NOW).unwrap();

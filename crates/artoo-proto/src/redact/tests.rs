@@ -1,10 +1,10 @@
-//! H7: a table of shapes, and of honest text that must pass.
+//! H7: a table of secrets by format, and ordinary text that must stay unchanged.
 
 use proptest::prelude::*;
 
 use super::{
     BEARER, BEARER_MIN_CHARS, Bytes, PRIVATE_KEY, SECRET_ENDS, SECRET_NAMES, SHORTEST_BYTES, is_known_name,
-    is_secret_name, marks, prefixes, redact, redact_keys,
+    is_secret_name, mark_positions, prefixes, redact, redact_keys,
 };
 
 #[doc = "holds: design H7"]
@@ -52,7 +52,8 @@ fn keys_of_other_services_are_redacted() {
     }
 }
 
-/// What a file or an output is judged by: names of variables and words in the shape of a key are source code.
+/// Names of variables, and words in the format of a key, are source code and not secrets; files and outputs are judged
+/// by certain keys only.
 #[test]
 fn redact_keys_takes_only_certain_keys() {
     for text in [
@@ -111,7 +112,7 @@ fn ordinary_text_is_unchanged() {
 }
 
 #[test]
-fn a_text_without_a_secret_is_not_copied() {
+fn text_without_a_secret_is_not_copied() {
     for text in ["", "read_file", "41 files under /home/me/sk-notes", "-----BEGIN CERTIFICATE-----", "a bearer of news"]
     {
         assert!(matches!(redact(text), std::borrow::Cow::Borrowed(_)), "{text:?}");
@@ -120,9 +121,9 @@ fn a_text_without_a_secret_is_not_copied() {
 
 proptest! {
     #[test]
-    fn marks_ignore_letter_case_and_do_not_overlap(text in "(bearer |BEARER|[bBeEaArR ä]|://|b){0,30}") {
+    fn marks_ignore_case_and_never_overlap(text in "(bearer |BEARER|[bBeEaArR ä]|://|b){0,30}") {
         for mark in ["bearer ", "://", "bb"] {
-            let found: Vec<usize> = marks(&text, mark).collect();
+            let found: Vec<usize> = mark_positions(&text, mark).collect();
             let expected: Vec<usize> = text.to_ascii_lowercase().match_indices(mark).map(|(at, _)| at).collect();
             prop_assert_eq!(found, expected);
         }
@@ -130,7 +131,7 @@ proptest! {
 
     #[doc = "holds: design H7"]
     #[test]
-    fn the_byte_filter_misses_no_key(before in "\\PC{0,20}", shape in 0..prefixes().count(), after in "\\PC{0,20}") {
+    fn byte_filter_finds_every_key(before in "\\PC{0,20}", shape in 0..prefixes().count(), after in "\\PC{0,20}") {
         let text = format!("{before}{}{after}", prefixes().nth(shape).unwrap().1);
         let bytes = Bytes::of(&text);
         for (_, prefix) in prefixes() {
@@ -153,7 +154,7 @@ proptest! {
 
     #[doc = "holds: design H7"]
     #[test]
-    fn a_key_is_redacted_at_any_position(before in "[ \n\t.,ä鍵]{0,20}", after in "[ \n\t,ä鍵]{0,20}", key in "[A-Za-z0-9]{20,40}") {
+    fn key_is_redacted_at_any_position(before in "[ \n\t.,ä鍵]{0,20}", after in "[ \n\t,ä鍵]{0,20}", key in "[A-Za-z0-9]{20,40}") {
         let secret = format!("sk-{key}");
         let text = format!("{before} {secret} {after}");
         let redacted = redact(&text);
@@ -163,13 +164,13 @@ proptest! {
 
 #[doc = "holds: design H7"]
 #[test]
-fn the_minimum_length_misses_no_secret() {
+fn minimum_length_excludes_only_short_texts() {
     for (least, prefix) in prefixes() {
         assert!(prefix.len() + least >= SHORTEST_BYTES, "{prefix}");
     }
     assert!(BEARER.len() + BEARER_MIN_CHARS >= SHORTEST_BYTES);
     assert!(PRIVATE_KEY.len() + "PRIVATE KEY".len() >= SHORTEST_BYTES);
-    // Every other secret stands behind one of the two signs, however short it is.
+    // Every other secret follows one of the two characters, however short it is.
     assert_eq!(redact("key=abcdef"), "key=abcdef");
     assert_eq!(redact("a_key=abcdef"), "a_key=[redacted]");
     assert_eq!(redact("token: abcdef"), "token: [redacted]");
@@ -177,7 +178,7 @@ fn the_minimum_length_misses_no_secret() {
 
 #[doc = "holds: design H7"]
 #[test]
-fn the_last_letter_filter_misses_no_name() {
+fn last_letter_filter_finds_every_name() {
     for name in SECRET_NAMES.iter().chain(SECRET_ENDS).chain(&["authorization"]) {
         for name in [(*name).to_owned(), format!("x{name}"), name.to_uppercase()] {
             assert_eq!(is_secret_name(&name), is_known_name(&name), "{name}");

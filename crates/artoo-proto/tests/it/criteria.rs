@@ -1,8 +1,9 @@
-//! Criteria as a model may write them: plain text, with a mode, with a check that speaks for itself.
+//! Criteria in the forms that a model may write: plain text, with a mode, or with a check.
 
 use artoo_proto::{Check, Criterion, Mode};
 use serde_json::{Value, json};
 
+/// Reads a criterion from JSON.
 fn read(wire: Value) -> Criterion {
     serde_json::from_value(wire.clone()).unwrap_or_else(|error| panic!("{wire}: {error}"))
 }
@@ -36,7 +37,7 @@ fn mode_and_required_are_kept() {
 
 #[doc = "holds: law 0.3; design G19"]
 #[test]
-fn a_check_renders_its_own_claim() {
+fn check_renders_its_own_claim() {
     let wire = json!({
         "criterion": "everything is perfect",
         "mode": "plausible",
@@ -96,7 +97,7 @@ fn every_check_names_what_it_reads() {
 
 #[doc = "holds: design G19"]
 #[test]
-fn a_check_rejects_unknown_fields() {
+fn check_rejects_unknown_fields() {
     for wire in [
         json!({ "kind": "output_not_empty", "path": "/a" }),
         json!({ "kind": "file_exists", "path": "/a", "why": "trust me" }),
@@ -105,7 +106,7 @@ fn a_check_rejects_unknown_fields() {
         json!({ "path": "/a" }),
     ] {
         assert!(serde_json::from_value::<Check>(wire.clone()).is_err(), "{wire}");
-        // Inside a criterion it must not turn into mere prose either.
+        // Inside a criterion, an invalid check must not be read as prose either.
         let criterion = json!({ "criterion": "x", "check": wire });
         assert!(serde_json::from_value::<Criterion>(criterion.clone()).is_err(), "{criterion}");
     }

@@ -1,6 +1,5 @@
-//! One envelope of every kind, written by hand; each must be read and written back as it stands.
-//!
-//! The files are the contract other programs may rely on: a change here is a change of the wire.
+//! One envelope of every kind of message, written by hand: each is read, and written back unchanged.
+//! Other programs may rely on these files: a change here is a change of the JSON format.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,21 +8,23 @@ use std::path::PathBuf;
 use artoo_proto::{Address, AuditReport, Envelope, Message, MessageId, MessageKind, Role, route};
 use serde_json::Value;
 
-/// Where the files lie.
+/// The folder of the golden files.
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/messages")
 }
 
-/// The name a kind has on the wire and as a file.
+/// The name of a kind in JSON, which is also the name of its file.
 fn wire_name(kind: MessageKind) -> String {
     serde_json::to_value(kind).unwrap().as_str().unwrap().to_owned()
 }
 
+/// The content of a golden file.
 fn read(name: &str) -> Value {
     let path = folder().join(format!("{name}.json"));
     serde_json::from_str(&fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"))).unwrap()
 }
 
+/// The envelope in the golden file of a kind.
 fn envelope(kind: MessageKind) -> Envelope {
     serde_json::from_value(read(&wire_name(kind))).unwrap_or_else(|error| panic!("{kind}: {error}"))
 }
@@ -71,7 +72,7 @@ fn golden_files_pass_the_route_check() {
 
 #[doc = "holds: invariant 3"]
 #[test]
-fn contracts_have_the_specs_names() {
+fn contracts_have_the_specified_names() {
     let check = |kind: MessageKind, names: &[&str]| {
         let golden = read(&wire_name(kind));
         for name in names {

@@ -1,4 +1,4 @@
-//! Task ids from hostile words, and moments at the edges of what a date can be.
+//! Task ids from hostile words, and timestamps at the limits of their range.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 const UUID: &str = "0197a1c0-0000-4000-8000-000000000001";
 
+/// A UUID.
 fn uuid() -> Uuid {
     Uuid::parse_str(UUID).unwrap()
 }
@@ -49,7 +50,7 @@ fn invalid_task_ids_are_rejected() {
     check(&format!("{}-{UUID}", "a".repeat(60)), false);
     check(&format!("a-{}", &UUID[..35]), false);
     check(&format!("a-{UUID}x"), false);
-    // The same id in other letters would be another file on some disks and the same on others.
+    // An id that differs in letter case only would be another file on some disks and the same file on others.
     check(&format!("a-{}", UUID.to_uppercase()), false);
     check("", false);
     check("ä", false);
@@ -76,7 +77,7 @@ fn timestamps_have_one_format() {
 }
 
 #[test]
-fn the_system_clock_is_rounded_down() {
+fn system_clock_is_rounded_down() {
     let check = |time: SystemTime, ms: i64| assert_eq!(Timestamp::from(time), Timestamp::from_millis(ms), "{time:?}");
     check(UNIX_EPOCH, 0);
     check(UNIX_EPOCH + Duration::from_micros(1_999), 1);

@@ -1,4 +1,4 @@
-//! The wire: golden messages, round trips, the route table, ids, times and criteria.
+//! Tests of the JSON form: golden messages, round trips, the route table, ids, times and criteria.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test helpers: a failure here is the test's failure")]
 

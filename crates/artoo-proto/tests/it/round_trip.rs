@@ -1,4 +1,4 @@
-//! Any message, of any kind, is the same after its JSON: what a task log holds can be played again.
+//! Any message of any kind is equal after a round trip through JSON, so that a task's record can be replayed.
 
 use artoo_proto::{Envelope, Loss, Message, MessageKind};
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ fn every_kind_round_trips() {
             let text = serde_json::to_string(&message).unwrap();
             let read: Message = serde_json::from_str(&text).map_err(|error| TestCaseError::fail(error.to_string()))?;
             prop_assert_eq!(&read, &message);
-            // A value in between, as a reader that looks at the type first has it.
+            // Through a JSON value, as a reader does that looks at the type first.
             let value: serde_json::Value = serde_json::from_str(&text).unwrap();
             prop_assert_eq!(serde_json::from_value::<Message>(value).unwrap(), message);
             Ok(())
@@ -28,12 +28,13 @@ fn every_kind_round_trips() {
 }
 
 #[test]
-fn nan_does_not_round_trip_as_a_number() {
-    // JSON has no such number; whoever measures one must not send it.
+fn nan_does_not_round_trip_as_number() {
+    // JSON has no such number, so no role may send one.
     let text = serde_json::to_string(&Loss { d: f64::NAN, ..Loss::default() }).unwrap();
     assert!(text.contains(r#""D":null"#) && serde_json::from_str::<Loss>(&text).is_err(), "{text}");
 }
 
+/// A random message of any kind.
 fn any_message() -> impl Strategy<Value = Message> {
     prop::sample::select(MessageKind::ALL).prop_flat_map(message)
 }

@@ -1,4 +1,4 @@
-//! The route table against the spec's division of powers, and the page that shows it.
+//! The route table compared with the specification's separation of roles, and the page that shows it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -8,20 +8,20 @@ use std::path::PathBuf;
 use artoo_proto::route::{ROUTES, route};
 use artoo_proto::{MessageKind, Role};
 
-/// Set to `1`, the test writes the page instead of comparing it.
+/// Variable that makes the test write the page instead of comparing it.
 const BLESS: &str = "ARTOO_BLESS";
 
-/// What a role may publish.
+/// The kinds of message that a role publishes.
 fn publishes(role: Role) -> Vec<MessageKind> {
     ROUTES.iter().filter(|row| row.from == role).map(|row| row.kind).collect()
 }
 
-/// What a role receives, and from whom.
+/// The kinds of message that a role receives, and their publishers.
 fn receives(role: Role) -> BTreeSet<(Role, MessageKind)> {
     ROUTES.iter().filter(|row| row.to.contains(&role)).map(|row| (row.from, row.kind)).collect()
 }
 
-/// The roles a role can speak to.
+/// The roles that a role can send to.
 fn reaches(role: Role) -> BTreeSet<Role> {
     ROUTES.iter().filter(|row| row.from == role).flat_map(|row| row.to.iter().copied()).collect()
 }
@@ -44,21 +44,24 @@ fn each_role_publishes_only_its_own_kinds() {
     use MessageKind as M;
     let check = |role: Role, kinds: &[MessageKind]| assert_eq!(publishes(role), kinds, "{role}");
     check(Role::Perceiver, &[M::ClarificationRequest, M::TaskSpec, M::PerceptionFailed]);
-    check(Role::Planner, &[M::MemoryQuery, M::Plan, M::PlanRejected]);
+    check(Role::Planner, &[M::MemoryQuery, M::Plan, M::PlanRejected, M::Wording]);
     check(Role::Dispatcher, &[M::DispatchManifest, M::SubTask, M::SubTaskMissing]);
     check(Role::Executor, &[M::ConsentRequest, M::ExecutionResult]);
     check(Role::AgentValidator, &[M::CorrectionSignal, M::SubTaskOutcome]);
     check(Role::MetaValidator, &[M::ReadingRequest, M::ReplanRequest, M::OutcomeSummary]);
     check(Role::Memory, &[M::MemoryRecall]);
-    check(Role::Solver, &[M::PlanDirective, M::Megram, M::FinalResult, M::Abort]);
+    check(
+        Role::Solver,
+        &[M::PlanDirective, M::WordingRequest, M::Megram, M::FinalResult, M::Abort, M::MemoryCorrection],
+    );
     check(Role::Runtime, &[M::RoleFailed]);
-    // R6 observes: it can't say anything to anyone.
+    // R6 observes only and sends nothing to a role.
     check(Role::Auditor, &[]);
 }
 
 #[doc = "holds: invariant 7; principle 6"]
 #[test]
-fn separated_roles_have_no_route() {
+fn separated_roles_are_not_routed() {
     let check = |role: Role, others: &[Role]| {
         assert_eq!(reaches(role), others.iter().copied().collect(), "{role}");
     };
@@ -74,13 +77,16 @@ fn separated_roles_have_no_route() {
 
 #[doc = "holds: invariant 15; principle 5"]
 #[test]
-fn memory_auditor_and_operator_receive_only_their_kinds() {
+fn memory_auditor_operator_receive_only_their_kinds() {
     use MessageKind as M;
     let check = |role: Role, expected: &[(Role, MessageKind)]| {
         assert_eq!(receives(role), expected.iter().copied().collect(), "{role}");
     };
     // R7 is the only writer.
-    check(Role::Memory, &[(Role::Planner, M::MemoryQuery), (Role::Solver, M::Megram)]);
+    check(
+        Role::Memory,
+        &[(Role::Planner, M::MemoryQuery), (Role::Solver, M::Megram), (Role::Solver, M::MemoryCorrection)],
+    );
     // R6 reads the tap; nothing is sent to it.
     check(Role::Auditor, &[]);
     check(
@@ -96,7 +102,7 @@ fn memory_auditor_and_operator_receive_only_their_kinds() {
 }
 
 #[test]
-fn the_message_flow_page_shows_the_table() {
+fn message_flow_page_shows_the_table() {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/message-flow.md");
     let page = page();
     if std::env::var(BLESS).is_ok_and(|value| value == "1") {
@@ -106,11 +112,12 @@ fn the_message_flow_page_shows_the_table() {
     assert!(shown == page, "docs/message-flow.md does not match the route table; {BLESS}=1 regenerates it");
 }
 
+/// The page that shows the route table.
 fn page() -> String {
     let mut page = String::from(
         "# Message flow\n\n\
          Generated from the route table in `crates/artoo-proto/src/route.rs`; a test compares the two. To regenerate it:\n\
-         `ARTOO_BLESS=1 cargo test -p artoo-proto --test it the_message_flow_page_shows_the_table`.\n\n\
+         `ARTOO_BLESS=1 cargo test -p artoo-proto --test it message_flow_page_shows_the_table`.\n\n\
          Each kind of message has one publisher and the receivers below. The bus refuses a message without a row here, and\n\
          the auditor reports it as a boundary violation. A message names the message that caused it; only the operator and\n\
          the runtime may send one without a cause. The auditor observes every message through a tap and publishes nothing.\n\n\
@@ -122,7 +129,7 @@ fn page() -> String {
         let _ = writeln!(page, "| {} | {} | {} |", row.kind, name(row.from), to.join(", "));
     }
     let mut edges: BTreeMap<(Role, Role), Vec<String>> = BTreeMap::new();
-    // Abort goes to every instance of a task; as an edge it would hide the others.
+    // Abort goes to every instance of a task, so the other edges would not be seen beside it.
     for row in ROUTES.iter().filter(|row| row.kind != MessageKind::Abort) {
         for to in row.to {
             edges.entry((row.from, *to)).or_default().push(row.kind.to_string());
@@ -139,7 +146,7 @@ fn page() -> String {
     page
 }
 
-/// The spec's short name and the plain one.
+/// A role's short name in the specification and its plain name.
 fn name(role: Role) -> String {
     let plain = serde_json::to_value(role).unwrap().as_str().unwrap().replace('_', "-");
     if role.code() == plain { plain } else { format!("{} {plain}", role.code()) }

@@ -1,4 +1,4 @@
-//! Random values of every contract, with hostile text and every enum variant.
+//! Random values of every message, with hostile text and every enum variant.
 
 mod control;
 mod work;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use uuid::Uuid;
 
-/// A strategy for a struct, from one strategy a field.
+/// A strategy for a struct, from one strategy for each field.
 macro_rules! record {
     ($name:ident { $($field:ident: $strategy:expr),* $(,)? }) => {
         record!(@values [$($strategy,)*])
@@ -25,7 +25,7 @@ macro_rules! record {
 }
 pub(crate) use record;
 
-/// A message of this kind.
+/// A random message of this kind.
 pub(crate) fn message(kind: MessageKind) -> BoxedStrategy<Message> {
     use MessageKind as M;
     match kind {
@@ -51,83 +51,100 @@ pub(crate) fn message(kind: MessageKind) -> BoxedStrategy<Message> {
         M::ReplanRequest => work::replan_request().prop_map(Message::from).boxed(),
         M::OutcomeSummary => work::outcome_summary().prop_map(Message::from).boxed(),
         M::PlanDirective => control::plan_directive().prop_map(Message::from).boxed(),
+        M::WordingRequest => control::wording_request().prop_map(Message::from).boxed(),
+        M::Wording => control::wording().prop_map(Message::from).boxed(),
         M::Megram => control::megram_draft().prop_map(Message::from).boxed(),
         M::FinalResult => control::final_result().prop_map(Message::from).boxed(),
         M::CancelRequest => control::cancel_request().prop_map(Message::from).boxed(),
         M::Abort => control::abort().prop_map(Message::from).boxed(),
+        M::MemoryCorrection => control::memory_correction().prop_map(Message::from).boxed(),
         M::MemoryFeedback => control::memory_feedback().prop_map(Message::from).boxed(),
         M::RoleFailed => control::role_failed().prop_map(Message::from).boxed(),
     }
 }
 
-/// Text as people, models and tools write it: short words, any script, controls, quotes.
+/// A random text: short words, any script, control characters, quotes.
 pub(crate) fn text() -> BoxedStrategy<String> {
     prop_oneof!["[a-z ]{0,8}", "(?s).{0,6}", "[\"\\\\\n\u{0}\u{1b}\u{202e}鍵]{0,4}"].boxed()
 }
 
+/// A random list of texts.
 pub(crate) fn texts() -> BoxedStrategy<Vec<String>> {
     list(text())
 }
 
+/// A list of at most two random values.
 pub(crate) fn list<S: Strategy + 'static>(strategy: S) -> BoxedStrategy<Vec<S::Value>> {
     prop::collection::vec(strategy, 0..3).boxed()
 }
 
+/// A random value or none.
 pub(crate) fn option<S: Strategy + 'static>(strategy: S) -> BoxedStrategy<Option<S::Value>> {
     prop::option::of(strategy).boxed()
 }
 
+/// One of these values.
 pub(crate) fn one_of<T: Clone + std::fmt::Debug + 'static>(values: &[T]) -> BoxedStrategy<T> {
     prop::sample::select(values.to_vec()).boxed()
 }
 
-/// Any finite number.
+/// A random finite number.
 pub(crate) fn number() -> BoxedStrategy<f64> {
     use prop::num::f64::{NEGATIVE, NORMAL, POSITIVE, SUBNORMAL, ZERO};
     prop_oneof![0.0..=1.0, NORMAL | SUBNORMAL | ZERO | POSITIVE | NEGATIVE].boxed()
 }
 
+/// Random values of `Uuid`.
 pub(crate) fn id() -> BoxedStrategy<Uuid> {
     any::<u128>().prop_map(Uuid::from_u128).boxed()
 }
 
+/// Random values of `MessageId`.
 pub(crate) fn message_id() -> BoxedStrategy<MessageId> {
     id().prop_map(MessageId).boxed()
 }
 
+/// Random values of `EffectId`.
 pub(crate) fn effect_id() -> BoxedStrategy<EffectId> {
     id().prop_map(EffectId).boxed()
 }
 
+/// Random values of `SubTaskId`.
 pub(crate) fn subtask_id() -> BoxedStrategy<SubTaskId> {
     id().prop_map(SubTaskId).boxed()
 }
 
+/// Random values of `TaskId`.
 pub(crate) fn task_id() -> BoxedStrategy<TaskId> {
     (text(), id()).prop_map(|(words, id)| TaskId::new(&words, id)).boxed()
 }
 
+/// Random values of `EvidenceId`.
 pub(crate) fn evidence_id() -> BoxedStrategy<EvidenceId> {
     text().prop_map(EvidenceId).boxed()
 }
 
+/// Random values of `ConsentHash`.
 pub(crate) fn consent_hash() -> BoxedStrategy<ConsentHash> {
     "[0-9a-f]{64}".prop_map(ConsentHash).boxed()
 }
 
+/// Random values of `Timestamp`.
 pub(crate) fn moment() -> BoxedStrategy<Timestamp> {
     any::<i64>().prop_map(Timestamp::from_millis).boxed()
 }
 
+/// Random values of `Role`.
 pub(crate) fn role() -> BoxedStrategy<Role> {
     one_of(&Role::ALL)
 }
 
+/// Random values of `Address`.
 pub(crate) fn address() -> BoxedStrategy<Address> {
     record!(Address { role: role(), task_id: option(task_id()), subtask_id: option(subtask_id()) })
 }
 
-/// Any JSON value of a few levels.
+/// A random JSON value of a few levels.
 pub(crate) fn json() -> BoxedStrategy<Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -146,6 +163,7 @@ pub(crate) fn json() -> BoxedStrategy<Value> {
     nested.boxed()
 }
 
+/// Random values of `Criterion`.
 pub(crate) fn criterion() -> BoxedStrategy<Criterion> {
     let mode = one_of(&[Mode::Verifiable, Mode::Plausible]);
     prop_oneof![
@@ -155,6 +173,7 @@ pub(crate) fn criterion() -> BoxedStrategy<Criterion> {
     .boxed()
 }
 
+/// Random values of `Check`.
 fn check() -> BoxedStrategy<Check> {
     prop_oneof![
         Just(Check::OutputNotEmpty {}),
@@ -175,15 +194,18 @@ fn check() -> BoxedStrategy<Check> {
     .boxed()
 }
 
+/// Random values of `DeniedAction`.
 pub(crate) fn denied() -> BoxedStrategy<DeniedAction> {
     record!(DeniedAction { action: text(), reason: text(), by_person: any::<bool>() })
 }
 
+/// Random values of `Abstention`.
 pub(crate) fn abstention() -> BoxedStrategy<Abstention> {
     let offer = record!(Offer { request: text(), reading: text(), change: text() }).prop_map(Box::new);
     record!(Abstention { understood: text(), not_understood: texts(), remedy: text(), offer: option(offer) })
 }
 
+/// Random values of `ModelFailure`.
 pub(crate) fn model_failure() -> BoxedStrategy<ModelFailure> {
     use ModelFailure as F;
     prop_oneof![
@@ -202,6 +224,7 @@ pub(crate) fn model_failure() -> BoxedStrategy<ModelFailure> {
     .boxed()
 }
 
+/// Random values of `artoo_proto::Usage`.
 fn usage() -> BoxedStrategy<artoo_proto::Usage> {
     let usage = |(model_calls, prompt_tokens, completion_tokens)| artoo_proto::Usage {
         model_calls,

@@ -31,17 +31,15 @@ fn of_field(field: Field) -> Column {
         Field::Modified => Column::Time,
         Field::TotalSize => Column::Bytes,
         Field::Lines | Field::Words => Column::Count,
-        Field::Sha256 | Field::Sha1 | Field::Md5 | Field::FileType | Field::Permissions | Field::Owner => Column::Text,
+        _ => Column::Text,
     }
 }
 
 fn of_function(function: Function) -> Column {
     match function {
-        Function::TotalBytes | Function::AverageBytes | Function::LargestBytes | Function::SmallestBytes => {
-            Column::Bytes
-        }
         Function::Count | Function::Words | Function::Characters => Column::Count,
         Function::Any | Function::Sum | Function::Average | Function::Minimum | Function::Maximum => Column::Text,
+        _ => Column::Bytes,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The normal form of queries and predicates; two readings of a request are the same if their normal forms are equal.
 
-use super::{Pred, Query};
+use super::{Key, Order, Pred, Query, SortKey};
 
 impl Query {
     /// The normal form of a query: nested filters merged, predicates normalised, empty filters removed.
@@ -14,11 +14,12 @@ impl Query {
             several.sort();
             several.dedup();
         }
+        // The order groups have anyway.
+        let largest_first = SortKey { by: Key::Value, order: Order::Descending };
         if let Self::Sort { of, keys } = &self
             && matches!(**of, Self::Group { .. })
-            && matches!(keys.as_slice(), [super::SortKey { by: super::Key::Value, order: super::Order::Descending }])
+            && *keys == [largest_first]
         {
-            // The order groups have anyway.
             return (**of).clone();
         }
         let Self::Filter { of, keep } = self else { return self };
@@ -41,17 +42,14 @@ impl Pred {
     /// The normal form of a predicate: flattened, sorted, negations pushed inwards, bounds merged.
     #[must_use]
     pub fn normalise(self) -> Self {
+        let negated = |parts: Vec<Self>| parts.into_iter().map(|part| Self::Not(Box::new(part))).collect();
         match self {
             Self::All(parts) => Self::conjunction(parts),
             Self::Any(parts) => Self::disjunction(parts),
             Self::Not(inner) => match inner.normalise() {
                 Self::Not(twice) => *twice,
-                Self::Any(parts) => {
-                    Self::conjunction(parts.into_iter().map(|part| Self::Not(Box::new(part))).collect())
-                }
-                Self::All(parts) => {
-                    Self::disjunction(parts.into_iter().map(|part| Self::Not(Box::new(part))).collect())
-                }
+                Self::Any(parts) => Self::conjunction(negated(parts)),
+                Self::All(parts) => Self::disjunction(negated(parts)),
                 // The other side of a bound.
                 Self::MinBytes(bound) if bound > 0 => Self::MaxBytes(bound - 1),
                 Self::MaxBytes(bound) if bound < u64::MAX => Self::MinBytes(bound + 1),
@@ -107,11 +105,9 @@ impl Pred {
     fn single_or(mut parts: Vec<Self>, many: fn(Vec<Self>) -> Self) -> Self {
         parts.sort();
         parts.dedup();
-        if parts.len() == 1
-            && let Some(only) = parts.pop()
-        {
-            return only;
+        match parts.pop() {
+            Some(only) if parts.is_empty() => only,
+            last => many(parts.into_iter().chain(last).collect()),
         }
-        many(parts)
     }
 }

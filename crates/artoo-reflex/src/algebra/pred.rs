@@ -49,21 +49,11 @@ pub enum Pred {
     Group(String),
     /// The owner of the file or process has this name.
     Owner(String),
-    /// The content of a file, or the text of a line, contains a text.
-    Contains {
-        /// The text to look for, never empty.
-        text: String,
-        /// Whether the search for the text ignores ASCII case.
-        ignore_case: bool,
-    },
-    /// The content of a file, or the text of a line, contains a text as a whole word: with no ASCII letter, digit or
-    /// `_` beside it.
-    Word {
-        /// The whole word to look for, never empty.
-        text: String,
-        /// Whether the search for the word ignores ASCII case.
-        ignore_case: bool,
-    },
+    /// The content of a file, or the text of a line, contains a text, which is not empty; `ignore_case` ignores ASCII
+    /// case.
+    Contains { text: String, ignore_case: bool },
+    /// The same for a text as a whole word: with no ASCII letter, digit or underscore beside it.
+    Word { text: String, ignore_case: bool },
     /// A test of a whole line; case-sensitive. Never [`NameTest::Has`], which is [`Pred::Contains`].
     Line(NameTest),
     /// The line is empty or white space only.
@@ -120,4 +110,17 @@ pub enum NameTest {
     Has(String),
     /// The name or line matches this pattern of `*`, `?` and `[…]`.
     Glob(String),
+}
+
+impl NameTest {
+    /// The same test of a changed text.
+    pub(crate) fn map(self, change: impl Fn(String) -> String) -> Self {
+        match self {
+            Self::Is(text) => Self::Is(change(text)),
+            Self::Starts(text) => Self::Starts(change(text)),
+            Self::Ends(text) => Self::Ends(change(text)),
+            Self::Has(text) => Self::Has(change(text)),
+            Self::Glob(pattern) => Self::Glob(change(pattern)),
+        }
+    }
 }

@@ -62,6 +62,7 @@ impl Query {
             }
             Self::Tree { .. } | Self::Paths { .. } => Ok(Ty::Files),
             Self::TextFile { .. } | Self::ArchiveEntries { .. } => Ok(Ty::Lines),
+            Self::Known { .. } => Ok(Ty::Lines),
             Self::Processes => Ok(Ty::Processes),
             Self::System { fact } => Ok(fact.ty()),
             Self::TextOf { of } => {
@@ -96,7 +97,7 @@ impl Query {
                 of.expect("a comparison", Ty::Lines)?;
                 with.expect("a comparison", Ty::Lines)?;
                 Ok(match relation {
-                    Relation::Identical => Ty::Truth,
+                    Relation::Identical | Relation::Told => Ty::Truth,
                     Relation::Difference => Ty::Text,
                     Relation::Common | Relation::OnlyFirst => Ty::Lines,
                 })
@@ -204,62 +205,44 @@ impl Function {
 }
 
 impl Pred {
-    /// Checks that the predicate applies to elements of this type and kind.
+    /// Checks that every leaf of the predicate is a condition on elements of this type and kind.
     fn check(&self, ty: Ty, kind: Kind) -> Result<(), TypeError> {
-        match ty {
-            Ty::Files => self.check_on_files(kind),
-            Ty::Lines => self.check_on_lines(),
-            Ty::Processes => self.check_on_processes(),
-            Ty::Rows | Ty::Groups | Ty::Number | Ty::Text | Ty::Truth => {
-                Err(TypeError::Operand { operator: "filter", found: ty })
-            }
-        }
-    }
-
-    /// Checks that every leaf of the predicate is a condition on files of this kind.
-    fn check_on_files(&self, kind: Kind) -> Result<(), TypeError> {
-        match self {
-            Self::All(parts) | Self::Any(parts) => parts.iter().try_for_each(|part| part.check_on_files(kind)),
-            // A folder is never a PDF, so "everything except PDFs" has a meaning.
-            Self::Not(inner) if matches!(**inner, Self::Extension(_)) && kind == Kind::Any => Ok(()),
-            Self::Not(inner) => inner.check_on_files(kind),
-            Self::MinBytes(_) | Self::MaxBytes(_) => of_files_only(kind, "a size"),
-            Self::Contains { .. } | Self::Word { .. } => of_files_only(kind, "text"),
-            Self::Extension(_) => of_files_only(kind, "a file type"),
-            Self::Executable => of_files_only(kind, "the right to be executed"),
-            Self::EmptyFolder => of_folders_only(kind, "emptiness of a folder"),
-            Self::Name(_) | Self::NameIgnoringCase(_) | Self::Below(_) | Self::Inside(_) | Self::NewerThan(_) => Ok(()),
-            Self::Mode(_) | Self::ModeAll(_) | Self::Owner(_) | Self::Group(_) => Ok(()),
-            Self::AccessedFrom(_) | Self::AccessedBefore(_) | Self::ModifiedFrom(_) | Self::ModifiedBefore(_) => Ok(()),
-            _ => Err(TypeError::Property { property: "a line's form", of: "a file" }),
-        }
-    }
-
-    /// Checks that every leaf of the predicate is a condition on lines.
-    fn check_on_lines(&self) -> Result<(), TypeError> {
-        let property = match self {
-            Self::All(parts) | Self::Any(parts) => return parts.iter().try_for_each(Self::check_on_lines),
-            Self::Not(inner) => return inner.check_on_lines(),
-            Self::Contains { .. } | Self::Word { .. } => return Ok(()),
-            Self::Line(_) | Self::Blank | Self::MinLength(_) | Self::MaxLength(_) => return Ok(()),
-            Self::MinBytes(_) | Self::MaxBytes(_) => "a file size",
-            Self::Extension(_) | Self::Name(_) | Self::NameIgnoringCase(_) | Self::Below(_) | Self::Inside(_) => {
-                "a name"
-            }
-            Self::EmptyFolder | Self::Executable | Self::Mode(_) | Self::ModeAll(_) => "permissions",
-            Self::Owner(_) | Self::Group(_) => "permissions",
-            _ => "a time of change",
+        let of = match (ty, kind) {
+            (Ty::Files, Kind::File) => "a file",
+            (Ty::Files, _) => "a folder",
+            (Ty::Lines, _) => "a line of text",
+            (Ty::Processes, _) => "a process",
+            _ => return Err(TypeError::Operand { operator: "filter", found: ty }),
         };
-        Err(TypeError::Property { property, of: "a line of text" })
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().try_for_each(|part| part.check(ty, kind)),
+            // A folder is never a PDF, so "everything except PDFs" has a meaning.
+            Self::Not(inner) if matches!(**inner, Self::Extension(_)) && (ty, kind) == (Ty::Files, Kind::Any) => Ok(()),
+            Self::Not(inner) => inner.check(ty, kind),
+            leaf => {
+                let (property, types, only) = leaf.tested();
+                let fits = types.contains(&ty) && (ty != Ty::Files || only.is_none_or(|only| only == kind));
+                if fits { Ok(()) } else { Err(TypeError::Property { property, of }) }
+            }
+        }
     }
 
-    /// Checks that every leaf of the predicate is a condition on processes.
-    fn check_on_processes(&self) -> Result<(), TypeError> {
+    /// The property that a leaf tests, the types of the elements that have it, and the only kind of entry that has it.
+    fn tested(&self) -> (&'static str, &'static [Ty], Option<Kind>) {
         match self {
-            Self::All(parts) | Self::Any(parts) => parts.iter().try_for_each(Self::check_on_processes),
-            Self::Not(inner) => inner.check_on_processes(),
-            Self::Name(_) | Self::Owner(_) => Ok(()),
-            _ => Err(TypeError::Property { property: "this", of: "a process" }),
+            Self::MinBytes(_) | Self::MaxBytes(_) => ("a size", &[Ty::Files], Some(Kind::File)),
+            Self::Contains { .. } | Self::Word { .. } => ("text", &[Ty::Files, Ty::Lines], Some(Kind::File)),
+            Self::Extension(_) => ("a file type", &[Ty::Files], Some(Kind::File)),
+            Self::Executable => ("the right to be executed", &[Ty::Files], Some(Kind::File)),
+            Self::EmptyFolder => ("emptiness of a folder", &[Ty::Files], Some(Kind::Folder)),
+            Self::Line(_) | Self::Blank | Self::MinLength(_) | Self::MaxLength(_) => {
+                ("a line's form", &[Ty::Lines], None)
+            }
+            Self::Name(_) => ("a name", &[Ty::Files, Ty::Processes], None),
+            Self::Owner(_) => ("an owner", &[Ty::Files, Ty::Processes], None),
+            Self::NameIgnoringCase(_) | Self::Below(_) | Self::Inside(_) => ("a name", &[Ty::Files], None),
+            Self::Mode(_) | Self::ModeAll(_) | Self::Group(_) => ("permissions", &[Ty::Files], None),
+            _ => ("a time of change", &[Ty::Files], None),
         }
     }
 }

@@ -5,7 +5,7 @@ use super::{Kind, Pred, Query, SortKey};
 /// The layers of a query for a list, from the outermost in: limit, sort order, conditions, source.
 pub(crate) struct Layers<'a> {
     /// The limit: the number of elements skipped, and the maximum number after them; `None` without a limit.
-    pub(crate) stretch: Option<(u64, u64)>,
+    pub(crate) limit: Option<(u64, u64)>,
     /// The sort keys; empty if the query is not sorted.
     pub(crate) keys: &'a [SortKey],
     /// The query for the elements before sorting and limiting.
@@ -20,12 +20,6 @@ pub(crate) struct Layers<'a> {
 macro_rules! operands {
     ($query:expr) => {
         match $query {
-            Query::Tree { .. }
-            | Query::Paths { .. }
-            | Query::TextFile { .. }
-            | Query::ArchiveEntries { .. }
-            | Query::Processes
-            | Query::System { .. } => [None, None],
             Query::Compare { of, with, .. } => [Some(of), Some(with)],
             Query::TextOf { of }
             | Query::Filter { of, .. }
@@ -46,6 +40,7 @@ macro_rules! operands {
             | Query::Duplicates { of }
             | Query::Group { of, .. }
             | Query::Aggregate { of, .. } => [Some(of), None],
+            _ => [None, None],
         }
     };
 }
@@ -71,7 +66,7 @@ impl Query {
 
     /// Splits the query into its layers.
     pub(crate) fn layers(&self) -> Layers<'_> {
-        let (stretch, unlimited) = match self {
+        let (limit, unlimited) = match self {
             Self::Limit { of, skip, count } => (Some((*skip, *count)), of.as_ref()),
             other => (None, other),
         };
@@ -84,7 +79,7 @@ impl Query {
             Self::Filter { of, keep } => (std::slice::from_ref(keep), of.as_ref()),
             other => (&[][..], other),
         };
-        Layers { stretch, keys, members, keep, source }
+        Layers { limit, keys, members, keep, source }
     }
 
     /// The kind of entries that the query's source yields; [`Kind::File`] for a source that is no tree or list of

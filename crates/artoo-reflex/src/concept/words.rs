@@ -48,6 +48,8 @@ pub(crate) enum Reference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TextUnit {
+    /// One word, after "the most common" or "the longest".
+    Word,
     /// The words of a text.
     Words,
     /// The characters of a text.

@@ -1,8 +1,8 @@
-//! Answers to questions, as text for a person.
+//! Formats answers to questions as text.
 
 use crate::eval::{Answer, decimal};
 
-/// The text of an answer: a number alone, one element of a list per line, yes or no.
+/// The text of an answer: a number, one element of a list per line, yes or no.
 pub(super) fn text(answer: &Answer) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     match answer {
@@ -15,13 +15,13 @@ pub(super) fn text(answer: &Answer) -> String {
         }
         Answer::Number(number) => number.to_string(),
         Answer::Decimal(number) => decimal::shown(*number),
-        Answer::Text(said) => said.clone(),
+        Answer::Text(text) => text.clone(),
         Answer::Truth(true) => "yes".to_owned(),
         Answer::Truth(false) => "no".to_owned(),
     }
 }
 
-/// The elements of a list, one per line.
+/// The elements of a list, one per line, or "none".
 fn listed(lines: impl Iterator<Item = String>) -> String {
     let lines: Vec<String> = lines.collect();
     if lines.is_empty() { "none".to_owned() } else { lines.join("\n") }

@@ -1,37 +1,38 @@
-//! Compares what one step would leave on the disk with what was recorded and with the disk as it is now.
+//! Compares the simulated result of a step with the recorded changes and the current disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use artoo_proto::{CoverageState, EvidenceId, FOLDER};
 
-use super::net::{Found, content};
-use super::overlay::{Content, ModeRule, Node, shown};
+use super::overlay::{Content, ModeRule, PathState, shown};
+use super::records::{Records, content};
 use crate::algebra::Query;
+use crate::ensure::ensure;
 use crate::eval::{Answer, Entry, EntryKind, FileSystemError, archive, digest, evaluate};
 
-/// Maximum number of paths that a row names.
+/// Maximum number of paths named in the explanation of one row.
 const NAMED: usize = 3;
 
-/// What is known of one step.
+/// The result of comparing one step with the records and the current disk.
 #[derive(Debug, Clone)]
-pub(super) struct Looked {
+pub(super) struct StepResult {
     pub(super) state: CoverageState,
     pub(super) by: Vec<EvidenceId>,
     pub(super) why: String,
-    /// What the step gives to the person who asked, if it is shown.
+    /// The text of the answer, if the step has one.
     pub(super) answer: Option<String>,
-    /// Calls whose changes all belong to the step.
+    /// The calls whose changes were all requested by the step.
     pub(super) calls: BTreeSet<EvidenceId>,
-    /// Whether these calls may also change files that other programs run.
+    /// Whether these calls may also change files that other programs run by themselves.
     pub(super) installs: bool,
-    /// The repository folder whose changes belong to the step, and whether it was made by the step.
+    /// The repository folder whose changes were requested by the step, and whether the step created it.
     pub(super) repository: Option<(PathBuf, bool)>,
-    /// The same folder and the commit whose files the step checked out.
+    /// The repository folder, and the commit whose files the step checked out.
     pub(super) checked_out: Option<(PathBuf, String)>,
 }
 
-impl Looked {
+impl StepResult {
     pub(super) fn new(state: CoverageState, why: impl Into<String>) -> Self {
         Self {
             state,
@@ -58,55 +59,59 @@ impl Looked {
     }
 }
 
-/// What is known of one path.
-enum Verdict {
-    /// It is as asked.
-    Shown(Vec<EvidenceId>),
-    /// It is not as asked, whatever else was done.
+/// Why a path doesn't match the simulation.
+enum Mismatch {
+    /// It can't result from the request.
     Wrong(String),
-    /// It holds something else, which may come from a part of the request that could not be read.
+    /// It differs, possibly because of a command or an unread part of the request.
     Other(String),
+    /// The records don't show whether it matches.
     Unknown(String),
 }
 
-/// Compares the paths of one step. `is_open`: another part of the request may have changed them too. `is_partial`: a part
-/// of the request is not read.
+use Mismatch::{Other, Unknown, Wrong};
+
+/// The calls that made a path match, or why it doesn't match.
+type Compared = Result<Vec<EvidenceId>, Mismatch>;
+
+/// Compares the paths of one step. `is_open` says whether a command or an unread part of the request may have changed a
+/// path too; `is_partial`, whether a part of the request is not read.
 pub(super) fn paths(
     paths: &BTreeSet<PathBuf>,
     left: Option<&Query>,
-    nodes: &BTreeMap<PathBuf, Node>,
-    found: &Found<'_>,
+    nodes: &BTreeMap<PathBuf, PathState>,
+    records: &Records<'_>,
     is_open: &dyn Fn(&Path) -> bool,
     is_partial: bool,
-) -> Looked {
+) -> StepResult {
     let (mut by, mut wrong, mut unknown, mut good) = (Vec::new(), Vec::new(), Vec::new(), 0_usize);
     for path in paths {
-        let Some(node) = nodes.get(path) else {
-            // A folder that was there before.
-            match found.fs.list(path) {
-                Ok(_) => good += 1,
-                Err(_) => wrong.push(format!("{} is not there", shown(path))),
+        let may_be_undone = is_partial && records.touched.contains_key(path);
+        let compared = match nodes.get(path) {
+            Some(node) => compare(path, node, records),
+            // A folder that already existed.
+            None if records.fs.list(path).is_ok() => Ok(Vec::new()),
+            None => {
+                wrong.push(format!("{} is not there", shown(path)));
+                continue;
             }
-            continue;
         };
-        let may_be_undone = is_partial && found.touched.contains_key(path);
-        match verdict(path, node, found) {
-            Verdict::Shown(mut calls) => {
+        match compared {
+            Ok(calls) => {
                 good += 1;
-                by.append(&mut calls);
+                by.extend(calls);
             }
-            // Another part may have changed it once more.
-            Verdict::Wrong(why) | Verdict::Other(why) if may_be_undone => unknown.push(why),
-            Verdict::Wrong(why) => wrong.push(why),
-            Verdict::Other(why) if is_open(path) => unknown.push(why),
-            Verdict::Other(why) => wrong.push(why),
-            Verdict::Unknown(why) => unknown.push(why),
+            // An unread part of the request may ask for a further change.
+            Err(Wrong(why) | Other(why)) if may_be_undone => unknown.push(why),
+            Err(Other(why)) if is_open(path) => unknown.push(why),
+            Err(Wrong(why) | Other(why)) => wrong.push(why),
+            Err(Unknown(why)) => unknown.push(why),
         }
     }
-    match left.map(|query| evaluate(query, found.fs)) {
+    match left.map(|query| evaluate(query, records.fs)) {
         Some(Ok(Answer::Files(files))) => {
             for entry in files {
-                let is_new = is_partial && found.touched.contains_key(&entry.path);
+                let is_new = is_partial && records.touched.contains_key(&entry.path);
                 let whys = if is_new { &mut unknown } else { &mut wrong };
                 whys.push(format!("still there: {}", entry.shown()));
             }
@@ -122,53 +127,56 @@ pub(super) fn paths(
     let mut seen = BTreeSet::new();
     by.retain(|call| seen.insert(call.clone()));
     match (wrong.as_slice(), unknown.as_slice()) {
-        ([], []) if paths.len() == 1 => Looked::shown(by, paths.iter().map(|path| shown(path)).collect::<String>()),
-        ([], []) => Looked::shown(by, format!("{good} of {good}")),
-        ([], unknown) => Looked { by, ..Looked::not_shown(counted(unknown)) },
-        (wrong, _) => Looked { by, ..Looked::refuted(counted(wrong)) },
+        ([], []) if paths.len() == 1 => StepResult::shown(by, paths.iter().map(|path| shown(path)).collect::<String>()),
+        ([], []) => StepResult::shown(by, format!("{good} of {good}")),
+        ([], unknown) => StepResult { by, ..StepResult::not_shown(counted(unknown)) },
+        (wrong, _) => StepResult { by, ..StepResult::refuted(counted(wrong)) },
     }
 }
 
-/// Compares one path.
-fn verdict(path: &Path, node: &Node, found: &Found<'_>) -> Verdict {
+/// Compares one path with the simulation.
+fn compare(path: &Path, node: &PathState, records: &Records<'_>) -> Compared {
     let name = shown(path);
-    let is = match found.fs.metadata(path) {
+    let recorded = records.touched.get(path);
+    let is = match records.fs.metadata(path) {
         Ok(entry) => Some(entry),
         Err(FileSystemError::NotFound) => None,
-        Err(problem) => return Verdict::Unknown(format!("{name}: {problem}")),
+        Err(problem) => return Err(Unknown(format!("{name}: {problem}"))),
     };
-    let recorded = found.touched.get(path);
-    match (&node.now, is) {
-        (None, Some(_)) => Verdict::Wrong(format!("still there: {name}")),
-        (None, None) => match recorded {
-            Some(change) if change.after.is_none() => Verdict::Shown(change.by.clone()),
-            _ => Verdict::Unknown(format!("{name} is gone, and no call recorded it")),
-        },
-        (Some(_), None) => Verdict::Wrong(format!("{name} is not there")),
-        (Some(wanted), Some(is)) if wanted.kind != is.kind => {
-            Verdict::Other(format!("{name} is not of the kind asked for"))
+    let (wanted, is) = match (&node.now, is) {
+        (None, Some(_)) => return Err(Wrong(format!("still there: {name}"))),
+        (None, None) => {
+            let removed = recorded.filter(|change| change.after.is_none()).map(|change| change.by.clone());
+            return removed.ok_or_else(|| Unknown(format!("{name} is gone, and no call recorded it")));
         }
-        (Some(wanted), Some(is)) => match held(path, node, found) {
-            Verdict::Shown(_) if fits(node, wanted, &is) && recorded.is_none() && is_other(node, &is) => {
-                Verdict::Unknown(format!("{name} is as asked, and no call recorded it"))
-            }
-            Verdict::Shown(_) if !fits(node, wanted, &is) => match recorded {
-                None => Verdict::Wrong(format!("the permissions of {name} are unchanged: {:04o}", is.mode)),
-                Some(_) => Verdict::Other(format!("the permissions of {name} are {:04o}", is.mode)),
-            },
-            verdict => verdict,
-        },
+        (Some(_), None) => return Err(Wrong(format!("{name} is not there"))),
+        (Some(wanted), Some(is)) if wanted.kind != is.kind => {
+            return Err(Other(format!("{name} is not of the kind asked for")));
+        }
+        (Some(wanted), Some(is)) => (wanted, is),
+    };
+    let by = compare_content(path, node, records)?;
+    match (mode_matches(node, wanted, &is), recorded) {
+        (true, None) if has_changed(node, &is) => Err(unrecorded(&name)),
+        (true, _) => Ok(by),
+        (false, None) => Err(Wrong(format!("the permissions of {name} are unchanged: {:04o}", is.mode))),
+        (false, Some(_)) => Err(Other(format!("the permissions of {name} are {:04o}", is.mode))),
     }
 }
 
-/// Whether an entry is another one than when the task began.
-fn is_other(node: &Node, is: &Entry) -> bool {
+/// The mismatch of a path that has the requested state without a recorded change.
+fn unrecorded(name: &str) -> Mismatch {
+    Unknown(format!("{name} is as asked, and no call recorded it"))
+}
+
+/// Whether an entry's mode, size or time differs from the start of the task.
+fn has_changed(node: &PathState, is: &Entry) -> bool {
     let facts = |entry: &Entry| (entry.mode, (entry.kind == EntryKind::File).then_some((entry.bytes, entry.modified)));
     node.was.as_ref().is_some_and(|was| facts(was) != facts(is))
 }
 
-/// Whether the permission bits are as asked.
-fn fits(node: &Node, wanted: &Entry, is: &Entry) -> bool {
+/// Whether the permission bits match the rule of the simulation.
+fn mode_matches(node: &PathState, wanted: &Entry, is: &Entry) -> bool {
     match node.mode {
         ModeRule::Any => true,
         ModeRule::Exact => wanted.mode == is.mode,
@@ -179,78 +187,79 @@ fn fits(node: &Node, wanted: &Entry, is: &Entry) -> bool {
     }
 }
 
-/// Compares what a path holds.
-fn held(path: &Path, node: &Node, found: &Found<'_>) -> Verdict {
+/// Compares the content of a path with the simulation.
+fn compare_content(path: &Path, node: &PathState, records: &Records<'_>) -> Compared {
     let name = shown(path);
-    let recorded = found.net(path).filter(|change| !change.is_of_times());
+    let recorded = records.net(path).filter(|change| !change.is_of_times());
     let is_recorded =
         |state: &str| recorded.and_then(|change| change.after.as_deref()).is_some_and(|after| content(after) == state);
-    let by = || found.touched.get(path).map(|change| change.by.clone()).unwrap_or_default();
-    let unrecorded = || Verdict::Unknown(format!("{name} is as asked, and no call recorded it"));
-    let wanted = match &node.content {
+    let by = records.touched.get(path).map(|change| change.by.clone()).unwrap_or_default();
+    let by_if = |holds: bool| if holds { Ok(by.clone()) } else { Err(unrecorded(&name)) };
+    match &node.content {
         Content::None => {
-            let mut below = found.touched.range(path.to_path_buf()..).take_while(|(below, _)| below.starts_with(path));
+            let mut below =
+                records.touched.range(path.to_path_buf()..).take_while(|(below, _)| below.starts_with(path));
             let is_way = below.any(|(below, change)| below != path && change.after.is_some());
             let was = node.was.as_ref().is_some_and(|was| was.kind == EntryKind::Folder);
-            return if was || is_recorded(FOLDER) || is_way { Verdict::Shown(by()) } else { unrecorded() };
+            return by_if(was || is_recorded(FOLDER) || is_way);
         }
-        Content::Link(target) => return link(path, target, found),
-        Content::Archive(roots, members) => return packed(path, roots, members, found),
-        Content::Any => {
-            let now = found.digest(path);
-            return if now.is_some_and(|now| is_recorded(&now)) { Verdict::Shown(by()) } else { unrecorded() };
-        }
+        Content::Link(target) => return compare_link(path, target, records),
+        Content::Archive(roots, members) => return compare_archive(path, roots, members, records),
+        Content::Any => return by_if(records.digest(path).is_some_and(|now| is_recorded(&now))),
         Content::Original(source) if node.now.as_ref().is_some_and(|entry| entry.kind != EntryKind::File) => {
-            // Of a link the records say where it leads; a copy leads there too.
-            let before = found.touched.get(source).and_then(|change| change.before.clone());
-            let is_moved = before.is_some_and(|before| is_recorded(&before));
-            return if is_moved || source == path {
-                Verdict::Shown(by())
-            } else {
-                Verdict::Unknown(format!("{name} is no regular file"))
-            };
+            // The record of a link is its target, which a moved link keeps.
+            let before = records.touched.get(source).and_then(|change| change.before.clone());
+            let is_moved = before.is_some_and(|before| is_recorded(&before)) || source == path;
+            return if is_moved { Ok(by) } else { Err(Unknown(format!("{name} is no regular file"))) };
         }
-        Content::OneOf(texts) => texts.iter().map(|text| digest::of_bytes(text)).collect(),
-        Content::Digest(digest) => vec![digest.clone()],
-        Content::Original(source) => match found.start_digest(source) {
-            Some(digest) => vec![digest],
-            None => return Verdict::Unknown(format!("what {} held was not recorded", shown(source))),
-        },
-    };
-    let Some(is) = found.digest(path) else { return Verdict::Unknown(format!("{name} can't be read")) };
-    let start = || node.digest.clone().or_else(|| found.start_digest(path));
+        Content::OneOf(_) | Content::Digest(_) | Content::Original(_) => {}
+    }
+    let wanted = digests(&node.content, records)?;
+    let Some(is) = records.digest(path) else { return Err(Unknown(format!("{name} can't be read"))) };
+    let start = || node.digest.clone().or_else(|| records.start_digest(path));
     let was = node.was.as_ref().and_then(|_| start());
     match (wanted.contains(&is), was.as_ref() == Some(&is)) {
-        (true, true) if recorded.is_none() || is_recorded(&is) => Verdict::Shown(by()),
-        (true, false) if is_recorded(&is) => Verdict::Shown(by()),
-        (true, _) => unrecorded(),
-        (false, true) => Verdict::Wrong(format!("{name} is unchanged")),
-        (false, false) => Verdict::Other(format!("{name} has other content")),
+        (true, is_unchanged) => by_if(is_recorded(&is) || (is_unchanged && recorded.is_none())),
+        (false, true) => Err(Wrong(format!("{name} is unchanged"))),
+        (false, false) => Err(Other(format!("{name} has other content"))),
     }
 }
 
-/// Compares where a link leads.
-fn link(path: &Path, target: &Path, found: &Found<'_>) -> Verdict {
-    let by = found.net(path).map(|change| change.by.clone());
-    let said = found.net(path).and_then(|change| change.after.as_deref()?.strip_prefix("link to ").map(str::to_owned));
-    let from_link = |said: &str| {
-        let end = path.parent().unwrap_or(path).join(said);
-        // The last component stays, unless it is `..`.
-        let whole = || found.fs.real(&end.join("-")).parent().map(Path::to_path_buf);
-        if end.file_name().is_some() { Some(found.fs.real(&end)) } else { whole() }
-    };
-    let is_there = match said {
-        Some(said) => from_link(&said).is_some_and(|end| end == target),
-        None => found.fs.real(&path.join("-")).parent().is_some_and(|end| end == found.fs.real(target)),
-    };
-    match (by, is_there) {
-        (Some(by), true) => Verdict::Shown(by),
-        (None, true) => Verdict::Unknown(format!("{} is a link as asked, and no call recorded it", shown(path))),
-        (_, false) => Verdict::Other(format!("{} leads elsewhere", shown(path))),
+/// The SHA-256 of each acceptable content of a regular file; empty for other kinds of content.
+fn digests(content: &Content, records: &Records<'_>) -> Result<Vec<String>, Mismatch> {
+    match content {
+        Content::OneOf(texts) => Ok(texts.iter().map(|text| digest::of_bytes(text)).collect()),
+        Content::Digest(digest) => Ok(vec![digest.clone()]),
+        Content::Original(source) => {
+            let digest = records.start_digest(source).map(|digest| vec![digest]);
+            digest.ok_or_else(|| Unknown(format!("what {} held was not recorded", shown(source))))
+        }
+        Content::None | Content::Link(_) | Content::Archive(..) | Content::Any => Ok(Vec::new()),
     }
 }
 
-/// The path without `.` and `..`.
+/// Compares the target of a link.
+fn compare_link(path: &Path, target: &Path, records: &Records<'_>) -> Compared {
+    let change = records.net(path);
+    // The real path, with its last component resolved too.
+    let whole = |path: &Path| records.fs.real(&path.join("-")).parent().map(Path::to_path_buf);
+    let is_there = match change.and_then(|change| change.after.as_deref()?.strip_prefix("link to ")) {
+        Some(link) => {
+            let end = path.parent().unwrap_or(path).join(link);
+            // The last component is not resolved, unless it is `..`.
+            let end = if end.file_name().is_some() { Some(records.fs.real(&end)) } else { whole(&end) };
+            end.is_some_and(|end| end == target)
+        }
+        None => whole(path).is_some_and(|end| end == records.fs.real(target)),
+    };
+    match (change, is_there) {
+        (Some(change), true) => Ok(change.by.clone()),
+        (None, true) => Err(Unknown(format!("{} is a link as asked, and no call recorded it", shown(path)))),
+        (_, false) => Err(Other(format!("{} leads elsewhere", shown(path)))),
+    }
+}
+
+/// The path with `.` and `..` removed by text alone.
 pub(super) fn normal(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut path, part| {
         match part {
@@ -262,57 +271,41 @@ pub(super) fn normal(path: &Path) -> PathBuf {
     })
 }
 
-/// Opens an archive and compares what it holds with what was to be packed.
-fn packed(path: &Path, roots: &[PathBuf], members: &[(PathBuf, Content)], found: &Found<'_>) -> Verdict {
+/// Compares the members of an archive with the files that were to be packed.
+fn compare_archive(path: &Path, roots: &[PathBuf], members: &[(PathBuf, Content)], records: &Records<'_>) -> Compared {
     let name = shown(path);
-    let Some(change) = found.net(path) else {
-        return Verdict::Unknown(format!("no call recorded that it made {name}"));
+    let Some(change) = records.net(path) else {
+        return Err(Unknown(format!("no call recorded that it made {name}")));
     };
-    if change.after != found.digest(path) {
-        return Verdict::Other(format!("{name} was changed after it was made"));
-    }
-    let held = match archive::members(path, found.fs) {
-        Ok(held) => held,
-        Err(problem) => return Verdict::Unknown(problem.to_string()),
-    };
+    ensure(change.after == records.digest(path), || Other(format!("{name} was changed after it was made")))?;
+    let packed = archive::members(path, records.fs).map_err(|problem| Unknown(problem.to_string()))?;
     let mut wanted: BTreeMap<&Path, Option<String>> = BTreeMap::new();
     for (member, content) in members {
-        let digest = match content {
-            Content::None => None,
-            Content::OneOf(texts) => texts.first().map(|text| digest::of_bytes(text)),
-            Content::Digest(digest) => Some(digest.clone()),
-            Content::Original(source) => match found.start_digest(source) {
-                Some(digest) => Some(digest),
-                None => return Verdict::Unknown(format!("what {} held was not recorded", shown(source))),
-            },
-            Content::Link(_) | Content::Archive(..) | Content::Any => {
-                return Verdict::Unknown(format!("{} can't be compared in an archive", shown(member)));
-            }
-        };
-        wanted.insert(member, digest);
+        ensure(!matches!(content, Content::Link(_) | Content::Archive(..) | Content::Any), || {
+            Unknown(format!("{} can't be compared in an archive", shown(member)))
+        })?;
+        wanted.insert(member, digests(content, records)?.into_iter().next());
     }
-    let name_of = |member: &archive::Member| String::from_utf8(member.name.clone()).ok();
-    let bases = roots.first().into_iter().flat_map(|root| root.ancestors().skip(usize::from(roots.len() > 1)));
     let is_as_asked = |base: &Path| {
         let mut left = wanted.clone();
-        // The base itself and the folders above the members may be listed or not.
-        for member in &held {
-            let Some(path) = name_of(member).map(|name| normal(&base.join(name.trim_start_matches('/')))) else {
-                return false;
-            };
+        // Entries for the base folder and the folders above the members are optional.
+        let is_member = |member: &archive::Member| {
+            let Ok(name) = std::str::from_utf8(&member.name) else { return false };
+            let path = normal(&base.join(name.trim_start_matches('/')));
             match left.remove(path.as_path()) {
-                Some(digest)
-                    if member.is_folder == digest.is_none()
-                        && digest.as_ref().is_none_or(|digest| *digest == member.digest) => {}
-                None if member.is_folder && roots.iter().any(|root| root.starts_with(&path)) => {}
-                _ => return false,
+                Some(digest) => {
+                    member.is_folder == digest.is_none() && digest.is_none_or(|digest| digest == member.digest)
+                }
+                None => member.is_folder && roots.iter().any(|root| root.starts_with(&path)),
             }
-        }
+        };
         let is_filled = |folder: &Path| wanted.keys().any(|other| *other != folder && other.starts_with(folder));
-        left.iter().all(|(path, digest)| digest.is_none() && (is_filled(path) || *path == base))
+        packed.iter().all(is_member)
+            && left.iter().all(|(path, digest)| digest.is_none() && (is_filled(path) || *path == base))
     };
-    match bases.into_iter().any(is_as_asked) {
-        true => Verdict::Shown(change.by.clone()),
-        false => Verdict::Other(format!("{name} holds something else than what was to be packed")),
+    let mut bases = roots.first().into_iter().flat_map(|root| root.ancestors().skip(usize::from(roots.len() > 1)));
+    match bases.any(is_as_asked) {
+        true => Ok(change.by.clone()),
+        false => Err(Other(format!("{name} holds something else than what was to be packed"))),
     }
 }

@@ -1,4 +1,4 @@
-//! A view of the disk on which the acts of a request are carried out, while the disk itself stays as it is.
+//! A copy-on-write view of the disk, on which steps are simulated.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -6,12 +6,13 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use artoo_proto::{Timestamp, escape};
+use serde::{Deserialize, Serialize};
 
 use crate::algebra::{Depth, Query};
 use crate::eval::files::walk;
 use crate::eval::{Answer, Entry, EntryKind, FileSystem, FileSystemError, Space, evaluate};
 
-/// Maximum number of entries that one selection or question may look at.
+/// Maximum number of entries that one selection or question may read.
 const MAX_ENTRIES: usize = 100_000;
 
 /// Maximum size of a file that is read as text, in bytes.
@@ -20,66 +21,66 @@ pub(super) const MAX_FILE_BYTES: u64 = 16 << 20;
 /// Maximum number of bytes that one selection or question may read.
 const MAX_READ_BYTES: u64 = 64 << 20;
 
-/// What a path would hold if exactly the request was carried out.
-#[derive(Debug, Clone)]
-pub(super) struct Node {
+/// The state of a path before and after the simulated steps.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct PathState {
     /// The entry when the task began; `None` if there was none.
     pub(super) was: Option<Entry>,
     /// SHA-256 of the file when the task began, if it was read then.
     pub(super) digest: Option<String>,
-    /// The entry afterwards; `None` if there is to be none.
+    /// The entry after the simulated steps; `None` if it is removed.
     pub(super) now: Option<Entry>,
     pub(super) content: Content,
     pub(super) mode: ModeRule,
 }
 
-/// The content that a path would have.
-#[derive(Debug, Clone)]
+/// The simulated content of a path.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum Content {
-    /// A folder, or nothing at all.
+    /// No content: a folder or a removed path.
     None,
-    /// One of these texts; the first is the one that later steps of the request see.
+    /// One of these acceptable texts; later steps of the request see the first.
     OneOf(Vec<Vec<u8>>),
-    /// What this path held when the task began.
+    /// The content of this path when the task began.
     Original(PathBuf),
     /// Content with this SHA-256.
     Digest(String),
     /// A symbolic link to this path.
     Link(PathBuf),
-    /// An archive of these roots with everything below them.
+    /// An archive of these roots with all members and their contents.
     Archive(Vec<PathBuf>, Vec<(PathBuf, Self)>),
-    /// Any content.
+    /// Unknown content, such as a download.
     Any,
 }
 
-/// Which permission bits fit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Which permission bits are acceptable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum ModeRule {
     Any,
-    /// Those of the entry.
+    /// Exactly those of the simulated entry.
     Exact,
-    /// No execute or special bit that the entry doesn't have.
+    /// No execute or special bit that the simulated entry doesn't have.
     AtMost,
-    /// Those of the entry, execute bits aside, and the owner may execute it.
+    /// Those of the simulated entry, except that only the owner's execute bit is required.
     Executable,
 }
 
-/// The disk with the changes of the steps carried out so far, by path with links among its folders resolved.
+/// The disk with simulated changes, by path with links among its folders resolved.
 pub(super) struct Overlay<'a> {
     pub(super) fs: &'a dyn FileSystem,
-    pub(super) nodes: BTreeMap<PathBuf, Node>,
+    pub(super) nodes: BTreeMap<PathBuf, PathState>,
     entries: Cell<usize>,
     bytes: Cell<u64>,
     pub(super) is_limited: bool,
-    /// Why the last evaluation can't be relied on.
+    /// Why the result of the last evaluation is not reliable, if a limit was exceeded or a content is unknown.
     pub(super) problem: Cell<Option<&'static str>>,
 }
 
-/// The problem of content that is only known after the task.
+/// The problem if a content is only known after the task.
 pub(super) const UNKNOWN_CONTENT: &str = "what it holds is only known afterwards";
 
 impl<'a> Overlay<'a> {
-    pub(super) fn new(fs: &'a dyn FileSystem, nodes: BTreeMap<PathBuf, Node>) -> Self {
+    pub(super) fn new(fs: &'a dyn FileSystem, nodes: BTreeMap<PathBuf, PathState>) -> Self {
         Self { fs, nodes, entries: Cell::new(0), bytes: Cell::new(0), is_limited: true, problem: Cell::new(None) }
     }
 
@@ -104,7 +105,7 @@ impl<'a> Overlay<'a> {
         self.within_limits(|| crate::eval::text::content(path, self).map_err(|problem| problem.to_string()))
     }
 
-    /// Runs a computation; an error if it met a limit.
+    /// Runs a computation; an error if it exceeded a limit or read unknown content.
     pub(super) fn within_limits<T>(&self, compute: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
         self.entries.set(0);
         self.bytes.set(0);
@@ -116,12 +117,12 @@ impl<'a> Overlay<'a> {
         }
     }
 
-    /// The path with all its links resolved but the last component.
+    /// The path with links among its folders resolved.
     pub(super) fn key(&self, path: &Path) -> PathBuf {
         self.fs.real(path)
     }
 
-    /// The entry that was at a path when the task began.
+    /// The entry at a path when the task began.
     pub(super) fn start(&self, key: &Path) -> Option<Entry> {
         match self.nodes.get(key) {
             Some(node) => node.was.clone(),
@@ -129,9 +130,9 @@ impl<'a> Overlay<'a> {
         }
     }
 
-    /// What this view has at a path instead of the disk.
-    fn node(&self, path: &Path) -> Option<&Node> {
-        // Resolving links takes time.
+    /// The simulated state of a path; `None` if it is unchanged.
+    fn node(&self, path: &Path) -> Option<&PathState> {
+        // Without changes no path has to be resolved, which is slow.
         if self.nodes.is_empty() { None } else { self.nodes.get(&self.key(path)) }
     }
 
@@ -161,11 +162,11 @@ impl FileSystem for Overlay<'_> {
         let inside = self.fs.real(&folder.join("-"));
         let at = inside.parent().unwrap_or(folder);
         let mut found = match self.nodes.get(at) {
-            Some(Node { now: None, .. }) => return Err(FileSystemError::NotFound),
-            Some(Node { now: Some(entry), .. }) if entry.kind != EntryKind::Folder => {
+            Some(PathState { now: None, .. }) => return Err(FileSystemError::NotFound),
+            Some(PathState { now: Some(entry), .. }) if entry.kind != EntryKind::Folder => {
                 return Err(FileSystemError::OtherKind);
             }
-            Some(Node { was: None, .. }) => Vec::new(),
+            Some(PathState { was: None, .. }) => Vec::new(),
             _ => self.fs.list(folder)?,
         };
         let name = |path: &Path| path.file_name().map(|name| at.join(name)).unwrap_or_default();
@@ -183,8 +184,8 @@ impl FileSystem for Overlay<'_> {
 
     fn metadata(&self, path: &Path) -> Result<Entry, FileSystemError> {
         match self.node(path) {
-            Some(Node { now: Some(entry), .. }) => Ok(Entry { path: path.to_owned(), ..entry.clone() }),
-            Some(Node { now: None, .. }) => Err(FileSystemError::NotFound),
+            Some(PathState { now: Some(entry), .. }) => Ok(Entry { path: path.to_owned(), ..entry.clone() }),
+            Some(PathState { now: None, .. }) => Err(FileSystemError::NotFound),
             None => self.fs.metadata(path),
         }
     }
@@ -196,13 +197,13 @@ impl FileSystem for Overlay<'_> {
         };
         match self.node(file) {
             None => of_disk(file),
-            Some(Node { now: None, .. }) => Err(FileSystemError::NotFound),
-            Some(Node { content: Content::OneOf(texts), .. }) => match texts.first() {
+            Some(PathState { now: None, .. }) => Err(FileSystemError::NotFound),
+            Some(PathState { content: Content::OneOf(texts), .. }) => match texts.first() {
                 Some(text) => Ok(Box::new(text.as_slice())),
                 None => Err(FileSystemError::Failed),
             },
-            Some(Node { content: Content::Original(path), .. }) => of_disk(path),
-            Some(Node { content: Content::None, .. }) => Err(FileSystemError::OtherKind),
+            Some(PathState { content: Content::Original(path), .. }) => of_disk(path),
+            Some(PathState { content: Content::None, .. }) => Err(FileSystemError::OtherKind),
             Some(_) => {
                 self.problem.set(Some(UNKNOWN_CONTENT));
                 Err(FileSystemError::Failed)

@@ -1,4 +1,4 @@
-//! Carries out the steps of a request on an [`Overlay`], in their order.
+//! Simulates the steps of a request on an [`Overlay`], in their order.
 
 mod edit;
 
@@ -6,37 +6,40 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 use artoo_proto::escape;
+use serde::{Deserialize, Serialize};
 
 use super::answer;
-use super::later;
-use super::overlay::{Content, ModeRule, Node, Overlay, UNKNOWN_CONTENT, shown};
+use super::at_end;
+use super::overlay::{Content, ModeRule, Overlay, PathState, UNKNOWN_CONTENT, shown};
 use crate::algebra::{Act, GitAction, ModeChange, NameChange, Query, Step, Target};
+use crate::ensure::ensure;
 use crate::eval::{Answer, Entry, EntryKind, FileSystem, archive, rename};
+use crate::suggest::missing;
 
-/// What the disk would hold if exactly these steps were carried out, and how each step is compared with what was done.
-#[derive(Debug, Clone, Default)]
+/// The state of each changed path after exactly these steps, and how each step is to be compared.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Simulation {
-    pub(super) nodes: BTreeMap<PathBuf, Node>,
-    pub(super) rows: Vec<Expect>,
+    pub(super) nodes: BTreeMap<PathBuf, PathState>,
+    pub(super) rows: Vec<Expectation>,
 }
 
-/// How one step is compared with what was done.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Expect {
-    /// These paths hold what [`Simulation::nodes`] says; and afterwards the query selects nothing.
+/// How one step is compared with the records and the disk.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) enum Expectation {
+    /// These paths have the states in [`Simulation::nodes`]; a query, if given, selects nothing at the end.
     Paths(BTreeSet<PathBuf>, Option<Query>),
-    /// There is nothing to do; the text says why.
+    /// The step changes nothing; the text says why.
     Nothing(String),
     /// The answer to a question.
     Answered(String),
-    /// It is looked at when the task ends; the text describes the machine as it was when the task began.
+    /// The step is compared when the task ends; the text is its state at the start of the task.
     Later(String),
-    /// It can't be shown; the text says why.
+    /// The step can't be shown to be done; the text says why.
     Never(String),
 }
 
-/// Carries out steps one after the other; `nodes` is what steps before have left.
-pub(super) fn simulate(steps: &[&Step], nodes: BTreeMap<PathBuf, Node>, fs: &dyn FileSystem) -> Simulation {
+/// Simulates steps one after the other; `nodes` are the path states after earlier steps.
+pub(super) fn simulate(steps: &[&Step], nodes: BTreeMap<PathBuf, PathState>, fs: &dyn FileSystem) -> Simulation {
     let acts = steps.iter().rposition(|step| matches!(step, Step::Do(act) if !matches!(act, Act::Keep { .. })));
     let mut simulator = Simulator::of(fs, nodes);
     simulator.now.modified = fs.now();
@@ -48,7 +51,7 @@ pub(super) fn simulate(steps: &[&Step], nodes: BTreeMap<PathBuf, Node>, fs: &dyn
                 let before = simulator.disk.nodes.clone();
                 simulator.act(act).unwrap_or_else(|problem| {
                     simulator.disk.nodes = before;
-                    Expect::Never(problem)
+                    Expectation::Never(problem)
                 })
             }
         });
@@ -56,52 +59,88 @@ pub(super) fn simulate(steps: &[&Step], nodes: BTreeMap<PathBuf, Node>, fs: &dyn
     Simulation { nodes: simulator.disk.nodes, rows }
 }
 
-/// The disk as far as the steps were carried out.
+/// A file that an act writes, with its content before and after.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Written {
+    pub(crate) path: String,
+    /// `None` if there is no such file yet.
+    pub(crate) before: Option<String>,
+    pub(crate) after: String,
+}
+
+/// The only file that an act writes; an error if the act fails or would change nothing.
+pub(crate) fn written(act: &Act, fs: &dyn FileSystem) -> Result<Written, String> {
+    let mut simulator = Simulator::of(fs, BTreeMap::new());
+    simulator.act(act)?;
+    let not_text = |_| "what it holds is not text".to_owned();
+    let text = |(path, node): (&PathBuf, &PathState)| match &node.content {
+        Content::OneOf(texts) => Some((path.clone(), texts.first()?.clone(), node.was.is_some())),
+        _ => None,
+    };
+    let (path, after, is_there) =
+        simulator.disk.nodes.iter().find_map(text).ok_or("what it writes is not known before")?;
+    let before = if is_there { Some(String::from_utf8(simulator.of_disk(&path)?).map_err(not_text)?) } else { None };
+    let after = String::from_utf8(after).map_err(not_text)?;
+    let path = path.to_str().ok_or("its path is not text")?.to_owned();
+    ensure(before.as_ref() != Some(&after), || "nothing in the file would change".to_owned())?;
+    Ok(Written { path, before, after })
+}
+
+/// The state of a simulation after some steps.
 pub(super) struct Simulator<'a> {
     pub(super) disk: Overlay<'a>,
-    /// Whether a step was carried out of which it is only known afterwards what it changes.
+    /// Whether an earlier step has unknown effects, such as a command.
     is_blind: bool,
-    /// The facts of a new entry.
+    /// The metadata of a new entry.
     now: Entry,
-    /// The paths that an act is about whatever it selects.
+    /// The paths that an act changes, instead of those that its query selects.
     pub(super) chosen: Option<&'a [PathBuf]>,
     /// The new path of each moved entry.
     pub(super) moved: BTreeMap<PathBuf, PathBuf>,
 }
 
 impl<'a> Simulator<'a> {
-    pub(super) fn of(fs: &'a dyn FileSystem, nodes: BTreeMap<PathBuf, Node>) -> Self {
+    pub(super) fn of(fs: &'a dyn FileSystem, nodes: BTreeMap<PathBuf, PathState>) -> Self {
         let disk = Overlay::new(fs, nodes);
         Self { disk, is_blind: false, now: Entry::default(), chosen: None, moved: BTreeMap::new() }
     }
 
-    /// Answers a question on the disk as the steps before leave it. `has_acts`: the request has changes at all;
-    /// `is_last`: none of them follows.
-    fn ask(&self, query: &Query, has_acts: bool, is_last: bool) -> Expect {
+    /// The content of a file on the disk, without the simulated changes.
+    fn of_disk(&self, path: &Path) -> Result<Vec<u8>, String> {
+        Overlay::new(self.disk.fs, BTreeMap::new()).read(path)
+    }
+
+    /// Answers a question after the earlier steps. `has_acts` says that the request has changes; `is_last`, that none
+    /// of them follows.
+    fn ask(&self, query: &Query, has_acts: bool, is_last: bool) -> Expectation {
         let later = || {
-            if is_last { Expect::Later(String::new()) } else { Expect::Never("later steps change it".to_owned()) }
+            if is_last {
+                Expectation::Later(String::new())
+            } else {
+                Expectation::Never("later steps change it".to_owned())
+            }
         };
-        if self.is_blind || later::is_of_machine(query) {
+        if self.is_blind || at_end::is_of_machine(query) {
             return later();
         }
+        // A missing file is no empty answer.
+        if let Some(path) = missing(&[Step::Ask(query.clone())], &self.disk) {
+            return if has_acts { Expectation::Never(format!("there is no {path}")) } else { later() };
+        }
         match self.disk.evaluate(query) {
-            Ok(found) => Expect::Answered(answer::text(&found)),
+            Ok(found) => Expectation::Answered(answer::text(&found)),
             Err(_) if !has_acts || self.disk.problem.get() == Some(UNKNOWN_CONTENT) => later(),
-            Err(problem) => Expect::Never(problem),
+            Err(problem) => Expectation::Never(problem),
         }
     }
 
-    /// Carries out one act; an error if it can't be met or can't be compared.
-    pub(super) fn act(&mut self, act: &Act) -> Result<Expect, String> {
-        let snapshot = later::snapshot(act, self.disk.fs);
+    /// Simulates one act; an error if the act is impossible or can't be compared.
+    pub(super) fn act(&mut self, act: &Act) -> Result<Expectation, String> {
+        let snapshot = at_end::snapshot(act, self.disk.fs);
         Ok(paths(match act {
             Act::CreateFolder { paths } => {
-                let mut made = BTreeSet::new();
-                for path in paths {
-                    let path = self.disk.key(Path::new(path));
-                    self.folder(&path)?;
-                    made.insert(path);
-                }
+                let made: BTreeSet<PathBuf> = paths.iter().map(|path| self.disk.key(Path::new(path))).collect();
+                made.iter().try_for_each(|path| self.folder(path))?;
                 made
             }
             Act::CreateFile { path, text } => self.new_text(path, vec![text.as_bytes().to_vec()])?,
@@ -121,10 +160,12 @@ impl<'a> Simulator<'a> {
             Act::SetValue { path, section, key, value } => self.set_value(path, section.as_deref(), key, value)?,
             Act::SetMode { of, mode } => return self.set_mode(of, *mode),
             Act::Link { target, path } => {
+                // Who links to a file means one that is there.
+                self.disk.metadata(Path::new(target)).map_err(|_| format!("there is no {target}"))?;
                 let entry = Entry { kind: EntryKind::Link, mode: 0o777, ..self.now.clone() };
                 let content = Content::Link(self.disk.key(Path::new(target)));
                 let path = self.disk.key(Path::new(path));
-                // A link that is there already is made to lead elsewhere.
+                // An existing link gets the new target.
                 if self.disk.metadata(&path).is_ok_and(|known| known.kind == EntryKind::Link) {
                     self.put(&path, Some(entry), content, ModeRule::Any);
                     BTreeSet::from([path])
@@ -138,22 +179,19 @@ impl<'a> Simulator<'a> {
                     self.place(&self.disk.key(Path::new(to)), entry, Content::Any, ModeRule::Any)?;
                 }
                 self.is_blind |= matches!(act, Act::Run { .. });
-                return Ok(Expect::Later(snapshot));
+                return Ok(Expectation::Later(snapshot));
             }
-            Act::Git { action, .. } => {
-                self.is_blind |= matches!(action, GitAction::Switch { .. });
-                return Ok(Expect::Later(snapshot));
+            Act::Git { .. } | Act::Install { .. } | Act::Keep { .. } | Act::Stop { .. } => {
+                let is_stop = matches!(act, Act::Stop { .. });
+                ensure(!(is_stop && snapshot.is_empty()), || "there was no such process".to_owned())?;
+                let is_switch = matches!(act, Act::Git { action: GitAction::Switch { .. }, .. });
+                self.is_blind |= is_switch || matches!(act, Act::Install { .. });
+                return Ok(Expectation::Later(snapshot));
             }
-            Act::Install { .. } => {
-                self.is_blind = true;
-                return Ok(Expect::Later(snapshot));
-            }
-            Act::Stop { .. } if snapshot.is_empty() => return Err("there was no such process".to_owned()),
-            Act::Stop { .. } | Act::Keep { .. } => return Ok(Expect::Later(snapshot)),
         }))
     }
 
-    /// The entries that a query selects, as entries at their real paths; an error if a named path is not there.
+    /// The entries that a query selects, at their real paths; an error if a path of the query doesn't exist.
     fn selected(&self, of: &Query) -> Result<Vec<Entry>, String> {
         if let Some(chosen) = self.chosen {
             let entry = |path: &PathBuf| self.disk.metadata(path).map_err(|_| format!("{} was not there", shown(path)));
@@ -188,7 +226,7 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    /// Puts a new entry at a path where nothing is, with its missing parent folders.
+    /// Adds a new entry with its missing parent folders; an error if the path exists.
     fn place(
         &mut self,
         path: &Path,
@@ -196,9 +234,7 @@ impl<'a> Simulator<'a> {
         content: Content,
         mode: ModeRule,
     ) -> Result<BTreeSet<PathBuf>, String> {
-        if self.disk.metadata(path).is_ok() {
-            return Err(format!("{} was there already", shown(path)));
-        }
+        ensure(self.disk.metadata(path).is_err(), || format!("{} was there already", shown(path)))?;
         if let Some(parent) = path.parent() {
             self.folder(parent)?;
         }
@@ -206,27 +242,25 @@ impl<'a> Simulator<'a> {
         Ok(BTreeSet::from([path.to_path_buf()]))
     }
 
-    /// Sets what a path holds.
+    /// Sets the state of a path.
     fn put(&mut self, path: &Path, now: Option<Entry>, content: Content, mode: ModeRule) {
         let was = self.disk.start(path);
         let digest = self.disk.nodes.get(path).and_then(|node| node.digest.clone());
         let now = now.map(|entry| Entry { path: path.to_path_buf(), ..entry });
-        self.disk.nodes.insert(path.to_path_buf(), Node { was, digest, now, content, mode });
+        self.disk.nodes.insert(path.to_path_buf(), PathState { was, digest, now, content, mode });
     }
 
-    /// Makes a folder and its missing parents; an existing one stays.
+    /// Creates a folder and its missing parents; an existing folder stays.
     fn folder(&mut self, path: &Path) -> Result<(), String> {
         let missing = path.ancestors().take_while(|folder| self.disk.metadata(folder).is_err());
         let missing: Vec<PathBuf> = missing.map(Path::to_path_buf).collect();
-        let existing = missing.last().map_or(Some(path), |outermost| outermost.parent());
-        if let Some(existing) = existing {
-            // A link to a folder is resolved unless it is the last component. Listing a folder for each of many files
-            // that go into it takes time.
+        if let Some(existing) = missing.last().map_or(Some(path), |outermost| outermost.parent()) {
+            // A link to a folder is resolved unless it is the last component. Listing it is slow if many files go into
+            // it, so the metadata is tested first.
             let is_itself = self.disk.metadata(existing).is_ok_and(|entry| entry.kind == EntryKind::Folder);
-            let is_folder = is_itself || self.disk.list(existing).is_ok();
-            if !is_folder {
-                return Err(format!("{} is no folder that can be read", shown(existing)));
-            }
+            ensure(is_itself || self.disk.list(existing).is_ok(), || {
+                format!("{} is no folder that can be read", shown(existing))
+            })?;
         }
         for folder in missing.iter().rev() {
             let entry = Entry { kind: EntryKind::Folder, mode: 0o755, ..self.now.clone() };
@@ -248,46 +282,39 @@ impl<'a> Simulator<'a> {
     }
 
     /// Copies or moves the selected entries.
-    fn carry(&mut self, of: &Query, to: &Target, is_copy: bool) -> Result<Expect, String> {
+    fn carry(&mut self, of: &Query, to: &Target, is_copy: bool) -> Result<Expectation, String> {
         let sources = outermost(self.selected(of)?);
         let into = match to {
             Target::Into(folder) => Some(folder),
             Target::As(path) => Some(path).filter(|path| self.disk.list(Path::new(path)).is_ok()),
         };
-        if into.is_none() && sources.len() > 1 {
-            return Err("several files can't get one name".to_owned());
-        }
-        let mut pairs = Vec::new();
-        for source in sources {
-            let target = match (to, into, source.path.file_name()) {
-                (_, Some(folder), Some(name)) => self.disk.key(&Path::new(folder).join(name)),
-                (Target::As(path) | Target::Into(path), ..) => self.disk.key(Path::new(path)),
-            };
-            pairs.push((source, target));
-        }
+        ensure(into.is_some() || sources.len() <= 1, || "several files can't get one name".to_owned())?;
+        let target = |source: &Entry| match (to, into, source.path.file_name()) {
+            (_, Some(folder), Some(name)) => self.disk.key(&Path::new(folder).join(name)),
+            (Target::As(path) | Target::Into(path), ..) => self.disk.key(Path::new(path)),
+        };
+        let pairs = sources.into_iter().map(|source| (source.clone(), target(&source))).collect();
         self.relocate(pairs, is_copy)
     }
 
     /// Copies or moves entries with everything below them to new paths.
-    fn relocate(&mut self, pairs: Vec<(Entry, PathBuf)>, is_copy: bool) -> Result<Expect, String> {
+    fn relocate(&mut self, pairs: Vec<(Entry, PathBuf)>, is_copy: bool) -> Result<Expectation, String> {
         if pairs.is_empty() {
-            return Ok(Expect::Nothing("there were none".to_owned()));
+            return Ok(Expectation::Nothing(NONE.to_owned()));
         }
         let mut touched = BTreeSet::new();
         for (source, target) in pairs {
             if target == source.path {
                 continue;
             }
-            if target.starts_with(&source.path) {
-                return Err(format!("{} would lie in itself", shown(&source.path)));
-            }
+            ensure(!target.starts_with(&source.path), || format!("{} would lie in itself", shown(&source.path)))?;
             for entry in self.disk.tree(&source)? {
-                let below = entry.path.strip_prefix(&source.path).unwrap_or(Path::new(""));
-                let new = if below.as_os_str().is_empty() { target.clone() } else { target.join(below) };
+                let below = entry.path.strip_prefix(&source.path).ok().filter(|below| !below.as_os_str().is_empty());
+                let new = below.map_or_else(|| target.clone(), |below| target.join(below));
                 let content = self.content(&entry);
                 let mode = match (is_copy, entry.kind) {
                     (_, EntryKind::File)
-                        if let Some(Node { was: None, mode, .. }) = self.disk.nodes.get(&entry.path) =>
+                        if let Some(PathState { was: None, mode, .. }) = self.disk.nodes.get(&entry.path) =>
                     {
                         *mode
                     }
@@ -304,10 +331,10 @@ impl<'a> Simulator<'a> {
                 }
             }
         }
-        if touched.is_empty() { Ok(Expect::Nothing("they are there already".to_owned())) } else { Ok(paths(touched)) }
+        Ok(paths_or(touched, "they are there already"))
     }
 
-    /// The content that a path has on this view.
+    /// The simulated content of an entry.
     fn content(&self, entry: &Entry) -> Content {
         match (self.disk.nodes.get(&entry.path), entry.kind) {
             (Some(node), _) => node.content.clone(),
@@ -317,11 +344,11 @@ impl<'a> Simulator<'a> {
     }
 
     /// Renames the selected entries within their folders.
-    fn rename(&mut self, of: &Query, change: &NameChange) -> Result<Expect, String> {
+    fn rename(&mut self, of: &Query, change: &NameChange) -> Result<Expectation, String> {
         let selected = self.selected(of)?;
-        if outermost(selected.clone()).len() < selected.len() {
-            return Err("a folder and what is in it would be renamed at once".to_owned());
-        }
+        ensure(outermost(selected.clone()).len() >= selected.len(), || {
+            "a folder and what is in it would be renamed at once".to_owned()
+        })?;
         let mut pairs = Vec::new();
         for (position, source) in (1..).zip(selected) {
             let name = source.path.file_name().and_then(|name| name.to_str());
@@ -335,9 +362,9 @@ impl<'a> Simulator<'a> {
     }
 
     /// Deletes the selected entries with everything below them.
-    fn delete(&mut self, of: &Query) -> Result<Expect, String> {
+    fn delete(&mut self, of: &Query) -> Result<Expectation, String> {
         let is_set = !matches!(of.source(), Query::Paths { .. });
-        let (sources, left) = match self.is_blind && is_set && of.layers().stretch.is_none() {
+        let (sources, left) = match self.is_blind && is_set && of.layers().limit.is_none() {
             true => (self.listed(of)?, Some(of.clone())),
             false => (self.selected(of)?, None),
         };
@@ -349,23 +376,19 @@ impl<'a> Simulator<'a> {
             }
         }
         match (gone.is_empty(), left) {
-            (true, None) => Ok(Expect::Nothing("there were none".to_owned())),
-            (_, left) => Ok(Expect::Paths(gone, left)),
+            (true, None) => Ok(Expectation::Nothing(NONE.to_owned())),
+            (_, left) => Ok(Expectation::Paths(gone, left)),
         }
     }
 
     /// Packs the selected entries.
-    fn pack(&mut self, of: &Query, to: &str) -> Result<Expect, String> {
+    fn pack(&mut self, of: &Query, to: &str) -> Result<Expectation, String> {
         let roots = outermost(self.selected(of)?);
         if roots.is_empty() {
-            return Ok(Expect::Nothing("there were none".to_owned()));
+            return Ok(Expectation::Nothing(NONE.to_owned()));
         }
-        let mut members = Vec::new();
-        for root in &roots {
-            for entry in self.disk.tree(root)? {
-                members.push((entry.path.clone(), self.content(&entry)));
-            }
-        }
+        let trees = roots.iter().map(|root| self.disk.tree(root)).collect::<Result<Vec<_>, _>>()?.concat();
+        let members = trees.into_iter().map(|entry| (entry.path.clone(), self.content(&entry))).collect();
         let roots = roots.into_iter().map(|root| root.path).collect();
         let entry = Entry { kind: EntryKind::File, mode: 0o644, ..self.now.clone() };
         let content = Content::Archive(roots, members);
@@ -373,7 +396,7 @@ impl<'a> Simulator<'a> {
     }
 
     /// Unpacks the selected archives into a folder.
-    fn unpack(&mut self, of: &Query, to: &str) -> Result<Expect, String> {
+    fn unpack(&mut self, of: &Query, to: &str) -> Result<Expectation, String> {
         let into = self.disk.key(Path::new(to));
         let mut made = BTreeSet::new();
         self.folder(&into)?;
@@ -383,9 +406,9 @@ impl<'a> Simulator<'a> {
                 let name = String::from_utf8_lossy(&member.name).into_owned();
                 let parts = || Path::new(&name).components();
                 let is_plain = parts().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-                if !is_plain || name.as_bytes() != member.name {
-                    return Err(format!("the archive holds {}, no plain name", escape::path_line(&member.name)));
-                }
+                ensure(is_plain && name.as_bytes() == member.name, || {
+                    format!("the archive holds {}, no plain name", escape::path_line(&member.name))
+                })?;
                 let names = parts().filter(|part| *part != Component::CurDir);
                 let path = names.fold(into.clone(), |path, part| path.join(part));
                 if member.is_folder {
@@ -397,11 +420,11 @@ impl<'a> Simulator<'a> {
                 made.insert(path);
             }
         }
-        Ok(if made.is_empty() { Expect::Nothing("there was nothing to unpack".to_owned()) } else { paths(made) })
+        Ok(paths_or(made, "there was nothing to unpack"))
     }
 
     /// Changes the permission bits of the selected entries.
-    fn set_mode(&mut self, of: &Query, change: ModeChange) -> Result<Expect, String> {
+    fn set_mode(&mut self, of: &Query, change: ModeChange) -> Result<Expectation, String> {
         let mut touched = BTreeSet::new();
         for entry in self.selected(of)? {
             let (mode, rule) = match change {
@@ -415,16 +438,24 @@ impl<'a> Simulator<'a> {
             self.put(&path, Some(Entry { mode, ..entry }), content, rule);
             touched.insert(path);
         }
-        Ok(if touched.is_empty() { Expect::Nothing("there were none".to_owned()) } else { paths(touched) })
+        Ok(paths_or(touched, NONE))
     }
 }
 
-/// The comparison of these paths.
-pub(super) fn paths(paths: BTreeSet<PathBuf>) -> Expect {
-    Expect::Paths(paths, None)
+/// The reason why an act on an empty selection changes nothing.
+const NONE: &str = "there were none";
+
+/// The comparison of these paths; without paths the step changes nothing, for this reason.
+fn paths_or(touched: BTreeSet<PathBuf>, none: &str) -> Expectation {
+    if touched.is_empty() { Expectation::Nothing(none.to_owned()) } else { paths(touched) }
 }
 
-/// The entries that are not below another one of the list.
+/// The comparison of these paths.
+pub(super) fn paths(paths: BTreeSet<PathBuf>) -> Expectation {
+    Expectation::Paths(paths, None)
+}
+
+/// The entries that are not below another entry of the list.
 fn outermost(entries: Vec<Entry>) -> Vec<Entry> {
     let all: BTreeSet<PathBuf> = entries.iter().map(|entry| entry.path.clone()).collect();
     let is_below = |path: &Path| path.ancestors().skip(1).any(|above| all.contains(above));

@@ -1,16 +1,16 @@
 //! Tests of the coverage: requests with hand-made steps, records and disks.
 
 mod acts;
-mod elsewhere;
 mod offers;
 mod property;
 mod real;
 mod records;
 mod simulated;
 mod texts;
+mod workspace;
 
 #[test]
-fn clauses_are_shown_without_the_words_that_join_them() {
+fn clauses_are_trimmed_of_joining_words() {
     let request = "please, list x and then, zip it up; and mail it. ";
     let at = |from: &str, to: &str| (request.find(from).unwrap(), request.find(to).unwrap());
     let ends = [
@@ -43,7 +43,7 @@ use crate::eval::{Entry, EntryKind, FileSystem, digest};
 use crate::parse::ReadClause;
 use crate::testing::MemoryFileSystem;
 
-/// A disk whose changes are recorded as calls.
+/// A disk in memory, and the calls that record its changes.
 #[derive(Clone)]
 pub(super) struct World {
     pub(super) fs: MemoryFileSystem,
@@ -143,7 +143,7 @@ pub(super) fn ledger(clauses: &[&[Step]], world: &World) -> Ledger {
     Ledger::of_clauses(&request, all, &environment()).simulate(&world.fs)
 }
 
-/// A request whose first clause is read, and the second not.
+/// A request whose first clause is read and whose second clause is unread.
 pub(super) fn half_read(steps: &[Step], fs: &dyn FileSystem) -> Ledger {
     let unread = Unread { state: CoverageState::NotRead, why: "no".to_owned() };
     let all =
@@ -176,7 +176,7 @@ pub(super) fn cover(ledger: &Ledger, world: &World) -> Coverage {
     ledger.cover(&world.calls, &world.fs)
 }
 
-/// Asserts the states of the rows.
+/// Asserts the state of each row.
 pub(super) fn assert_states(coverage: &Coverage, states: &[CoverageState]) {
     let found: Vec<CoverageState> = coverage.rows.iter().map(|row| row.state).collect();
     assert_eq!(found, states, "{coverage:#?}");

@@ -1,4 +1,4 @@
-//! Typed checks, as models propose them and scripts require them, turned into steps.
+//! Parses typed checks, which models propose and scripts require, into steps.
 
 mod edit;
 mod fields;
@@ -11,20 +11,21 @@ use serde_json::{Value, json};
 
 use self::fields::{Fields, shown};
 use crate::algebra::{Act, GitAction, Kind, ModeChange, NameChange, ProcessName, Query, Step, Target, Ty};
+use crate::ensure::ensure;
 use crate::eval::{EntryKind, FileSystem};
 use crate::place::{PathKind, file_name, is_archive, parent, resolve};
 
-/// Every kind of check.
+/// The names of all kinds of check.
 const KINDS: &str = "removed, renamed, moved, copied, text_is, made_from, edited, folder_made, mode_set, measured, ran, \
     fetched, git, process_gone, installed, unchanged, linked, archived, unpacked";
 
-/// The highest permission bits there are.
+/// The largest value of permission bits.
 const ALL_BITS: u32 = 0o7777;
 
 /// The steps that a typed check asks for: an object with a `kind` and its fields.
 ///
 /// # Errors
-/// What is wrong with the check, for the user.
+/// A message for the user that says what is wrong with the check.
 pub(super) fn steps(check: &Value, environment: &Environment, fs: &dyn FileSystem) -> Result<Vec<Step>, String> {
     let mut fields = Fields::of(check, environment, fs)?;
     let step = step(&mut fields)?;
@@ -46,7 +47,7 @@ pub(super) fn steps(check: &Value, environment: &Environment, fs: &dyn FileSyste
 /// The steps that a check in a script asks for: `kind: value`, or the object in JSON.
 ///
 /// # Errors
-/// What is wrong with the check, for the user.
+/// A message for the user that says what is wrong with the check.
 pub(super) fn shorthand(text: &str, environment: &Environment, fs: &dyn FileSystem) -> Result<Vec<Step>, String> {
     if text.trim_start().starts_with('{') {
         let check = serde_json::from_str(text).map_err(|error| format!("the check is no valid JSON: {error}"))?;
@@ -81,7 +82,7 @@ pub(super) fn shorthand(text: &str, environment: &Environment, fs: &dyn FileSyst
     steps(&check, environment, fs)
 }
 
-/// What is said of a kind that isn't there.
+/// The error for an unknown kind of check.
 fn unknown_kind(kind: &str) -> String {
     format!("{} is no kind of check; the kinds are {KINDS}", shown(kind))
 }
@@ -128,7 +129,7 @@ fn question(fields: &mut Fields<'_>) -> Result<Query, String> {
     let question = fields.line("question")?;
     let now = Now { wall: fields.fs.now(), uptime_ms: 0 };
     let read = |question: &str| crate::parse::parse(question, &[], fields.environment, now, fields.fs);
-    // What is asked for may stand alone, without a verb.
+    // The question may be a noun phrase without a verb.
     let parsed = read(&question).or_else(|refused| read(&format!("show {question}")).map_err(|_| refused));
     let parsed = parsed.map_err(|abstention| {
         let words = abstention.not_understood.first().map(|word| format!(" at {}", shown(word))).unwrap_or_default();
@@ -141,24 +142,22 @@ fn question(fields: &mut Fields<'_>) -> Result<Query, String> {
 /// The act that writes the answer of a question into a file.
 fn made_from(fields: &mut Fields<'_>) -> Result<Act, String> {
     let of = question(fields)?;
-    if !matches!(of.ty(), Ok(Ty::Lines | Ty::Number)) {
-        return Err(fields.wrong("question", "has neither lines nor a number as its answer; ask for lines or names"));
-    }
+    ensure(matches!(of.ty(), Ok(Ty::Lines | Ty::Number)), || {
+        fields.wrong("question", "has neither lines nor a number as its answer; ask for lines or names")
+    })?;
     let to = fields.path("path")?;
     let is_edit = matches!(of.source(), Query::TextFile { path } if *path == to);
     let to = if is_edit { to } else { new_file(fields, to)? };
     Ok(Act::Save { of, to })
 }
 
-/// The path, if no file is there yet.
+/// The path; an error if it exists.
 fn new_file(fields: &Fields<'_>, path: String) -> Result<String, String> {
-    match fields.entry(&path) {
-        None => Ok(path),
-        Some(_) => Err(fields.wrong("path", "names a file that is there already; say how it is edited (kind edited)")),
-    }
+    let fault = "names a file that is there already; say how it is edited (kind edited)";
+    ensure(fields.entry(&path).is_none(), || fields.wrong("path", fault)).map(|()| path)
 }
 
-/// A text with a newline at its end, unless it is empty.
+/// A text with a final newline, unless it is empty.
 fn ended(mut text: String) -> String {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
@@ -166,7 +165,7 @@ fn ended(mut text: String) -> String {
     text
 }
 
-/// The act of a new name within the same folder.
+/// The act that renames a path within its folder.
 fn renamed(fields: &mut Fields<'_>) -> Result<Act, String> {
     let from = fields.path("from")?;
     let typed = fields.line("to")?;
@@ -178,7 +177,8 @@ fn renamed(fields: &mut Fields<'_>) -> Result<Act, String> {
     Ok(Act::Rename { of, change: NameChange::To(name.to_owned()) })
 }
 
-/// What is moved or copied, and where to: into a folder that is there, ends in `/` or takes several, else to that path.
+/// The selection and the target of a move or copy. The target is a folder if it exists as one, ends in a slash or gets
+/// several files.
 fn transfer(fields: &mut Fields<'_>) -> Result<(Query, Target), String> {
     let of = set::selection(fields)?;
     let is_folder = fields.typed("to").ends_with('/');
@@ -201,7 +201,7 @@ fn transfer(fields: &mut Fields<'_>) -> Result<(Query, Target), String> {
 
 /// The change of permission bits.
 fn mode(fields: &mut Fields<'_>) -> Result<ModeChange, String> {
-    let bits = fields.word("bits")?;
+    let bits = fields.line_if_given("bits")?;
     match (bits, fields.flag("executable")?, fields.flag("read_only")?) {
         (Some(bits), None, None) => {
             let octal = u32::from_str_radix(&bits, 8).ok().filter(|octal| *octal <= ALL_BITS && !bits.starts_with('+'));
@@ -214,22 +214,19 @@ fn mode(fields: &mut Fields<'_>) -> Result<ModeChange, String> {
     }
 }
 
-/// The folder that something is done in: the current one if none is given.
+/// The folder of a step; the current folder if none is given.
 fn folder(fields: &mut Fields<'_>) -> Result<String, String> {
     let given = fields.path_if_given("folder")?;
     given.or_else(|| Some(resolve(".", fields.environment)?.path)).ok_or_else(|| fields.wrong("folder", "is missing"))
 }
 
-/// A whole address of the web.
+/// A complete `http` or `https` URL.
 fn url(fields: &mut Fields<'_>) -> Result<String, String> {
     let url = fields.line("url")?;
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).unwrap_or_default();
     let is_whole = !rest.is_empty() && !rest.starts_with('/') && !rest.contains(char::is_whitespace);
-    if is_whole {
-        Ok(url)
-    } else {
-        Err(fields.wrong("url", "is no whole address that starts with https:// or http://"))
-    }
+    ensure(is_whole, || fields.wrong("url", "is no whole address that starts with https:// or http://"))?;
+    Ok(url)
 }
 
 /// The change of a git repository.
@@ -250,7 +247,7 @@ fn git(fields: &mut Fields<'_>) -> Result<GitAction, String> {
     })
 }
 
-/// The process that is gone, by its number or its port.
+/// The process to stop, by its id or its port.
 fn process(fields: &mut Fields<'_>) -> Result<ProcessName, String> {
     let pid = fields.number("pid")?.map(u32::try_from);
     let port = fields.number("port")?.map(u16::try_from);
@@ -264,5 +261,5 @@ fn process(fields: &mut Fields<'_>) -> Result<ProcessName, String> {
 /// The path of an archive.
 fn archive(fields: &mut Fields<'_>, field: &'static str) -> Result<String, String> {
     let path = fields.path(field)?;
-    if is_archive(&path) { Ok(path) } else { Err(fields.wrong(field, "doesn't end in .zip, .tar, .tgz or .tar.gz")) }
+    ensure(is_archive(&path), || fields.wrong(field, "doesn't end in .zip, .tar, .tgz or .tar.gz")).map(|()| path)
 }

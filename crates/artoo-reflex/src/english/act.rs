@@ -47,10 +47,7 @@ pub fn english_act(act: &Act) -> String {
             let to = to.as_ref().map(|to| format!(" to the file {}", quoted_path(to)));
             format!("download {}{}", quoted(url), to.unwrap_or_default())
         }
-        Act::Git { folder, action: GitAction::Init } => {
-            format!("create a git repository in the folder {}", quoted_path(folder))
-        }
-        Act::Git { folder, action } => format!("{} in the repository {}", git(action), quoted_path(folder)),
+        Act::Git { folder, action } => format!("{} {}", git(action), quoted_path(folder)),
         Act::Stop { process: ProcessName::Pid(pid) } => format!("stop the process {pid}"),
         Act::Stop { process: ProcessName::Port(port) } => format!("stop the process on port {port}"),
         Act::Install { program, version } => {
@@ -72,16 +69,17 @@ fn mode_change(mode: ModeChange) -> String {
     }
 }
 
-/// The English phrase for a change of a git repository.
+/// The English phrase for a change of a git repository, to be followed by the repository's folder.
 fn git(action: &GitAction) -> String {
-    match action {
-        GitAction::Init => "create a git repository".to_owned(),
+    let what = match action {
+        GitAction::Init => return "create a git repository in the folder".to_owned(),
         GitAction::Commit { message } => format!("commit all changes with the message {}", quoted(message)),
         GitAction::Branch { name, switch: false } => format!("create the branch {}", quoted(name)),
         GitAction::Branch { name, switch: true } => format!("create and check out the branch {}", quoted(name)),
         GitAction::Switch { name } => format!("check out the branch {}", quoted(name)),
         GitAction::Tag { name } => format!("create the tag {}", quoted(name)),
-    }
+    };
+    what + " in the repository"
 }
 
 /// The noun phrase for a selection of files with its article; files listed by path get no article.

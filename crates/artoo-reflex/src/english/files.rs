@@ -1,7 +1,7 @@
 //! Renders selections of files, folders and processes in English.
 
 use super::pred::predicate;
-use super::{listed, order};
+use super::{listed, order, word};
 use crate::algebra::{Depth, Key, Kind, Order, Query, SortKey};
 
 /// Whether the files are sorted by size or time, so that a listing shows both.
@@ -17,13 +17,8 @@ pub(super) fn is_measured(query: &Query) -> bool {
 pub(super) fn phrase(query: &Query) -> String {
     match query {
         Query::Tree { kind, .. } => format!("{} {}", noun(*kind, true), where_in(query)),
-        Query::Paths { paths, kind } => {
-            if *kind == Kind::Any {
-                return listed(paths);
-            }
-            let noun = noun(*kind, false);
-            format!("{noun}{} {}", if paths.len() == 1 { "" } else { "s" }, listed(paths))
-        }
+        Query::Paths { paths, kind: Kind::Any } => listed(paths),
+        Query::Paths { paths, kind } => format!("{} {}", noun(*kind, paths.len() != 1), listed(paths)),
         Query::Processes => "processes".to_owned(),
         Query::Filter { of, keep } => format!("{}, {}", phrase(of), predicate(keep)),
         Query::Sort { of, keys } => format!("{}{}", phrase(of), order(keys)),
@@ -90,32 +85,25 @@ fn where_in(query: &Query) -> String {
 }
 
 /// The noun for a kind of entry.
-fn noun(kind: Kind, plural: bool) -> &'static str {
-    match (kind, plural) {
-        (Kind::File, true) => "files",
-        (Kind::File, false) => "file",
-        (Kind::Folder, true) => "folders",
-        (Kind::Folder, false) => "folder",
-        (Kind::Link, true) => "symbolic links",
-        (Kind::Link, false) => "symbolic link",
-        (Kind::Any, _) => "files and folders",
-    }
+fn noun(kind: Kind, plural: bool) -> String {
+    let one = match kind {
+        Kind::File => "file",
+        Kind::Folder => "folder",
+        Kind::Link => "symbolic link",
+        Kind::Any => return "files and folders".to_owned(),
+    };
+    format!("{one}{}", if plural { "s" } else { "" })
 }
 
 /// The word for a sort key.
-pub(super) fn key(by: Key) -> &'static str {
+pub(super) fn key(by: Key) -> String {
     match by {
-        Key::Size | Key::TotalSize => "size",
-        Key::Modified => "date",
-        Key::Name => "name",
-        Key::Path => "path",
-        Key::Extension => "extension",
-        Key::Text => "text",
-        Key::Numeric => "number",
-        Key::Length => "length",
-        Key::Value => "count",
-        Key::Memory => "memory",
-        Key::Cpu => "processor time",
+        Key::TotalSize => word(Key::Size),
+        Key::Modified => "date".to_owned(),
+        Key::Numeric => "number".to_owned(),
+        Key::Value => "count".to_owned(),
+        Key::Cpu => "processor time".to_owned(),
+        named => word(named),
     }
 }
 

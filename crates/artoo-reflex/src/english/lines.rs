@@ -1,6 +1,6 @@
 //! Renders queries about lines of text in English.
 
-use super::pred::predicate;
+use super::pred::{case, predicate};
 use super::{fact, files, order, quoted, quoted_path};
 use crate::algebra::{NamePart, Part, Query, Relation, Rewrite, Separator};
 
@@ -10,6 +10,7 @@ pub(super) fn phrase(query: &Query) -> String {
         Query::TextFile { path } => format!("lines of the file {}", quoted_path(path)),
         Query::ArchiveEntries { path } => format!("entries of the archive {}", quoted_path(path)),
         Query::System { fact } => fact::phrase(fact),
+        Query::Known { known } => known.row().map(|row| (row.english)(known)).unwrap_or_default(),
         Query::TextOf { of } => format!("lines of the {}", files::phrase(of)),
         Query::Filter { of, keep } => format!("{}, {}", phrase(of), predicate(keep)),
         Query::Sort { of, keys } => format!("{}{}", phrase(of), order(keys)),
@@ -17,27 +18,24 @@ pub(super) fn phrase(query: &Query) -> String {
         Query::Unique { of } => format!("{}, each once", phrase(of)),
         Query::Repeated { of } => format!("{}, only repeated ones", phrase(of)),
         Query::Words { of } => of_unit("words", of),
-        Query::Column { of, number, separator: Separator::Whitespace } => {
-            format!("{}, column {number} separated by white space", phrase(of))
-        }
-        Query::Column { of, number, separator: Separator::Text(text) } => {
-            format!("{}, column {number} separated by {}", phrase(of), quoted(text))
+        Query::Column { of, number, separator } => {
+            let separator = if let Separator::Text(text) = separator { quoted(text) } else { "white space".to_owned() };
+            format!("{}, column {number} separated by {separator}", phrase(of))
         }
         Query::Replace { of, find, with } => {
             format!("{}, replacing {} with {}", phrase(of), quoted(find), quoted(with))
         }
         Query::Matches { of, text, ignore_case, whole_word } => {
             let word = if *whole_word { "the whole word " } else { "" };
-            let case = if *ignore_case { ", ignoring case" } else { "" };
-            format!("{}, occurrences of {word}{}{case}", phrase(of), quoted(text))
+            format!("{}, occurrences of {word}{}{}", phrase(of), quoted(text), case(*ignore_case))
         }
         Query::Rewritten { of, how } => format!("{}, {}", phrase(of), rewrite(how)),
         Query::Names { of, part } => format!("{} of the {}", name_part(*part), files::phrase(of)),
         Query::Numbered { of } => format!("{}, with line numbers", phrase(of)),
-        Query::Compare { of, with, relation: Relation::Common } => {
-            format!("{}, also in {}", phrase(of), compared(with))
+        Query::Compare { of, with, relation } => {
+            let also = if *relation == Relation::Common { "also" } else { "missing" };
+            format!("{}, {also} in {}", phrase(of), compared(with))
         }
-        Query::Compare { of, with, .. } => format!("{}, missing in {}", phrase(of), compared(with)),
         other => other.operand().map_or_else(String::new, phrase),
     }
 }

@@ -8,13 +8,13 @@ pub(super) fn predicate(pred: &Pred) -> String {
     match pred {
         Pred::All(parts) => {
             // "except .a, ending in .b" could be read as "except .a and .b"; what is excluded comes last.
-            let (excluded, kept): (Vec<_>, Vec<_>) = parts.iter().partition(|part| matches!(part, Pred::Not(_)));
+            let (excluded, positive): (Vec<_>, Vec<_>) = parts.iter().partition(|part| matches!(part, Pred::Not(_)));
             let (kinds, others): (Vec<_>, Vec<_>) =
                 excluded.into_iter().partition(|part| excluded_kind(part).is_some());
             let kinds: Vec<String> = kinds.into_iter().filter_map(excluded_kind).collect();
             // "either a or b, c" could be read as "either a or (b and c)", so choices come after plain conditions.
             let (choices, plain): (Vec<_>, Vec<_>) =
-                kept.into_iter().partition(|part| matches!(part, Pred::Any(_)) && !is_choice_of_kinds(part));
+                positive.into_iter().partition(|part| matches!(part, Pred::Any(_)) && !is_choice_of_kinds(part));
             // "either a or b, except c" could be read as "either a or (b except c)"; brackets say where a choice ends.
             let is_open = !choices.is_empty() && (!others.is_empty() || !kinds.is_empty());
             let choices = choices.into_iter().map(|choice| match predicate(choice) {
@@ -22,11 +22,11 @@ pub(super) fn predicate(pred: &Pred) -> String {
                 choice => choice,
             });
             let others = others.into_iter().map(predicate);
-            let mut said: Vec<String> = plain.into_iter().map(predicate).chain(choices).chain(others).collect();
+            let mut phrases: Vec<String> = plain.into_iter().map(predicate).chain(choices).chain(others).collect();
             if !kinds.is_empty() {
-                said.push(format!("except {}", kinds.join(" or ")));
+                phrases.push(format!("except {}", kinds.join(" or ")));
             }
-            said.join(", ")
+            phrases.join(", ")
         }
         Pred::Any(parts) if let Some(endings) = parts.iter().map(ending).collect::<Option<Vec<_>>>() => {
             format!("ending in {}", endings.join(" or "))
@@ -43,8 +43,7 @@ pub(super) fn predicate(pred: &Pred) -> String {
         Pred::AccessedBefore(moment) => format!("accessed before {moment}"),
         Pred::ModeAll(bits) => format!("with all of the permissions {bits:03o}"),
         Pred::Group(group) => format!("of the group {}", quoted(group)),
-        Pred::Word { text, ignore_case: false } => format!("containing the whole word {}", quoted(text)),
-        Pred::Word { text, ignore_case: true } => format!("containing the whole word {}, ignoring case", quoted(text)),
+        Pred::Word { text, ignore_case } => format!("containing the whole word {}{}", quoted(text), case(*ignore_case)),
         Pred::Below(test) => format!("inside a folder {}", name(test)),
         Pred::MaxBytes(0) => "empty".to_owned(),
         Pred::MinBytes(bytes) => format!("of at least {bytes} bytes"),
@@ -55,28 +54,30 @@ pub(super) fn predicate(pred: &Pred) -> String {
         Pred::Executable => "executable".to_owned(),
         Pred::Mode(bits) => format!("with permissions {bits:03o}"),
         Pred::Owner(owner) => format!("owned by {}", quoted(owner)),
-        Pred::Contains { text, ignore_case: false } => format!("containing {}", quoted(text)),
-        Pred::Contains { text, ignore_case: true } => format!("containing {}, ignoring case", quoted(text)),
-        Pred::Line(test) => match test {
-            NameTest::Is(text) => format!("where the line is {}", quoted(text)),
-            NameTest::Starts(text) => format!("where the line starts with {}", quoted(text)),
-            NameTest::Ends(text) => format!("where the line ends with {}", quoted(text)),
-            NameTest::Has(text) => format!("containing {}", quoted(text)),
-            NameTest::Glob(text) => format!("where the line matches {}", quoted(text)),
-        },
+        Pred::Contains { text, ignore_case } => format!("containing {}{}", quoted(text), case(*ignore_case)),
+        Pred::Line(NameTest::Has(text)) => format!("containing {}", quoted(text)),
+        Pred::Line(NameTest::Is(text)) => format!("where the line is {}", quoted(text)),
+        Pred::Line(NameTest::Starts(text)) => format!("where the line starts with {}", quoted(text)),
+        Pred::Line(NameTest::Ends(text)) => format!("where the line ends with {}", quoted(text)),
+        Pred::Line(NameTest::Glob(text)) => format!("where the line matches {}", quoted(text)),
         Pred::Blank => "blank".to_owned(),
         Pred::MinLength(count) => format!("of at least {count} characters"),
         Pred::MaxLength(count) => format!("of at most {count} characters"),
     }
 }
 
+/// The end of a condition on a text that says whether case is ignored.
+pub(super) fn case(ignore_case: bool) -> &'static str {
+    if ignore_case { ", ignoring case" } else { "" }
+}
+
 /// A predicate as one side of an "or" or "and", in brackets where needed.
 fn alternative(pred: &Pred) -> String {
     match pred {
         Pred::All(parts) => {
-            let (excluded, kept): (Vec<_>, Vec<_>) = parts.iter().partition(|part| matches!(part, Pred::Not(_)));
-            let said: Vec<String> = kept.into_iter().chain(excluded).map(alternative).collect();
-            format!("({})", said.join(" and "))
+            let (excluded, positive): (Vec<_>, Vec<_>) = parts.iter().partition(|part| matches!(part, Pred::Not(_)));
+            let phrases: Vec<String> = positive.into_iter().chain(excluded).map(alternative).collect();
+            format!("({})", phrases.join(" and "))
         }
         Pred::Any(parts) => format!("({})", parts.iter().map(alternative).collect::<Vec<_>>().join(" or ")),
         // "except .a or .b" excludes both.

@@ -33,19 +33,19 @@ impl Member {
 
 /// The entries of an archive in their stored order; the suffix of the archive's name decides the format.
 pub(crate) fn members(path: &Path, fs: &dyn FileSystem) -> Result<Vec<Member>, EvalError> {
-    let damaged = || EvalError::NoSecondSource("what this archive holds");
     let name = path.as_os_str().to_ascii_lowercase();
     let ends = |ending: &str| name.as_encoded_bytes().ends_with(ending.as_bytes());
     let bytes = text::content(path, fs)?;
-    if ends(".zip") {
-        zip(&bytes).ok_or_else(damaged)
+    let members = if ends(".zip") {
+        zip(&bytes)
     } else if ends(".tar.gz") || ends(".tgz") {
-        tar(&unpacked(flate2::read::MultiGzDecoder::new(bytes.as_slice())).ok_or_else(damaged)?).ok_or_else(damaged)
+        unpacked(flate2::read::MultiGzDecoder::new(bytes.as_slice())).and_then(|bytes| tar(&bytes))
     } else if ends(".tar") {
-        tar(&bytes).ok_or_else(damaged)
+        tar(&bytes)
     } else {
-        Err(damaged())
-    }
+        None
+    };
+    members.ok_or(EvalError::NoSecondSource("what this archive holds"))
 }
 
 /// The output of a decompressor; `None` if it can't be read or exceeds the limit of bytes held in memory.

@@ -42,3 +42,10 @@ pub(crate) fn shown(value: i128) -> String {
     let point = if decimals.is_empty() { "" } else { "." };
     format!("{sign}{}{point}{decimals}", value / unit)
 }
+
+/// A number rounded to a multiple of `unit`, to an even one from the middle.
+pub(crate) fn rounded(value: i128, unit: i128) -> i128 {
+    let (whole, rest) = (value.div_euclid(unit), value.rem_euclid(unit));
+    let up = rest > unit / 2 || (rest == unit / 2 && whole % 2 != 0);
+    (whole + i128::from(up)) * unit
+}

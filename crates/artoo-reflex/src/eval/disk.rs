@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use artoo_proto::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// Read access to a machine: its files, and facts that no file contains.
 pub trait FileSystem {
@@ -58,7 +59,7 @@ pub struct Space {
 }
 
 /// A file, folder or other entry of the file system.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// The absolute path of the entry.
     pub path: PathBuf,
@@ -81,7 +82,7 @@ pub struct Entry {
 }
 
 /// The kind of an entry of the file system.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EntryKind {
     /// A regular file.
     File,

@@ -29,7 +29,7 @@ pub(super) fn value(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalErro
         }
         Source::Memory(key) => Answer::Number(memory(key, fs)?),
         Source::MemoryBetween(all, rest) => Answer::Number(memory(all, fs)?.saturating_sub(memory(rest, fs)?)),
-        Source::Limit(name) => Answer::Text(limit(name, fs)?),
+        Source::Limit(name) => Answer::Text(after("/proc/self/limits", name, fs)?),
         Source::OwnId(name) => Answer::Number(accounts::own_id(name, fs)?),
         Source::Missing(what) => return Err(EvalError::NoSecondSource(what)),
         Source::Computed => return computed(fact, fs),
@@ -81,11 +81,11 @@ fn computed(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
         Fact::Shells => Ok(lines(text::system_file("/etc/shells", fs)?.lines().filter(|line| line.starts_with('/')))),
         Fact::NameServers => {
             let list = text::system_file("/etc/resolv.conf", fs)?;
-            let words = list.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-            Ok(lines(words.filter_map(|words| match words.as_slice() {
-                ["nameserver", address, ..] => Some(*address),
-                _ => None,
-            })))
+            let servers = list.lines().map(str::split_whitespace).filter_map(|mut words| {
+                words.next().filter(|word| *word == "nameserver")?;
+                words.next()
+            });
+            Ok(lines(servers))
         }
         Fact::Interfaces => {
             let table = text::system_file("/proc/net/dev", fs)?;
@@ -143,12 +143,17 @@ fn used_share(space: &Space) -> Result<String, EvalError> {
     Ok(format!("{}%", share / all))
 }
 
+/// The first word after this text, at the start of a line of a system file.
+fn after(path: &str, start: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
+    let file = text::system_file(path, fs)?;
+    let word = file.lines().find_map(|line| line.strip_prefix(start)?.split_whitespace().next());
+    word.map(str::to_owned).ok_or(EvalError::NoSecondSource("this entry"))
+}
+
 /// The entry of `/proc/meminfo` with this key, in bytes.
 fn memory(key: &str, fs: &dyn FileSystem) -> Result<u64, EvalError> {
-    let table = text::system_file("/proc/meminfo", fs)?;
-    let line = table.lines().find_map(|line| line.strip_prefix(key));
-    let kilobytes = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
-    kilobytes.map(|kilobytes| kilobytes * 1024).ok_or(EvalError::NoSecondSource("memory"))
+    let kilobytes = after("/proc/meminfo", key, fs)?.parse::<u64>();
+    kilobytes.map(|kilobytes| kilobytes * 1024).map_err(|_| EvalError::NoSecondSource("memory"))
 }
 
 /// The number of processors this process may run on.
@@ -168,14 +173,6 @@ fn system_details(fs: &dyn FileSystem) -> Result<String, EvalError> {
     let parts = parts.into_iter().map(|name| content_of(&format!("/proc/sys/kernel/{name}"), fs));
     let parts: Vec<String> = parts.collect::<Result<_, _>>()?;
     Ok(format!("{} {} GNU/Linux", parts.join(" "), std::env::consts::ARCH))
-}
-
-/// The soft resource limit of this process with this name; child processes inherit it.
-fn limit(name: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
-    let table = text::system_file("/proc/self/limits", fs)?;
-    let row = table.lines().find_map(|line| line.strip_prefix(name));
-    let soft = row.and_then(|rest| rest.split_whitespace().next()).map(str::to_owned);
-    soft.ok_or(EvalError::NoSecondSource("this limit"))
 }
 
 /// The value of an environment variable; an error if it is not set.

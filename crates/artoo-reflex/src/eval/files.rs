@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::{Entry, EntryKind, EvalError, FileSystem, MAX_ENTRIES, by_keys, pred, unreadable};
 use crate::algebra::{Depth, Key, Kind, Pred, Query, SortKey};
+use crate::ensure::ensure;
 
 /// The entries of one kind below the search roots, each once, sorted by path.
 pub(crate) fn tree(
@@ -136,9 +137,7 @@ pub(crate) fn walk(
         if root == Path::new("/") && depth == Depth::Whole && is_kernels() {
             continue;
         }
-        if found.len() + open.len() >= MAX_ENTRIES {
-            return Err(EvalError::TooMany);
-        }
+        ensure(found.len() + open.len() < MAX_ENTRIES, || EvalError::TooMany)?;
         if depth == Depth::Whole && entry.kind == EntryKind::Folder {
             open.extend(fs.list(&entry.path).unwrap_or_default());
         }

@@ -10,20 +10,18 @@ use sha2::Sha256;
 use super::{Answer, Entry, EntryKind, EvalError, FileSystem, Row, by_keys, digest, files, number, process, text};
 use crate::algebra::{Field, Function, GroupKey, Key, SortKey};
 
-/// One number for each group of a query's elements, sorted by group name.
+/// One number for each group of a query's elements, the largest first, equal ones sorted by group name.
 pub(super) fn groups(
     of: Answer,
     by: GroupKey,
     function: Function,
     fs: &dyn FileSystem,
 ) -> Result<Vec<(Vec<u8>, u64)>, EvalError> {
-    match of {
+    let mut found: Vec<(Vec<u8>, u64)> = match of {
         Answer::Lines(lines) if by == GroupKey::Text && function == Function::Count => {
             let mut groups: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
-            for line in lines {
-                *groups.entry(line.text).or_default() += 1;
-            }
-            Ok(groups.into_iter().collect())
+            lines.into_iter().for_each(|line| *groups.entry(line.text).or_default() += 1);
+            groups.into_iter().collect()
         }
         Answer::Files(files) => {
             let users = if by == GroupKey::Owner { process::users(fs)? } else { HashMap::new() };
@@ -31,10 +29,13 @@ pub(super) fn groups(
             for entry in files {
                 groups.entry(group_of(&entry, by, &users, fs)?).or_default().push(entry);
             }
-            groups.into_iter().map(|(name, files)| Ok((name, number::of_files(&files, function)?))).collect()
+            let number = |(name, files): (Vec<u8>, Vec<Entry>)| Ok((name, number::of_files(&files, function)?));
+            groups.into_iter().map(number).collect::<Result<_, EvalError>>()?
         }
-        _ => Err(EvalError::Meaningless),
-    }
+        _ => return Err(EvalError::Meaningless),
+    };
+    found.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
+    Ok(found)
 }
 
 /// The name of the group that a file belongs to.

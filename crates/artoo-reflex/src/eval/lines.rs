@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::{Entry, EvalError, FileSystem, archive, by_keys, decimal, text};
 use crate::algebra::{Key, Part, Separator, SortKey};
+use crate::ensure::ensure;
 
 /// A line of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,9 +64,7 @@ pub(super) fn of_files(files: &[Entry], fs: &dyn FileSystem) -> Result<Vec<Line>
     let mut bytes = 0;
     for entry in files {
         bytes += usize::try_from(entry.bytes).unwrap_or(usize::MAX).min(text::MAX_TEXT_BYTES + 1);
-        if bytes > text::MAX_TEXT_BYTES {
-            return Err(EvalError::TooMuchText { max: text::MAX_TEXT_BYTES });
-        }
+        ensure(bytes <= text::MAX_TEXT_BYTES, || EvalError::TooMuchText { max: text::MAX_TEXT_BYTES })?;
         lines.extend(of_file(&entry.path, true, fs)?);
     }
     Ok(lines)
@@ -119,10 +118,10 @@ pub(super) fn unique(lines: Vec<Line>, at_least: usize) -> Vec<Line> {
     for line in &lines {
         *counts.entry(line.text.clone()).or_default() += 1;
     }
-    let mut kept = lines;
+    let mut first = lines;
     // `remove` succeeds only for the first occurrence of a line.
-    kept.retain(|line| counts.remove(&line.text).is_some_and(|count| count >= at_least));
-    plain(kept)
+    first.retain(|line| counts.remove(&line.text).is_some_and(|count| count >= at_least));
+    plain(first)
 }
 
 /// The words of all lines: runs of letters, digits and apostrophes, ASCII letters in lower case.

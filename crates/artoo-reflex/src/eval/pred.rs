@@ -24,13 +24,12 @@ impl<'a> FileTest<'a> {
             Query::Tree { roots, .. } => roots.iter().map(PathBuf::from).collect(),
             _ => Vec::new(),
         };
-        let asks = |test: fn(&Pred) -> bool| pred.has(&test);
-        let owners = if asks(|one| matches!(one, Pred::Owner(_))) { process::users(fs)? } else { HashMap::new() };
-        let groups = if asks(|one| matches!(one, Pred::Group(_))) {
-            process::by_number("/etc/group", fs)?
-        } else {
-            HashMap::new()
+        let names = |file, is_asked: fn(&Pred) -> bool| match pred.has(&is_asked) {
+            true => process::by_number(file, fs),
+            false => Ok(HashMap::new()),
         };
+        let owners = names("/etc/passwd", |leaf| matches!(leaf, Pred::Owner(_)))?;
+        let groups = names("/etc/group", |leaf| matches!(leaf, Pred::Group(_)))?;
         Ok(Self { fs, roots, owners, groups })
     }
 
@@ -72,12 +71,8 @@ impl<'a> FileTest<'a> {
 
     /// Whether the name of a folder between a root and the file passes a test.
     fn lies_below(&self, entry: &Entry, test: &NameTest) -> bool {
-        self.roots.iter().any(|root| {
-            let Some(folder) = entry.path.strip_prefix(root).ok().and_then(|below| below.parent()) else {
-                return false;
-            };
-            folder.components().any(|part| passes(part.as_os_str().as_encoded_bytes(), test))
-        })
+        let folders = self.roots.iter().filter_map(|root| entry.path.strip_prefix(root).ok()?.parent());
+        folders.flat_map(Path::components).any(|part| passes(part.as_os_str().as_encoded_bytes(), test))
     }
 }
 
@@ -106,15 +101,7 @@ pub(super) fn holds_of_process(pred: &Pred, process: &Process) -> bool {
 
 /// Whether a name passes a test, ignoring ASCII case.
 fn passes_ignoring_case(name: &[u8], test: &NameTest) -> bool {
-    let small = |text: &String| text.to_ascii_lowercase();
-    let test = match test {
-        NameTest::Is(text) => NameTest::Is(small(text)),
-        NameTest::Starts(text) => NameTest::Starts(small(text)),
-        NameTest::Ends(text) => NameTest::Ends(small(text)),
-        NameTest::Has(text) => NameTest::Has(small(text)),
-        NameTest::Glob(pattern) => NameTest::Glob(small(pattern)),
-    };
-    passes(&name.to_ascii_lowercase(), &test)
+    passes(&name.to_ascii_lowercase(), &test.clone().map(|text| text.to_ascii_lowercase()))
 }
 
 /// Whether a name or line passes a test.

@@ -87,17 +87,15 @@ pub(super) fn users(fs: &dyn FileSystem) -> Result<HashMap<u32, String>, EvalErr
     by_number("/etc/passwd", fs)
 }
 
-/// Names by numeric id from the account file at a path.
-pub(super) fn by_number(list: &str, fs: &dyn FileSystem) -> Result<HashMap<u32, String>, EvalError> {
-    let list = text::system_file(list, fs).map_err(|_| EvalError::NoSecondSource("the names of users"))?;
-    let user = |line: &str| {
-        let mut fields = line.split(':');
-        Some((fields.clone().nth(2)?.parse().ok()?, fields.next()?.to_owned()))
-    };
-    // If several entries have the same number, the first one names it.
-    let mut users = HashMap::new();
-    for (number, name) in list.lines().filter_map(user) {
-        users.entry(number).or_insert(name);
-    }
-    Ok(users)
+/// Names by numeric id from the account file at a path; the first of several entries with the same id counts.
+pub(super) fn by_number(file: &str, fs: &dyn FileSystem) -> Result<HashMap<u32, String>, EvalError> {
+    let accounts = accounts(file, fs).map_err(|_| EvalError::NoSecondSource("the names of users"))?;
+    let named = |fields: Vec<String>| Some((fields.get(2)?.parse().ok()?, fields.into_iter().next()?));
+    Ok(accounts.into_iter().rev().filter_map(named).collect())
+}
+
+/// The fields of each line of an account file, such as `/etc/passwd`.
+pub(super) fn accounts(file: &str, fs: &dyn FileSystem) -> Result<Vec<Vec<String>>, EvalError> {
+    let list = text::system_file(file, fs)?;
+    Ok(list.lines().map(|line| line.split(':').map(str::to_owned).collect()).collect())
 }

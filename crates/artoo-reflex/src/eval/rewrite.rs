@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{Entry, EvalError, Line, files};
 use crate::algebra::{NamePart, Rewrite};
+use crate::ensure::ensure;
 
 /// Columns between tab stops.
 const TAB_STOP: usize = 8;
@@ -63,9 +64,9 @@ pub(super) fn rewritten(lines: Vec<Line>, how: &Rewrite) -> Result<Vec<Line>, Ev
 
 /// The pieces of a line wrapped at this many columns; an error if the width of a character is not certain.
 fn wrapped(line: &[u8], width: usize) -> Result<Vec<Vec<u8>>, EvalError> {
-    if width == 0 || line.iter().any(|byte| !(byte.is_ascii_graphic() || matches!(byte, b' ' | b'\t'))) {
-        return Err(EvalError::NoSecondSource("the width of this text"));
-    }
+    ensure(width != 0 && !line.iter().any(|byte| !(byte.is_ascii_graphic() || matches!(byte, b' ' | b'\t'))), || {
+        EvalError::NoSecondSource("the width of this text")
+    })?;
     let mut parts = vec![Vec::new()];
     let mut column = 0;
     for byte in line {

@@ -4,6 +4,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use super::{EvalError, FileSystem, FileSystemError, unreadable};
+use crate::ensure::ensure;
 
 /// Maximum number of bytes of text held in memory; larger files are reported as not verified.
 pub(crate) const MAX_TEXT_BYTES: usize = 256 << 20;
@@ -17,9 +18,7 @@ pub(crate) fn content(path: &Path, fs: &dyn FileSystem) -> Result<Vec<u8>, EvalE
     let mut bytes = Vec::new();
     let mut limited = fs.open(path).map_err(&unreadable)?.take(MAX_TEXT_BYTES as u64 + 1);
     limited.read_to_end(&mut bytes).map_err(|_| unreadable(FileSystemError::Failed))?;
-    if bytes.len() > MAX_TEXT_BYTES {
-        return Err(EvalError::TooMuchText { max: MAX_TEXT_BYTES });
-    }
+    ensure(bytes.len() <= MAX_TEXT_BYTES, || EvalError::TooMuchText { max: MAX_TEXT_BYTES })?;
     Ok(bytes)
 }
 

@@ -17,6 +17,28 @@ use crate::algebra::{Function, Query, Relation, Ty};
 /// Maximum number of differing elements listed in the evidence of a failed check.
 const SHOWN: usize = 3;
 
+/// The evidence of a passed check, or why the check failed.
+type Checked<T = String> = Result<T, Failure>;
+
+/// Why a check failed.
+struct Failure(String);
+
+impl From<EvalError> for Failure {
+    fn from(problem: EvalError) -> Self {
+        Self(format!("could not be computed again: {problem}"))
+    }
+}
+
+/// A failed check.
+fn fail<T>(why: impl Into<String>) -> Checked<T> {
+    Err(Failure(why.into()))
+}
+
+/// Fails the check unless a condition holds.
+fn ensure(holds: bool, why: impl FnOnce() -> String) -> Checked<()> {
+    crate::ensure::ensure(holds, || Failure(why()))
+}
+
 /// Evaluates a serialised query again and compares the result with a tool's output.
 ///
 /// A number must be equal. A list must have the same elements in the query's order, and each is tested again; a limited
@@ -24,23 +46,23 @@ const SHOWN: usize = 3;
 /// may differ within a tolerance, which the evidence names.
 #[must_use]
 pub fn verify(query: &Value, output: &str, fs: &dyn FileSystem) -> Verification {
-    let Ok(query) = serde_json::from_value::<Query>(query.clone()) else {
-        return Verification::fail("the check holds no query");
-    };
-    let checked = match query.ty() {
+    checked(query, output, fs).map_or_else(|Failure(why)| Verification::fail(why), Verification::pass)
+}
+
+/// Checks a tool's output with the function for the type of the query's result.
+fn checked(query: &Value, output: &str, fs: &dyn FileSystem) -> Checked {
+    let Ok(query) = serde_json::from_value::<Query>(query.clone()) else { return fail("the check holds no query") };
+    match query.ty() {
         Ok(Ty::Files) => files::listed(&query, output, fs),
-        Ok(Ty::Rows) => match &query {
-            Query::Details { .. } => files::listed(&query, output, fs),
-            _ => files::rows(&query, output, fs),
-        },
+        Ok(Ty::Rows) if matches!(query, Query::Details { .. }) => files::listed(&query, output, fs),
+        Ok(Ty::Rows) => files::rows(&query, output, fs),
         Ok(_) => value(&query, output, fs),
-        Err(problem) => return Verification::fail(format!("the query has no meaning: {problem}")),
-    };
-    checked.unwrap_or_else(|problem| Verification::fail(format!("could not be computed again: {problem}")))
+        Err(problem) => fail(format!("the query has no meaning: {problem}")),
+    }
 }
 
 /// Checks a tool's output for any query that does not yield a list of files.
-fn value(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
+fn value(query: &Query, output: &str, fs: &dyn FileSystem) -> Checked {
     match query {
         Query::System { fact } => return facts::fact(fact, output, fs),
         Query::Compare { of, with, relation: Relation::Difference } => {
@@ -52,15 +74,15 @@ fn value(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verificatio
         }
         _ => {}
     }
-    Ok(match evaluate(query, fs)? {
+    match evaluate(query, fs)? {
         Answer::Number(expected) => whole(expected, output),
         Answer::Decimal(expected) => decimal_number(query, expected, output),
         Answer::Lines(expected) => lines::same(query, &expected, output),
         Answer::Groups(expected) => lines::groups(&expected, output),
         Answer::Truth(expected) => lines::truth(query, expected, output),
-        Answer::Processes(_) => return processes::list(query, output, fs),
-        Answer::Files(_) | Answer::Rows(_) | Answer::Text(_) => return Err(EvalError::Meaningless),
-    })
+        Answer::Processes(_) => processes::list(query, output, fs),
+        Answer::Files(_) | Answer::Rows(_) | Answer::Text(_) => Err(EvalError::Meaningless.into()),
+    }
 }
 
 /// Removes the first word and the spaces after it from a line; `None` if the line has one word.
@@ -75,23 +97,18 @@ fn shown(output: &str) -> String {
     escape::shorten(&escape::one_line(output.trim()), 40)
 }
 
-/// A passed check that reports what was found and the tolerance, or a failed one that quotes the output.
-fn judged(holds: bool, found: String, tolerance: &str, said: &str) -> Verification {
-    match holds {
-        true => Verification::pass(found + tolerance),
-        false => Verification::fail(format!("{found}; the output says {:?}", shown(said))),
-    }
+/// A passed check that reports what was computed and the tolerance, or a failed one that quotes the output.
+fn judged(holds: bool, computed: String, tolerance: &str, output: &str) -> Checked {
+    ensure(holds, || format!("{computed}; the output says {:?}", shown(output)))?;
+    Ok(computed + tolerance)
 }
 
 /// Checks that the output is this whole number.
-fn whole(expected: u64, output: &str) -> Verification {
+fn whole(expected: u64, output: &str) -> Checked {
     match output.trim().parse::<u64>() {
-        Ok(said) if said == expected => Verification::pass(format!("computed again: {expected}")),
-        Ok(said) => Verification::fail(format!("computed again: {expected}; the output says {said}")),
-        Err(_) => Verification::fail(format!(
-            "computed again: {expected}; the output is no whole number: {:?}",
-            shown(output)
-        )),
+        Ok(printed) if printed == expected => Ok(format!("computed again: {expected}")),
+        Ok(printed) => fail(format!("computed again: {expected}; the output says {printed}")),
+        Err(_) => fail(format!("computed again: {expected}; the output is no whole number: {:?}", shown(output))),
     }
 }
 
@@ -99,12 +116,11 @@ fn whole(expected: u64, output: &str) -> Verification {
 const MEAN_TOLERANCE: i128 = decimal::UNIT / 1_000_000;
 
 /// Checks that the output is this decimal number (in billionths), averages within a tolerance.
-fn decimal_number(query: &Query, expected: i128, output: &str) -> Verification {
+fn decimal_number(query: &Query, expected: i128, output: &str) -> Checked {
     let output = output.trim();
     let is_number = output.strip_prefix('-').unwrap_or(output).chars().all(|c| c.is_ascii_digit() || c == '.');
-    let (expected_shown, said) = (decimal::shown(expected), decimal::leading(output.as_bytes()));
     let is_mean = matches!(query, Query::Aggregate { function: Function::Average, .. });
-    let differs = if is_mean { MEAN_TOLERANCE } else { 0 };
-    let holds = is_number && said.is_some_and(|said| said.abs_diff(expected) <= differs.unsigned_abs());
-    judged(holds, format!("computed again: {expected_shown}"), "", output)
+    let tolerance = if is_mean { MEAN_TOLERANCE } else { 0 }.unsigned_abs();
+    let is_close = decimal::leading(output.as_bytes()).is_some_and(|printed| printed.abs_diff(expected) <= tolerance);
+    judged(is_number && is_close, format!("computed again: {}", decimal::shown(expected)), "", output)
 }

@@ -2,9 +2,10 @@
 
 use super::find::find;
 use super::pipeline::{Argv, Pipeline, lines_from_nul};
-use super::selection::{by_field, layers_of_files, paths, stretched, unordered};
+use super::selection::{by_field, by_keys, layers_of_files, paths, sorted_and_limited, unordered};
 use super::{Programs, Unsupported, folders, lines};
 use crate::algebra::{Field, Function, GroupKey, Key, Layers, Order, Query, SortKey};
+use crate::ensure::ensure;
 
 /// The command that prints files, or a property of each.
 pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
@@ -29,13 +30,11 @@ fn stat(format: &str, of: &Query, programs: Programs) -> Result<Pipeline, Unsupp
 
 /// The command that prints a property of each file.
 fn field(of: &Query, field: Field, programs: Programs) -> Result<Pipeline, Unsupported> {
-    if field == Field::TotalSize {
-        return folders::sizes(of, programs);
-    }
     let program = match (field, programs) {
         (Field::Permissions, _) => return stat("%a\\t%n\\n", of, programs),
         (Field::Owner, _) => return stat("%U\\t%n\\n", of, programs),
         (Field::Modified, _) => return stat("%y\\t%n\\n", of, programs),
+        (Field::TotalSize, _) => return folders::sizes(of, programs),
         (Field::Sha256, Programs::Gnu) => "xargs -0 -r sha256sum --",
         (Field::Sha256, Programs::Bsd) => "xargs -0 shasum -a 256 --",
         (Field::Sha1, Programs::Gnu) => "xargs -0 -r sha1sum --",
@@ -49,7 +48,7 @@ fn field(of: &Query, field: Field, programs: Programs) -> Result<Pipeline, Unsup
             return Ok(paths(of, programs)?.pipe(count).pipe(Argv::new("cat")));
         }
         (Field::Md5, Programs::Bsd) => return Err(Unsupported::System("MD5")),
-        (Field::FileType | Field::TotalSize, _) => return Err(Unsupported::Arrangement("this property of files")),
+        (Field::FileType, _) => return Err(Unsupported::Arrangement("this property of files")),
     };
     Ok(paths(of, programs)?.pipe(Argv::new(program)))
 }
@@ -59,14 +58,12 @@ pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Resu
     if let Query::Duplicates { .. } = of {
         return shown(of, programs).map(|rows| rows.pipe(lines::count()));
     }
-    let Layers { stretch, keep, source, .. } = layers_of_files(of)?;
-    match (function, stretch) {
+    let Layers { limit, keep, source, .. } = layers_of_files(of)?;
+    match (function, limit) {
         (Function::Count, _) => {
             let mut all = unordered(find(source, keep, programs)?);
-            if let Some((_, 0)) = stretch {
-                return Err(Unsupported::Arrangement("none of them"));
-            }
-            if let Some((skip, count)) = stretch {
+            if let Some((skip, count)) = limit {
+                ensure(count != 0, || Unsupported::Arrangement("none of them"))?;
                 programs.gnu_only("the first of an order")?;
                 // The number of files does not depend on their order.
                 all = all.pipe(Argv::new("tail -z -n").value(format!("+{}", skip.saturating_add(1))));
@@ -78,15 +75,15 @@ pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Resu
             programs.gnu_only("a sum of sizes")?;
             // Sum file lengths rather than disk usage, and count a file with two names twice.
             let sum = Argv::new("du -l -b -c --files0-from=-");
-            let files = if stretch.is_some() { paths(of, programs)? } else { unordered(find(source, keep, programs)?) };
+            let files = if limit.is_some() { paths(of, programs)? } else { unordered(find(source, keep, programs)?) };
             Ok(files.pipe(sum).pipe(Argv::new("tail -n 1")).pipe(Argv::new("cut -f 1")))
         }
         (Function::LargestBytes | Function::SmallestBytes | Function::AverageBytes, None) => {
             programs.gnu_only("sizes of files")?;
             let found = find(source, keep, programs)?;
-            if !found.contents.is_empty() {
-                return Err(Unsupported::Arrangement("this number over files with a text in them"));
-            }
+            ensure(found.contents.is_empty(), || {
+                Unsupported::Arrangement("this number over files with a text in them")
+            })?;
             let sizes = Pipeline::of(found.argv.and("-printf").value("%s\\n"));
             if function == Function::AverageBytes {
                 let mean = "{ s += $1; n += 1 } END { if (n > 0) printf \"%d\\n\", s / n; else print 0 }";
@@ -101,12 +98,11 @@ pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Resu
 
 /// The command that prints groups as `number name`, in the query's sort order.
 pub(super) fn groups(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
-    let Layers { stretch, keys, source, .. } = query.layers();
+    let Layers { limit, keys, source, .. } = query.layers();
     let groups = unordered_groups(source, programs)?;
-    match (stretch, keys) {
-        (None, []) => Ok(groups),
-        _ => stretched(groups, stretch, "tail -n", |reversed| sort_groups(keys, reversed)),
-    }
+    let largest = [SortKey { by: Key::Value, order: Order::Descending }];
+    let keys = if keys.is_empty() { largest.as_slice() } else { keys };
+    sorted_and_limited(groups, limit, "tail -n", |reversed| sort_groups(keys, reversed))
 }
 
 /// The command that prints groups as `number name`, sorted by name.
@@ -118,13 +114,11 @@ fn unordered_groups(query: &Query, programs: Programs) -> Result<Pipeline, Unsup
         }
         Query::Group { of, by, function: Function::Count } => {
             programs.gnu_only("groups of files")?;
-            let Layers { stretch: None, keep, source, .. } = layers_of_files(of)? else {
+            let Layers { limit: None, keep, source, .. } = layers_of_files(of)? else {
                 return Err(Unsupported::Arrangement("groups among the first of an order"));
             };
             let found = find(source, keep, programs)?;
-            if !found.contents.is_empty() {
-                return Err(Unsupported::Arrangement("groups of files with a text in them"));
-            }
+            ensure(found.contents.is_empty(), || Unsupported::Arrangement("groups of files with a text in them"))?;
             if *by == GroupKey::Extension {
                 let names = Pipeline::of(found.argv.and("-printf").value("%f\\n"));
                 let extension = "{ if (NF > 1) print tolower($NF); else print \"\" }";
@@ -160,14 +154,12 @@ fn group_name(find: Argv, by: GroupKey) -> Result<Argv, Unsupported> {
 
 /// The call of `sort` for groups; ties are sorted by name.
 fn sort_groups(keys: &[SortKey], reversed: bool) -> Result<Argv, Unsupported> {
-    let mut argv = Argv::bytewise("sort");
-    for key in keys {
-        argv = match key.by {
-            Key::Value => by_field(argv, "1,1n", key.order, reversed),
-            Key::Name => by_field(argv, "2", key.order, reversed),
-            _ => return Err(Unsupported::Arrangement("this order of groups")),
-        };
-    }
+    let field = |key| match key {
+        Key::Value => Ok("1,1n"),
+        Key::Name => Ok("2"),
+        _ => Err(Unsupported::Arrangement("this order of groups")),
+    };
+    let argv = by_keys(Argv::bytewise("sort"), keys, reversed, field)?;
     let by_name = keys.iter().any(|key| key.by == Key::Name);
     Ok(if by_name { argv } else { by_field(argv, "2", Order::Ascending, reversed) })
 }

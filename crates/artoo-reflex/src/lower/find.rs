@@ -1,10 +1,13 @@
 //! Lowers predicates on files to expressions of `find`.
 
+use std::path::Path;
+
 use artoo_proto::Timestamp;
 
-use super::pipeline::Argv;
+use super::pipeline::{Argv, escaped};
 use super::{Programs, Unsupported};
 use crate::algebra::{Depth, Kind, NameTest, Pred, Query};
+use crate::ensure::ensure;
 
 /// A call of `find` without its print action, and the conditions on content that `grep` must test.
 pub(super) struct Found<'a> {
@@ -34,12 +37,11 @@ pub(super) fn find<'a>(source: &Query, keep: &'a [Pred], programs: Programs) -> 
             no_root_in_another(roots)?;
             // A root that is a link is followed, as in every tool here.
             let argv = roots.iter().fold(argv.and("-H"), |argv, root| argv.value(root.as_str()));
-            let argv = argv.and("-mindepth 1");
-            let argv = if *depth == Depth::Direct { argv.and("-maxdepth 1") } else { argv };
-            let argv = if *hidden { argv } else { argv.and("-name .* -prune -o") };
             // A search through everything skips the file systems that the kernel generates on each read.
             let through_all = *depth == Depth::Whole && roots.iter().any(|root| root == "/");
-            let argv = if through_all { argv.and("-path /proc -prune -o -path /sys -prune -o") } else { argv };
+            let argv = argv.and("-mindepth 1").and_if(*depth == Depth::Direct, "-maxdepth 1");
+            let argv = argv.and_if(!*hidden, "-name .* -prune -o");
+            let argv = argv.and_if(through_all, "-path /proc -prune -o -path /sys -prune -o");
             (argv, roots.as_slice(), *kind)
         }
         Query::Paths { paths, kind } => {
@@ -48,12 +50,7 @@ pub(super) fn find<'a>(source: &Query, keep: &'a [Pred], programs: Programs) -> 
         }
         _ => return Err(Unsupported::Arrangement("this combination")),
     };
-    argv = match kind {
-        Kind::File => argv.and("-type f"),
-        Kind::Folder => argv.and("-type d"),
-        Kind::Link => argv.and("-type l"),
-        Kind::Any => argv,
-    };
+    argv = of_kind(argv, kind);
     let mut contents = Vec::new();
     let expression = Expression { roots, programs };
     for pred in keep {
@@ -63,6 +60,16 @@ pub(super) fn find<'a>(source: &Query, keep: &'a [Pred], programs: Programs) -> 
         }
     }
     Ok(Found { argv, contents })
+}
+
+/// Adds the test for a kind of entry.
+pub(super) fn of_kind(find: Argv, kind: Kind) -> Argv {
+    match kind {
+        Kind::File => find.and("-type f"),
+        Kind::Folder => find.and("-type d"),
+        Kind::Link => find.and("-type l"),
+        Kind::Any => find,
+    }
 }
 
 /// The predicate as a condition on file content; `None` if it tests anything else.
@@ -79,13 +86,9 @@ fn content(pred: &Pred) -> Option<Content<'_>> {
 
 /// Checks that no root is inside another, so that each file is found once.
 pub(super) fn no_root_in_another(roots: &[String]) -> Result<(), Unsupported> {
-    let is_inside = |inner: &String, outer: &String| {
-        inner != outer && std::path::Path::new(inner).starts_with(std::path::Path::new(outer))
-    };
-    match roots.iter().any(|inner| roots.iter().any(|outer| is_inside(inner, outer))) {
-        true => Err(Unsupported::Arrangement("a folder and another inside it, both at once,")),
-        false => Ok(()),
-    }
+    let is_inside = |inner: &String, outer: &String| inner != outer && Path::new(inner).starts_with(outer);
+    let any_inside = roots.iter().any(|inner| roots.iter().any(|outer| is_inside(inner, outer)));
+    ensure(!any_inside, || Unsupported::Arrangement("a folder and another inside it, both at once,"))
 }
 
 /// The settings on which the translation of a predicate to `find` depends.
@@ -102,17 +105,10 @@ impl Expression<'_> {
         Ok(match pred {
             Pred::All(parts) if parts.is_empty() => argv.and("-name *"),
             Pred::Any(parts) if parts.is_empty() => argv.and("! -name *"),
-            Pred::All(parts) => {
-                let inner = parts.iter().try_fold(argv.and("("), |argv, part| self.add(part, argv))?;
-                inner.and(")")
-            }
+            Pred::All(parts) => parts.iter().try_fold(argv.and("("), |argv, part| self.add(part, argv))?.and(")"),
             Pred::Any(parts) => {
-                let mut inner = argv.and("(");
-                for (index, part) in parts.iter().enumerate() {
-                    inner = if index == 0 { inner } else { inner.and("-o") };
-                    inner = self.add(part, inner)?;
-                }
-                inner.and(")")
+                let add = |argv: Argv, (index, part)| self.add(part, argv.and_if(index > 0, "-o"));
+                parts.iter().enumerate().try_fold(argv.and("("), add)?.and(")")
             }
             // A leading dot is written as a character class, as the pattern excludes a folder and is no path to open.
             Pred::Not(part) => match part.as_ref() {
@@ -129,10 +125,8 @@ impl Expression<'_> {
             Pred::AccessedFrom(moment) => self.since("-newerat", *moment, argv)?,
             Pred::AccessedBefore(moment) => self.since("-newerat", *moment, argv.and("!"))?,
             Pred::ModeAll(bits) => argv.and("-perm").value(format!("-{bits:04o}")),
-            Pred::Group(name) if name.is_empty() || name.chars().all(|c| c.is_ascii_digit()) => {
-                return Err(Unsupported::Predicate("a group without a name"));
-            }
-            Pred::Group(name) => argv.and("-group").value(name.as_str()),
+            Pred::Group(name) => argv.and("-group").value(account(name, "a group without a name")?),
+            Pred::Owner(name) => argv.and("-user").value(account(name, "an owner without a name")?),
             Pred::Below(test) => self.below(test, argv)?,
             Pred::MinBytes(0) => argv.and("-name *"),
             Pred::MinBytes(bytes) => argv.and("-size").value(format!("+{}c", bytes - 1)),
@@ -146,10 +140,6 @@ impl Expression<'_> {
                 argv.and("-perm /111")
             }
             Pred::Mode(mode) => argv.and("-perm").value(format!("{mode:04o}")),
-            Pred::Owner(name) if name.is_empty() || name.chars().all(|c| c.is_ascii_digit()) => {
-                return Err(Unsupported::Predicate("an owner without a name"));
-            }
-            Pred::Owner(name) => argv.and("-user").value(name.as_str()),
             Pred::Contains { .. } | Pred::Word { .. } => {
                 return Err(Unsupported::Predicate("a text in files, either that or something else,"));
             }
@@ -164,37 +154,34 @@ impl Expression<'_> {
         self.programs.gnu_only("a time of change to the millisecond")?;
         let ms = moment.as_millis();
         let (seconds, rest) = (ms.div_euclid(1000), ms.rem_euclid(1000));
+        ensure(seconds >= 1, || Unsupported::Predicate("a time before 1970"))?;
         let before = match rest {
             0 => format!("@{}.999999999", seconds - 1),
             rest => format!("@{seconds}.{:09}", rest * 1_000_000 - 1),
         };
-        if seconds < 1 {
-            return Err(Unsupported::Predicate("a time before 1970"));
-        }
         Ok(argv.and(test).value(before))
     }
 
     /// Appends a test that some folder between a search root and the file has a name that passes the test.
     fn below(&self, test: &NameTest, argv: Argv) -> Result<Argv, Unsupported> {
-        if matches!(test, NameTest::Glob(_)) {
-            return Err(Unsupported::Predicate("a folder's name by pattern"));
-        }
+        ensure(!matches!(test, NameTest::Glob(_)), || Unsupported::Predicate("a folder's name by pattern"))?;
+        ensure(!self.roots.is_empty(), || Unsupported::Predicate("a folder above things named one by one"))?;
         let name = pattern(test)?;
-        let mut argv = argv.and("(");
-        for (index, root) in self.roots.iter().enumerate() {
+        let patterns = self.roots.iter().flat_map(|root| {
             let root = literal(root.trim_end_matches('/'));
             // A star matches slashes too, so a name that begins with one is found at any depth.
             let deeper = (!name.starts_with('*')).then(|| format!("{root}/*/{name}/*"));
-            for (inner, pattern) in [format!("{root}/{name}/*")].into_iter().chain(deeper).enumerate() {
-                argv = if index + inner == 0 { argv } else { argv.and("-o") };
-                argv = argv.and("-path").value(pattern);
-            }
-        }
-        if self.roots.is_empty() {
-            return Err(Unsupported::Predicate("a folder above things named one by one"));
-        }
-        Ok(argv.and(")"))
+            [format!("{root}/{name}/*")].into_iter().chain(deeper)
+        });
+        let add = |argv: Argv, (at, pattern): (usize, String)| argv.and_if(at > 0, "-o").and("-path").value(pattern);
+        Ok(patterns.enumerate().fold(argv.and("("), add).and(")"))
     }
+}
+
+/// The name of a user or group, which `find` would take for an id if it were a number.
+fn account<'a>(name: &'a str, what: &'static str) -> Result<&'a str, Unsupported> {
+    let is_name = !name.chars().all(|c| c.is_ascii_digit());
+    ensure(is_name, || Unsupported::Predicate(what)).map(|()| name)
 }
 
 /// A test of a name as a pattern of `find`, matched bytewise; `?` and classes are refused.
@@ -213,6 +200,5 @@ fn pattern(test: &NameTest) -> Result<String, Unsupported> {
 
 /// A pattern of `find` that matches exactly this text.
 pub(super) fn literal(text: &str) -> String {
-    let escape = |c: char| if matches!(c, '*' | '?' | '[' | ']' | '\\') { vec!['\\', c] } else { vec![c] };
-    text.chars().flat_map(escape).collect()
+    escaped(text, "*?[]\\")
 }

@@ -1,8 +1,9 @@
 //! Lowers predicates on lines to a call of `grep`.
 
 use super::Unsupported;
-use super::pipeline::Argv;
+use super::pipeline::{Argv, escaped};
 use crate::algebra::{NameTest, Pred};
+use crate::ensure::ensure;
 
 /// Maximum repetition count in a pattern of GNU `grep`.
 const REPETITION_MAX: u64 = 32_767;
@@ -25,15 +26,14 @@ enum Pattern<'a> {
 impl<'a> Grep<'a> {
     /// The `grep` call for a predicate on lines; without a predicate, every line matches.
     pub(super) fn of(keep: Option<&'a Pred>) -> Result<Self, Unsupported> {
-        let grep = |patterns, is_wanted| Ok(Self { options: vec!["-a"], patterns, is_wanted });
+        let grep = |patterns, is_wanted| Self { options: vec!["-a"], patterns, is_wanted };
         match keep {
             None => grep(vec![Pattern::Fixed { text: "", ignore_case: false }], true),
             Some(Pred::Word { text, ignore_case }) => {
-                let pattern = Pattern::Fixed { text, ignore_case: *ignore_case };
-                Ok(Self { options: vec!["-a", "-w"], patterns: vec![pattern], is_wanted: true })
+                grep(vec![Pattern::Fixed { text, ignore_case: *ignore_case }], true).with("-w")
             }
             Some(Pred::Not(inner)) if matches!(**inner, Pred::Word { .. }) => {
-                Self::of(Some(inner)).map(|word| Self { is_wanted: false, ..word })
+                Self { is_wanted: false, ..Self::of(Some(inner))? }
             }
             Some(Pred::Not(inner)) => grep(vec![Pattern::of(inner)?], false),
             Some(Pred::Any(parts)) if !parts.is_empty() => {
@@ -41,16 +41,15 @@ impl<'a> Grep<'a> {
             }
             Some(one) => grep(vec![Pattern::of(one)?], true),
         }
-        .and_then(Self::checked)
+        .checked()
     }
 
     /// Checks that either all patterns ignore case or none does, as `grep` has one option for all.
     fn checked(self) -> Result<Self, Unsupported> {
-        let cases: Vec<bool> = self.patterns.iter().map(Pattern::ignores_case).collect();
-        match cases.windows(2).any(|pair| matches!(pair, [a, b] if a != b)) {
-            true => Err(Unsupported::Predicate("texts with and without regard to case, either of them,")),
-            false => Ok(self),
-        }
+        let ignoring = self.patterns.iter().filter(|pattern| pattern.ignores_case()).count();
+        let is_mixed = ignoring > 0 && ignoring < self.patterns.len();
+        ensure(!is_mixed, || Unsupported::Predicate("texts with and without regard to case, either of them,"))?;
+        Ok(self)
     }
 
     /// Adds an option to the `grep` call.
@@ -71,7 +70,7 @@ impl<'a> Grep<'a> {
 
     /// The `grep` call that reads the files whose NUL-terminated names it gets on standard input.
     pub(super) fn of_names(&self) -> Argv {
-        self.after("xargs -0 -r grep").and("--")
+        self.after("xargs -0 -r grep -s").and("--")
     }
 
     /// The command line that starts with this program name and continues with the options and patterns.
@@ -79,8 +78,7 @@ impl<'a> Grep<'a> {
         let by_characters = self.patterns.iter().any(|p| matches!(p, Pattern::Regex { by_characters: true, .. }));
         let argv = if by_characters { Argv::new(program) } else { Argv::bytewise(program) };
         let argv = self.options.iter().fold(argv, |argv, option| argv.and(option));
-        let argv = if self.is_wanted { argv } else { argv.and("-v") };
-        let argv = if self.patterns.iter().any(Pattern::ignores_case) { argv.and("-i") } else { argv };
+        let argv = argv.and_if(!self.is_wanted, "-v").and_if(self.patterns.iter().any(Pattern::ignores_case), "-i");
         let all_fixed = self.patterns.iter().all(|pattern| matches!(pattern, Pattern::Fixed { .. }));
         let argv = argv.and(if all_fixed { "-F" } else { "-E" });
         self.patterns.iter().fold(argv, |argv, pattern| {
@@ -124,6 +122,5 @@ impl<'a> Pattern<'a> {
 
 /// A regular expression that matches exactly this text.
 pub(super) fn literal(text: &str) -> String {
-    let special = |c: char| matches!(c, '\\' | '.' | '[' | '(' | ')' | '{' | '*' | '+' | '?' | '^' | '$' | '|');
-    text.chars().flat_map(|c| if special(c) { vec!['\\', c] } else { vec![c] }).collect()
+    escaped(text, "\\.[(){*+?^$|")
 }

@@ -1,10 +1,13 @@
 //! Lowers queries about lines to command lines.
 
 use super::grep::Grep;
-use super::pipeline::{Argv, Pipeline, lines_from_nul};
+use super::pipeline::{Argv, Pipeline, escaped, lines_from_nul};
 use super::selection::paths;
 use super::{Programs, Unsupported};
-use crate::algebra::{Function, Key, NamePart, Order, Part, Pred, Query, Relation, Rewrite, Separator, SortKey, Ty};
+use crate::algebra::{
+    Depth, Function, Key, NamePart, Order, Part, Pred, Query, Relation, Rewrite, Separator, SortKey, Ty,
+};
+use crate::ensure::ensure;
 
 /// The command that prints lines, with file names or line numbers if the query asks for them.
 pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
@@ -12,7 +15,7 @@ pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsup
         Query::Numbered { of } => (true, of.as_ref()),
         other => (false, other),
     };
-    let (stretch, unparted) = match inner {
+    let (range, unparted) = match inner {
         Query::Part { of, part } => (Some(*part), of.as_ref()),
         other => (None, other),
     };
@@ -31,7 +34,7 @@ pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsup
         Query::TextFile { path } => Pipeline::of(grep.of_file(path)),
         _ => return Err(Unsupported::Arrangement("this text")),
     };
-    match stretch {
+    match range {
         None => Ok(located),
         Some(part) => self::part(located, part),
     }
@@ -53,6 +56,10 @@ pub(super) fn text(query: &Query, programs: Programs) -> Result<Pipeline, Unsupp
         Query::TextFile { path } => Pipeline::of(Grep::of(None)?.of_file(path)),
         Query::TextOf { of } => paths(&in_order_of_paths(of)?, programs)?.pipe(Grep::of(None)?.with("-h").of_names()),
         Query::ArchiveEntries { path } => entries(path, programs)?,
+        Query::Known { known } => match known.row() {
+            Some(row) => (row.lower)(known)?,
+            None => return Err(Unsupported::Arrangement("a question of an unknown kind")),
+        },
         Query::System { fact } if fact.ty() == Ty::Lines => super::facts::fact(fact, programs)?,
         Query::Filter { of, keep } => filter(text(of, programs)?, keep)?,
         Query::Part { of, part } => match (of.as_ref(), part) {
@@ -72,9 +79,7 @@ pub(super) fn text(query: &Query, programs: Programs) -> Result<Pipeline, Unsupp
         Query::Replace { of, find, with } => text(of, programs)?.pipe(replace(find, with)),
         Query::Compare { of, with, relation } => common(of, with, *relation, programs)?,
         Query::Matches { of, text: wanted, ignore_case, whole_word } => {
-            let argv = Argv::bytewise("grep -a -o -F");
-            let argv = if *ignore_case { argv.and("-i") } else { argv };
-            let argv = if *whole_word { argv.and("-w") } else { argv };
+            let argv = Argv::bytewise("grep -a -o -F").and_if(*ignore_case, "-i").and_if(*whole_word, "-w");
             text(of, programs)?.pipe(argv.and("-e").value(wanted.as_str()))
         }
         Query::Rewritten { of, how } => text(of, programs)?.pipe(rewritten(how, programs)?),
@@ -195,16 +200,16 @@ fn entries(path: &str, programs: Programs) -> Result<Pipeline, Unsupported> {
 /// Adds a program that prints a range of lines; it reads its whole input, so that no program is killed by a closed
 /// pipe.
 fn part(of: Pipeline, part: Part) -> Result<Pipeline, Unsupported> {
-    let stretch = |from: u64, to: u64| Argv::bytewise("sed -n -e").value(format!("{from},{to}p"));
+    let print = |from: u64, to: u64| Argv::bytewise("sed -n -e").value(format!("{from},{to}p"));
     Ok(match part {
         Part::First(0) | Part::Last(0) => return Err(Unsupported::Arrangement("no lines at all")),
-        Part::First(count) => of.pipe(stretch(1, count)),
+        Part::First(count) => of.pipe(print(1, count)),
         Part::Last(count) => of.pipe(Argv::new("tail -n").value(count.to_string())),
         Part::Range { from: 0, .. } | Part::From(0) => return Err(Unsupported::Arrangement("a line before the first")),
         Part::Range { from, to } if from > to => {
             return Err(Unsupported::Arrangement("a stretch that ends before it begins"));
         }
-        Part::Range { from, to } => of.pipe(stretch(from, to)),
+        Part::Range { from, to } => of.pipe(print(from, to)),
         Part::From(line) => of.pipe(Argv::new("tail -n").value(format!("+{line}"))),
     })
 }
@@ -238,9 +243,7 @@ fn picked(of: Pipeline, picks: &[&'static str], programs: Programs) -> Result<Pi
 
 /// The program that prints one field of each line.
 fn column(number: u64, separator: &Separator) -> Result<Argv, Unsupported> {
-    if number == 0 {
-        return Err(Unsupported::Arrangement("a column before the first"));
-    }
+    ensure(number != 0, || Unsupported::Arrangement("a column before the first"))?;
     let field = format!("{{print ${number}}}");
     match separator {
         Separator::Whitespace => Ok(Argv::bytewise("awk").value(field)),
@@ -260,24 +263,46 @@ fn column(number: u64, separator: &Separator) -> Result<Argv, Unsupported> {
 
 /// The program that replaces every occurrence of a text.
 fn replace(find: &str, with: &str) -> Argv {
-    let escaped = |text: &str, special: &[char]| -> String {
-        text.chars().flat_map(|c| if special.contains(&c) { vec!['\\', c] } else { vec![c] }).collect()
-    };
-    let find = escaped(find, &['\\', '.', '[', '*', '^', '$', '/']);
-    let with = escaped(with, &['\\', '&', '/']);
+    let (find, with) = (escaped(find, "\\.[*^$/"), escaped(with, "\\&/"));
     Argv::bytewise("sed -e").value(format!("s/{find}/{with}/g"))
 }
 
 /// The command that prints the lines of one file that are, or are not, in another.
 fn common(of: &Query, with: &Query, relation: Relation, programs: Programs) -> Result<Pipeline, Unsupported> {
+    if let (Query::Names { of, part: NamePart::Name }, Query::Names { of: with, part: NamePart::Name }) = (of, with) {
+        return common_names(of, with, relation, programs);
+    }
     let [first, second] = two_files(of, with)?;
-    let argv = Argv::bytewise("grep -a -F -x");
-    let argv = match relation {
-        Relation::Common => argv,
-        Relation::OnlyFirst => argv.and("-v"),
-        Relation::Identical | Relation::Difference => return Err(Unsupported::Arrangement("this comparison")),
-    };
+    let is_known = matches!(relation, Relation::Common | Relation::OnlyFirst);
+    ensure(is_known, || Unsupported::Arrangement("this comparison"))?;
+    let argv = Argv::bytewise("grep -a -F -x").and_if(relation == Relation::OnlyFirst, "-v");
     picked(Pipeline::of(argv.and("-f").value(second).operands([first])), &["sort -u -k 2"], programs)
+}
+
+/// The command that prints the names in one folder that are, or are not, in another: one `find` prints both, `awk`
+/// compares them.
+fn common_names(of: &Query, with: &Query, relation: Relation, programs: Programs) -> Result<Pipeline, Unsupported> {
+    programs.gnu_only("names in two folders")?;
+    let folder = |of: &'_ Query| match of {
+        Query::Tree { roots, depth: Depth::Direct, hidden: true, kind } => match roots.as_slice() {
+            [root] if root != "/" => Ok((root.clone(), *kind)),
+            _ => Err(Unsupported::Arrangement("a comparison of several folders")),
+        },
+        _ => Err(Unsupported::Arrangement("a comparison of these names")),
+    };
+    let ((first, kind), (second, _)) = (folder(of)?, folder(with)?);
+    ensure(first != second, || Unsupported::Arrangement("a folder compared with itself"))?;
+    let find = Argv::bytewise("find -H").value(first.as_str()).value(second.as_str()).and("-mindepth 1 -maxdepth 1");
+    let find = super::find::of_kind(find, kind);
+    let pattern = format!("{}/*", super::find::literal(&first));
+    let find =
+        find.and("( -path").value(pattern).and("-printf").value("1\\t%f\\n").and("-o -printf").value("2\\t%f\\n");
+    let wanted = if relation == Relation::Common { "" } else { "!" };
+    let script = format!(
+        "$1 == 1 {{ one[$2] = 1; next }} {{ two[$2] = 1 }} END {{ for (name in one) if ({wanted}(name in two)) print name }}"
+    );
+    let compared = Pipeline::of(find.and(")")).pipe(Argv::bytewise("awk -F").value("\\t").value(script));
+    Ok(compared.pipe(Argv::bytewise("sort")))
 }
 
 /// Adds a program that prints the lines that satisfy a predicate.

@@ -4,6 +4,7 @@ use artoo_proto::escape;
 use artoo_proto::pipeline::{self, PROGRAMS_MAX, WORDS_MAX};
 
 use super::Unsupported;
+use crate::ensure::ensure;
 
 /// Maximum length of a command; a longer one would not be read by the person who approves it.
 #[doc(alias = "limit")]
@@ -34,6 +35,11 @@ impl Argv {
     pub(crate) fn and(mut self, fixed: &'static str) -> Self {
         self.words.extend(fixed.split(' ').map(str::to_owned));
         self
+    }
+
+    /// Adds fixed arguments if a condition holds.
+    pub(crate) fn and_if(self, holds: bool, fixed: &'static str) -> Self {
+        if holds { self.and(fixed) } else { self }
     }
 
     /// Adds one argument with any text, where the program expects a value.
@@ -82,17 +88,22 @@ impl Pipeline {
     /// `Unsupported` if a word has control or invisible characters, or the pipeline is too long to read.
     pub(crate) fn programs(self) -> Result<Vec<Vec<String>>, Unsupported> {
         let programs: Vec<Vec<String>> = self.0.into_iter().map(|argv| argv.words).collect();
-        if programs.iter().flatten().any(|word| escape::one_line(word) != *word) {
-            return Err(Unsupported::Predicate("a text with control or invisible characters"));
-        }
+        ensure(!programs.iter().flatten().any(|word| escape::one_line(word) != *word), || {
+            Unsupported::Predicate("a text with control or invisible characters")
+        })?;
         if programs.len() > PROGRAMS_MAX || programs.iter().any(|words| words.len() > WORDS_MAX) {
             return Err(Unsupported::Arrangement("a command of so many programs or words"));
         }
-        if pipeline::command(&programs).len() > COMMAND_MAX_BYTES {
-            return Err(Unsupported::Arrangement("a command of more than 4096 bytes"));
-        }
+        ensure(pipeline::command(&programs).len() <= COMMAND_MAX_BYTES, || {
+            Unsupported::Arrangement("a command of more than 4096 bytes")
+        })?;
         Ok(programs)
     }
+}
+
+/// The text with a backslash before each of these characters.
+pub(super) fn escaped(text: &str, special: &str) -> String {
+    text.chars().flat_map(|c| special.contains(c).then_some('\\').into_iter().chain([c])).collect()
 }
 
 /// The `tr` call that replaces the NUL after each path by a newline.
@@ -105,7 +116,7 @@ mod tests {
     use super::{Argv, Pipeline};
 
     #[test]
-    fn stages_and_operands_stay_apart() {
+    fn programs_and_operands_stay_separate() {
         let pipeline = Pipeline::of(Argv::new("printf").value("%s\\n").value("b|c").value("-n"))
             .pipe(Argv::bytewise("sort -r").operands(Vec::<String>::new()));
         let expected = [vec!["printf", "%s\\n", "b|c", "-n"], vec!["env", "LC_ALL=C", "sort", "-r", "--"]];
@@ -113,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_not_be_shown_as_it_is_makes_no_command() {
+    fn unprintable_or_long_commands_are_refused() {
         for text in ["a\nb", "a\tb", "\u{1b}[2J", "\u{202e}x", "a\0"] {
             assert!(Pipeline::of(Argv::new("echo").value(text)).programs().is_err(), "{text:?}");
         }

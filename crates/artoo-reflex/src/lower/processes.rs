@@ -1,44 +1,38 @@
 //! Lowers lists of processes to command lines.
 
 use super::pipeline::{Argv, Pipeline};
-use super::selection::by_field;
+use super::selection::by_keys;
 use super::{Programs, Unsupported};
-use crate::algebra::{Key, Layers, NameTest, Pred, Query, SortKey};
+use crate::algebra::{Key, Layers, NameTest, Pred, Query};
+use crate::ensure::ensure;
 
 /// The command that prints the processes of a query as `id user kilobytes percent name`.
 pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
     programs.gnu_only("the list of processes")?;
-    let Layers { stretch, keys, keep, source: Query::Processes, .. } = query.layers() else {
+    let Layers { limit, keys, keep, source: Query::Processes, .. } = query.layers() else {
         return Err(Unsupported::Arrangement("this list of processes"));
     };
     let ps = Pipeline::of(Argv::bytewise("ps -e -o pid= -o user:32= -o rss= -o pcpu= -o comm="));
     let mut lines = keep.iter().try_fold(ps, filter)?;
     if !keys.is_empty() {
-        lines = lines.pipe(sort(keys)?);
+        lines = lines.pipe(by_keys(Argv::bytewise("sort -s"), keys, false, field)?);
     }
-    if let Some((skip, count)) = stretch {
-        if count == 0 {
-            return Err(Unsupported::Arrangement("none of them"));
-        }
+    if let Some((skip, count)) = limit {
+        ensure(count != 0, || Unsupported::Arrangement("none of them"))?;
         let to = skip.saturating_add(count);
         lines = lines.pipe(Argv::bytewise("sed -n -e").value(format!("{},{to}p", skip.saturating_add(1))));
     }
     Ok(lines)
 }
 
-/// The call of `sort` that sorts processes by these keys.
-fn sort(keys: &[SortKey]) -> Result<Argv, Unsupported> {
-    let mut argv = Argv::bytewise("sort -s");
-    for key in keys {
-        let field = match key.by {
-            Key::Memory => "3,3n",
-            Key::Cpu => "4,4n",
-            Key::Name => "5b",
-            _ => return Err(Unsupported::Arrangement("this order of processes")),
-        };
-        argv = by_field(argv, field, key.order, false);
+/// The field of a line of `ps` that holds a sort key.
+fn field(key: Key) -> Result<&'static str, Unsupported> {
+    match key {
+        Key::Memory => Ok("3,3n"),
+        Key::Cpu => Ok("4,4n"),
+        Key::Name => Ok("5b"),
+        _ => Err(Unsupported::Arrangement("this order of processes")),
     }
-    Ok(argv)
 }
 
 /// Adds a program that prints the processes that satisfy a predicate.

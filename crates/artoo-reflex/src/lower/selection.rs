@@ -4,6 +4,7 @@ use super::find::{Content, Found, find};
 use super::pipeline::{Argv, Pipeline};
 use super::{Programs, Unsupported};
 use crate::algebra::{Key, Layers, Order, Query, SortKey};
+use crate::ensure::ensure;
 
 /// The layers of a query over files; an error for any other source.
 pub(super) fn layers_of_files(query: &Query) -> Result<Layers<'_>, Unsupported> {
@@ -16,16 +17,14 @@ pub(super) fn layers_of_files(query: &Query) -> Result<Layers<'_>, Unsupported> 
 
 /// Adds the programs that sort and limit a list. The first elements are taken as the last of the reversed order,
 /// as `tail` reads its whole input, so no program is killed by a closed pipe.
-pub(super) fn stretched(
+pub(super) fn sorted_and_limited(
     all: Pipeline,
-    stretch: Option<(u64, u64)>,
+    limit: Option<(u64, u64)>,
     tail: &'static str,
     sort: impl Fn(bool) -> Result<Argv, Unsupported>,
 ) -> Result<Pipeline, Unsupported> {
-    let Some((skip, count)) = stretch else { return Ok(all.pipe(sort(false)?)) };
-    if count == 0 {
-        return Err(Unsupported::Arrangement("none of them"));
-    }
+    let Some((skip, count)) = limit else { return Ok(all.pipe(sort(false)?)) };
+    ensure(count != 0, || Unsupported::Arrangement("none of them"))?;
     let last = Argv::new(tail).value(skip.saturating_add(count).to_string());
     let first = all.pipe(sort(true)?).pipe(last).pipe(sort(false)?);
     Ok(if skip == 0 { first } else { first.pipe(Argv::new(tail).value(format!("+{}", skip + 1))) })
@@ -35,6 +34,16 @@ pub(super) fn stretched(
 pub(super) fn by_field(sort: Argv, field: &str, order: Order, reversed: bool) -> Argv {
     let r = if (order == Order::Descending) != reversed { "r" } else { "" };
     sort.and("-k").value(format!("{field}{r}"))
+}
+
+/// Adds the sort keys of a query to a call of `sort`; `field` returns the field of the lines that holds a key.
+pub(super) fn by_keys(
+    sort: Argv,
+    keys: &[SortKey],
+    reversed: bool,
+    field: impl Fn(Key) -> Result<&'static str, Unsupported>,
+) -> Result<Argv, Unsupported> {
+    keys.iter().try_fold(sort, |sort, key| Ok(by_field(sort, field(key.by)?, key.order, reversed)))
 }
 
 /// The command that prints the paths that `find` found and `grep` accepts, in any order.
@@ -47,21 +56,20 @@ pub(super) fn unordered(found: Found<'_>) -> Pipeline {
 fn grep(content: &Content<'_>) -> Argv {
     let argv = Argv::bytewise("xargs -0 -r grep --null -a -F");
     let argv = argv.and(if content.is_wanted { "-l" } else { "-L" });
-    let argv = if content.ignore_case { argv.and("-i") } else { argv };
-    let argv = if content.whole_word { argv.and("-w") } else { argv };
+    let argv = argv.and_if(content.ignore_case, "-i").and_if(content.whole_word, "-w");
     argv.and("-e").value(content.text).and("--")
 }
 
 /// The command that prints the paths of a query, sorted and limited as the query says.
 pub(super) fn paths(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
-    let Layers { stretch, keys, keep, source, .. } = layers_of_files(query)?;
+    let Layers { limit, keys, keep, source, .. } = layers_of_files(query)?;
     let found = find(source, keep, programs)?;
     let order = RecordOrder::of(keys)?;
     let keyed = order.keyed(found, programs)?;
-    if stretch.is_some() {
+    if limit.is_some() {
         programs.gnu_only("the first of an order")?;
     }
-    let ordered = stretched(keyed, stretch, "tail -z -n", |reversed| Ok(order.sort(reversed)))?;
+    let ordered = sorted_and_limited(keyed, limit, "tail -z -n", |reversed| Ok(order.sort(reversed)))?;
     Ok(match order.keys.len() {
         0 => ordered,
         // Each key is before the path and followed by a slash; `cut` removes the keys.

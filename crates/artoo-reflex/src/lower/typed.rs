@@ -5,10 +5,11 @@ use serde_json::{Map, Value, json};
 
 use super::Unsupported;
 use crate::algebra::{Depth, Function, Key, Kind, Layers, NameTest, Order, Part, Pred, Query};
+use crate::ensure::ensure;
 use crate::place::{file_name, parent};
 
 /// The call of a typed tool for a query in normal form.
-pub(super) fn call(query: &Query) -> Result<ToolRequest, Unsupported> {
+pub(crate) fn call(query: &Query) -> Result<ToolRequest, Unsupported> {
     let (report, of) = match query {
         Query::Aggregate { of, function: Function::Count } => ("count", of.as_ref()),
         Query::Aggregate { of, function: Function::TotalBytes } => ("total_bytes", of.as_ref()),
@@ -23,16 +24,11 @@ pub(super) fn call(query: &Query) -> Result<ToolRequest, Unsupported> {
 
 /// The call of `read_file` for the lines of one file; `report` is `list` or `count`.
 fn read_file(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
-    let mut input = Map::new();
-    match report {
-        "list" => {}
-        "count" => drop(input.insert("count".to_owned(), json!("lines"))),
-        _ => return Err(Unsupported::Arrangement("the size of lines")),
-    }
-    let text = match query {
-        Query::Part { .. } if report == "count" => {
-            return Err(Unsupported::Arrangement("the count of a numbered stretch of lines"));
-        }
+    ensure(matches!(report, "list" | "count"), || Unsupported::Arrangement("the size of lines"))?;
+    let is_part = matches!(query, Query::Part { .. });
+    let is_counted = report == "count";
+    ensure(!(is_part && is_counted), || Unsupported::Arrangement("the count of a numbered stretch of lines"))?;
+    let (text, fields) = match query {
         Query::Part { of, part } => {
             let lines = match part {
                 Part::First(count) => json!({ "first": count }),
@@ -40,36 +36,32 @@ fn read_file(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
                 Part::Range { from, to } => json!({ "from": from, "to": to }),
                 Part::From(from) => json!({ "from": from, "to": u64::MAX }),
             };
-            input.insert("lines".to_owned(), lines);
-            of.as_ref()
+            (of.as_ref(), vec![("lines", lines)])
         }
         Query::Filter { of, keep: Pred::Contains { text, ignore_case } } => {
-            input.insert("matching".to_owned(), json!(text));
-            input.insert("ignore_case".to_owned(), json!(ascii_case(text, *ignore_case)?));
-            of.as_ref()
+            let ignore_case = ascii_case(text, *ignore_case)?;
+            (of.as_ref(), vec![("matching", json!(text)), ("ignore_case", json!(ignore_case))])
         }
-        other => other,
+        other => (other, Vec::new()),
     };
-    let Query::TextFile { path } = text else {
-        return Err(Unsupported::Arrangement("this selection of lines"));
-    };
-    input.insert("path".to_owned(), json!(path));
+    let Query::TextFile { path } = text else { return Err(Unsupported::Arrangement("this selection of lines")) };
+    let count = is_counted.then(|| ("count", json!("lines")));
+    let fields = fields.into_iter().chain(count).chain([("path", json!(path))]);
+    let input = fields.map(|(name, value)| (name.to_owned(), value)).collect();
     Ok(ToolRequest { tool: "read_file".to_owned(), input: Value::Object(input) })
 }
 
 /// Returns `ignore_case`, or an error if the text is not ASCII and its case is ignored.
 fn ascii_case(text: &str, ignore_case: bool) -> Result<bool, Unsupported> {
-    if ignore_case && !text.is_ascii() {
-        return Err(Unsupported::Predicate("letters beyond a to z, ignoring case,"));
-    }
+    ensure(!ignore_case || text.is_ascii(), || Unsupported::Predicate("letters beyond a to z, ignoring case,"))?;
     Ok(ignore_case)
 }
 
 /// The call of `glob` for files; `report` says whether they are listed, counted, summed or shown with details.
 fn glob(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
+    let Layers { limit, keys, keep, source: tree, .. } = query.layers();
     let mut input = Map::new();
-    let Layers { stretch, keys, keep, source: tree, .. } = query.layers();
-    match stretch {
+    match limit {
         None => {}
         Some(_) if report == "count" || report == "total_bytes" => {
             return Err(Unsupported::Arrangement("a number over the first of an order"));
@@ -79,78 +71,57 @@ fn glob(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
     }
     match keys {
         [] => {}
-        [key] => {
-            if !matches!(key.by, Key::Size | Key::Modified | Key::Name | Key::Path) {
-                return Err(Unsupported::Arrangement("this order"));
-            }
-            input.insert("sort".to_owned(), json!({ "by": key.by, "descending": key.order == Order::Descending }));
+        [key] if matches!(key.by, Key::Size | Key::Modified | Key::Name | Key::Path) => {
+            let sort = json!({ "by": key.by, "descending": key.order == Order::Descending });
+            input.insert("sort".to_owned(), sort);
         }
+        [_] => return Err(Unsupported::Arrangement("this order")),
         _ => return Err(Unsupported::Arrangement("an order by several keys")),
     }
-    let kind = source(tree, &mut input)?;
-    let root = input.get("root").and_then(Value::as_str).unwrap_or_default().to_owned();
-    if kind == Kind::Link {
-        return Err(Unsupported::Arrangement("a list of links"));
-    }
-    // The tool skips an excluded folder with everything below it; here only the folder itself must be excluded.
-    if kind != Kind::File
-        && input.get("recursive") == Some(&json!(true))
-        && keep.iter().any(|p| matches!(p, Pred::Not(_)))
-    {
-        return Err(Unsupported::Predicate("folders with an exception"));
-    }
-    input.insert("kind".to_owned(), json!(kind));
-    input.insert("ignore_files".to_owned(), json!(false));
-    input.insert("report".to_owned(), json!(report));
-    conditions(keep, &root, &mut input)?;
-    Ok(ToolRequest { tool: "glob".to_owned(), input: Value::Object(input) })
-}
-
-/// Adds the folder to search to the input of `glob`; returns the kind of entries.
-fn source(tree: &Query, input: &mut Map<String, Value>) -> Result<Kind, Unsupported> {
-    match tree {
+    let (root, is_recursive, is_hidden, names, kind) = match tree {
         Query::Tree { roots, depth, hidden, kind } => {
-            let [root] = roots.as_slice() else {
-                return Err(Unsupported::Arrangement("several folders at once"));
-            };
+            let [root] = roots.as_slice() else { return Err(Unsupported::Arrangement("several folders at once")) };
             // The tool would walk the file systems that the kernel generates on each read.
-            if root == "/" && *depth == Depth::Whole {
-                return Err(Unsupported::Arrangement("a change of things in all of the machine"));
-            }
-            input.insert("root".to_owned(), json!(root));
-            input.insert("recursive".to_owned(), json!(*depth == Depth::Whole));
-            input.insert("hidden".to_owned(), json!(hidden));
-            Ok(*kind)
+            let is_whole = *depth == Depth::Whole;
+            let is_all = root == "/" && is_whole;
+            ensure(!is_all, || Unsupported::Arrangement("a change of things in all of the machine"))?;
+            (root.as_str(), is_whole, *hidden, None, *kind)
         }
         Query::Paths { paths, kind } => {
             let (folder, names) = one_folder(paths)?;
-            input.insert("root".to_owned(), json!(folder));
-            input.insert("recursive".to_owned(), json!(false));
-            input.insert("hidden".to_owned(), json!(true));
-            input.insert("patterns".to_owned(), json!(names));
-            Ok(*kind)
+            (folder, false, true, Some(names), *kind)
         }
-        _ => Err(Unsupported::Arrangement("this combination")),
-    }
+        _ => return Err(Unsupported::Arrangement("this combination")),
+    };
+    ensure(kind != Kind::Link, || Unsupported::Arrangement("a list of links"))?;
+    // The tool skips an excluded folder with everything below it; here only the folder itself must be excluded.
+    let excludes = keep.iter().any(|pred| matches!(pred, Pred::Not(_)));
+    ensure(kind == Kind::File || !is_recursive || !excludes, || Unsupported::Predicate("folders with an exception"))?;
+    conditions(keep, root, names, &mut input)?;
+    // Patterns for kinds of file spell out both cases, so names stay case-sensitive.
+    let fixed = json!({
+        "root": root, "recursive": is_recursive, "hidden": is_hidden, "kind": kind, "report": report,
+        "ignore_files": false, "ignore_case": false,
+    });
+    input.extend(fixed.as_object().cloned().unwrap_or_default());
+    Ok(ToolRequest { tool: "glob".to_owned(), input: Value::Object(input) })
 }
 
 /// The folder that contains all of the paths, and the names of the paths as patterns of `glob`.
-pub(super) fn one_folder(paths: &[String]) -> Result<(&str, Vec<String>), Unsupported> {
-    let unsupported = Unsupported::Arrangement("things in several folders at once");
-    let mut folder = None;
-    let mut names = Vec::new();
-    for path in paths {
-        let name = file_name(path).ok_or(unsupported.clone())?;
-        if *folder.get_or_insert_with(|| parent(path)) != parent(path) {
-            return Err(unsupported);
-        }
-        names.push(literal(name));
-    }
-    folder.map(|folder| (folder, names)).ok_or(unsupported)
+fn one_folder(paths: &[String]) -> Result<(&str, Vec<String>), Unsupported> {
+    let folder = paths.first().map(|path| parent(path));
+    let name = |path: &String| file_name(path).filter(|_| Some(parent(path)) == folder).map(literal);
+    let names = paths.iter().map(name).collect::<Option<_>>();
+    folder.zip(names).ok_or(Unsupported::Arrangement("things in several folders at once"))
 }
 
-/// Adds the predicates to the input of `glob`.
-fn conditions(keep: &[Pred], root: &str, input: &mut Map<String, Value>) -> Result<(), Unsupported> {
+/// Adds the predicates to the input of `glob`; `listed` are the patterns of files listed by path.
+fn conditions(
+    keep: &[Pred],
+    root: &str,
+    listed: Option<Vec<String>>,
+    input: &mut Map<String, Value>,
+) -> Result<(), Unsupported> {
     let mut names: Vec<&Pred> = Vec::new();
     let mut exclude: Vec<String> = Vec::new();
     for pred in keep {
@@ -180,26 +151,20 @@ fn conditions(keep: &[Pred], root: &str, input: &mut Map<String, Value>) -> Resu
             }
             _ => return Err(Unsupported::Predicate("this condition")),
         };
-        if input.insert(key.to_owned(), value).is_some() {
-            return Err(Unsupported::Predicate("two texts at once"));
-        }
+        ensure(input.insert(key.to_owned(), value).is_none(), || Unsupported::Predicate("two texts at once"))?;
     }
-    let patterns = match names.as_slice() {
-        [] => Vec::new(),
-        _ if input.contains_key("patterns") => {
+    let patterns = match (names.as_slice(), listed) {
+        ([], listed) => listed.unwrap_or_default(),
+        (_, Some(_)) => {
             return Err(Unsupported::Predicate("a condition on the names of things named one by one"));
         }
-        [Pred::Any(parts)] => parts.iter().map(pattern).collect::<Result<_, _>>()?,
-        [one] => vec![pattern(one)?],
-        [one, two] => both(one, two)?,
+        ([Pred::Any(parts)], None) => parts.iter().map(pattern).collect::<Result<_, _>>()?,
+        ([one], None) => vec![pattern(one)?],
+        ([one, two], None) => both(one, two)?,
         _ => return Err(Unsupported::Predicate("more than two conditions on a name")),
     };
-    if !patterns.is_empty() || !input.contains_key("patterns") {
-        input.insert("patterns".to_owned(), json!(patterns));
-    }
+    input.insert("patterns".to_owned(), json!(patterns));
     input.insert("exclude".to_owned(), json!(exclude));
-    // Patterns for kinds of file spell out both cases, so names stay case-sensitive.
-    input.insert("ignore_case".to_owned(), json!(false));
     Ok(())
 }
 
@@ -226,9 +191,9 @@ fn literal(text: &str) -> String {
 
 /// A pattern typed by the user, or an error if it means something else in `glob`.
 fn wildcards(pattern: &str) -> Result<String, Unsupported> {
-    if pattern.contains(['{', '}', '\\', '/']) || globset::Glob::new(pattern).is_err() {
-        return Err(Unsupported::Predicate("this pattern"));
-    }
+    ensure(!pattern.contains(['{', '}', '\\', '/']) && globset::Glob::new(pattern).is_ok(), || {
+        Unsupported::Predicate("this pattern")
+    })?;
     Ok(pattern.to_owned())
 }
 
@@ -257,14 +222,11 @@ fn both(one: &Pred, two: &Pred) -> Result<Vec<String>, Unsupported> {
         NameTest::Is(_) | NameTest::Ends(_) | NameTest::Glob(_) => return Err(unsupported),
     };
     let text = text.to_ascii_lowercase();
-    let mut patterns = Vec::new();
-    for kind in kinds {
-        match kind {
-            Pred::Extension(extension) if !text.contains('.') && !extension.contains(&text) => {
-                patterns.push(format!("{head}*.{}", any_case(extension)));
-            }
-            _ => return Err(unsupported),
+    let pattern = |kind: &Pred| match kind {
+        Pred::Extension(extension) if !text.contains('.') && !extension.contains(&text) => {
+            Some(format!("{head}*.{}", any_case(extension)))
         }
-    }
-    Ok(patterns)
+        _ => None,
+    };
+    kinds.iter().map(pattern).collect::<Option<_>>().ok_or(unsupported)
 }

@@ -31,7 +31,7 @@ impl Antecedent {
         let is_yes_or_no = match step {
             Step::Ask(Query::Aggregate { function: Function::Any, .. }) => true,
             Step::Ask(Query::Compare { relation, .. }) => {
-                matches!(relation, Relation::Identical | Relation::Difference)
+                matches!(relation, Relation::Identical | Relation::Told | Relation::Difference)
             }
             Step::Ask(_) => asks_whether(said),
             Step::Do(_) => false,
@@ -102,6 +102,14 @@ impl Antecedent {
         self.steps.iter().map(repeated).collect::<Option<Vec<Step>>>().filter(|steps| !steps.is_empty())
     }
 
+    /// The question of the previous request, asked of other kinds of file, as "and the jpgs" asks; `None` if it was not
+    /// one question about files of some kinds.
+    pub(super) fn retyped(&self, types: &[Pred]) -> Option<Vec<Step>> {
+        let [Step::Ask(query)] = self.steps.as_slice() else { return None };
+        let mut query = query.clone();
+        (set_types(&mut query, types) == 1).then(|| vec![Step::Ask(query.normalise())])
+    }
+
     /// Whether this step lists elements of the same type as another one, so that the other one can leave out its verb.
     pub(super) fn is_listing_like(&self, next: &Step) -> bool {
         let (Step::Ask(last), Step::Ask(next)) = (&self.last, next) else { return false };
@@ -123,6 +131,8 @@ impl Antecedent {
     /// The query for the files or lines that the step is about.
     pub(super) fn elements(&self) -> Option<Query> {
         match &self.last {
+            // The lines of such an answer may be a number, of which "the maximum" is none.
+            Step::Ask(query) if matches!(query.source(), Query::Known { .. }) => None,
             Step::Ask(query) => Some(things(query)),
             Step::Do(Act::CreateFolder { paths }) => Some(Query::Paths { paths: paths.clone(), kind: Kind::Folder }),
             Step::Do(
@@ -222,6 +232,24 @@ fn set_place(query: &mut Query, place: &Place) -> bool {
             operands.peek().is_some() && operands.all(|of| set_place(of, place))
         }
     }
+}
+
+/// Replaces the kinds of file that a query selects; returns how many conditions on kinds it had.
+fn set_types(query: &mut Query, types: &[Pred]) -> usize {
+    let is_kind = |pred: &Pred| match pred {
+        Pred::Any(parts) => parts.iter().all(|part| matches!(part, Pred::Extension(_))),
+        pred => matches!(pred, Pred::Extension(_)),
+    };
+    let mut count = query.operands_mut().map(|of| set_types(of, types)).sum();
+    if let Query::Filter { keep, .. } = query {
+        let mut parts = if let Pred::All(parts) = keep { parts.clone() } else { vec![keep.clone()] };
+        for part in parts.iter_mut().filter(|part| is_kind(part)) {
+            *part = Pred::Any(types.to_vec());
+            count += 1;
+        }
+        *keep = Pred::All(parts);
+    }
+    count
 }
 
 /// The elements that a question is about, without counts or properties.

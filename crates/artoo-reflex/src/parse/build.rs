@@ -11,9 +11,9 @@ mod text;
 mod tree;
 
 use super::antecedent::Antecedent;
-use super::draft::{Ask, Draft, LinesWanted, only};
+use super::draft::{Ask, Draft, LinesWanted, Sought, only};
 use super::item::Context;
-use crate::algebra::{Act, Depth, Function, Kind, NameChange, NameTest, Pred, Query, Step};
+use crate::algebra::{Act, Depth, Function, Kind, NameChange, NameTest, Pred, Query, Relation, Step, Ty};
 use crate::concept::{Reference, Verb};
 use crate::place::{PathKind, Place, file_name, parent};
 pub(super) use crate::texts::BuildError;
@@ -74,7 +74,7 @@ pub(super) fn build(
     let names_only = draft.verb == Some(Verb::Find) && draft.ask.is_none();
     let mut cx = BuildContext { context, antecedent, notes };
     let step =
-        if draft.act.is_some() { act::build(&mut cx, &mut draft)? } else { Step::Ask(question(&mut cx, &mut draft)?) };
+        if draft.act.is_some() { act::build(&mut cx, &mut draft)? } else { Step::Ask(asked(&mut cx, &mut draft)?) };
     if !draft.is_only(|_| {}) {
         return Err(BuildError::Leftover);
     }
@@ -122,33 +122,50 @@ fn checked(step: Step) -> Result<Step, BuildError> {
     }
 }
 
+/// Builds the query of a draft that is a question; "tell me if a.txt mentions x" asks for yes or no.
+fn asked(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
+    let query = question(cx, draft)?;
+    let is_test = matches!(&query, Query::Filter { of, .. } if matches!(of.as_ref(), Query::TextFile { .. }));
+    let says_if = cx.context.asks_whether && cx.context.says_if && is_test;
+    Ok(if says_if { Query::Aggregate { of: Box::new(query), function: Function::Any } } else { query })
+}
+
 /// Builds the query of a draft that is a question.
 fn question(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     // A question writes nothing, so "and print the result" has no effect.
     draft.printed = None;
+    if draft.paths.take().is_some() {
+        return listed(cx, draft);
+    }
     if draft.fact.is_some() || draft.disk.is_some() {
         return machine::fact(cx, draft);
     }
     if draft.processes.is_some() {
         return machine::processes(cx, draft);
     }
-    if let Some(is_text) = draft.found.take() {
-        let Some(Pred::Contains { text, .. }) = draft.preds.last() else { return Err(BuildError::NothingAsked) };
-        let holds = |place: &Place| cx.context.on_disk(&format!("{}/{text}", place.path)).is_some();
-        if draft.object.is_empty() && !draft.scope.iter().any(|place| is_text || !holds(place)) {
-            return Err(BuildError::NameOrText { text: text.clone() });
-        }
-        if draft.object.iter().chain(&draft.scope).any(|place| place.kind == PathKind::File) {
-            draft.lines = Some(LinesWanted::All);
-        } else {
-            (draft.noun, draft.plural) = (Some(Kind::File), Some(true));
-            cx.notes.push("looked for in what the files hold, not in their names".to_owned());
-        }
+    if let Some(how) = draft.found.take() {
+        sought(cx, draft, how)?;
+    }
+    if draft.of_one.take().is_some()
+        && let [place] = draft.object.as_slice()
+        && let Some(query) = whether(cx, place.clone(), draft)?
+    {
+        return Ok(query);
     }
     // "append x to a.txt and show it": its text, not its name.
     let is_shown = draft.verb == Some(Verb::Show) && draft.reference == Some(Reference::It);
     if is_shown && only!(draft, verb, reference) && cx.antecedent.is_some_and(Antecedent::is_text_file) {
         draft.verb = Some(Verb::Read);
+    }
+    if let (Some(relation @ (Relation::Common | Relation::OnlyFirst)), [one, two]) =
+        (draft.relation, draft.object.as_slice())
+        && [one, two].iter().all(|place| place.kind == PathKind::Folder)
+        && only!(draft, relation, object, noun, plural, verb)
+    {
+        let folders = [one.path.clone(), two.path.clone()];
+        let kind = draft.noun.unwrap_or(Kind::Any);
+        *draft = Draft::default();
+        return Ok(tree::compared(cx, folders, kind, relation));
     }
     if draft.relation.is_some() || is_about_text(cx, draft) {
         return text::build(cx, draft);
@@ -207,6 +224,96 @@ fn is_about_text(cx: &BuildContext<'_>, draft: &Draft) -> bool {
     words || (of_lines && !draft.has_noun())
 }
 
+/// The query that lists what a draft asks for with its paths: "and print their paths".
+fn listed(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
+    // "are there any pdfs, and where".
+    if draft.ask.take_if(|ask| *ask == Ask::Number(Function::Any)).is_some() {
+        draft.verb = Some(Verb::Find);
+    }
+    // "the path of a.txt" is no text of it.
+    if let [place] = draft.object.as_slice()
+        && place.kind == PathKind::File
+        && only!(draft, verb, object)
+    {
+        let listed = only(place);
+        *draft = Draft::default();
+        return Ok(listed);
+    }
+    let listed = question(cx, draft)?;
+    let is_listed = matches!(listed.ty(), Ok(Ty::Files | Ty::Rows));
+    if is_listed { Ok(listed) } else { Err(BuildError::Leftover) }
+}
+
+/// Prepares a draft that looks for a text: of a file the lines are meant, in a folder the files that hold it.
+fn sought(cx: &mut BuildContext<'_>, draft: &mut Draft, how: Sought) -> Result<(), BuildError> {
+    let Some(Pred::Contains { text, .. }) = draft.preds.last() else { return Err(BuildError::NothingAsked) };
+    // "is it in a.txt" asks of a file where it is named; a folder is searched.
+    let (folders, files) = std::mem::take(&mut draft.object).into_iter().partition(|p| p.kind == PathKind::Folder);
+    draft.object = files;
+    draft.scope.extend::<Vec<Place>>(folders);
+    let may_be_name = match how {
+        Sought::Text => false,
+        Sought::Quoted => {
+            draft.scope.iter().all(|place| cx.context.on_disk(&format!("{}/{text}", place.path)).is_some())
+        }
+        Sought::Bare => draft.scope.is_empty() || files::is_in_a_name(cx, &draft.scope, text),
+    };
+    if draft.object.is_empty() && may_be_name {
+        return Err(BuildError::NameOrText { text: text.clone() });
+    }
+    if draft.object.iter().chain(&draft.scope).any(|place| place.kind == PathKind::File) {
+        draft.lines = Some(LinesWanted::All);
+    } else {
+        (draft.noun, draft.plural) = (Some(Kind::File), Some(true));
+        cx.notes.push("looked for in what the files hold, not in their names".to_owned());
+    }
+    Ok(())
+}
+
+/// The query for a yes-or-no question about one file or folder that is named: "is a.txt empty". `None` if it is one
+/// about the lines of the file or about what is in the folder, for which the draft is prepared.
+fn whether(cx: &mut BuildContext<'_>, place: Place, draft: &mut Draft) -> Result<Option<Query>, BuildError> {
+    let has_content =
+        draft.preds.iter().any(|pred| pred.has(&|one| matches!(one, Pred::Contains { .. } | Pred::Word { .. })));
+    match place.kind {
+        // "is docs a folder" asks for nothing in it.
+        _ if draft.has_noun() => Err(BuildError::Leftover),
+        PathKind::Folder if has_content => {
+            let text = draft.preds.iter().find_map(|pred| match pred {
+                Pred::Contains { text, .. } => Some(text.clone()),
+                _ => None,
+            });
+            if let Some(text) = text.filter(|text| files::is_in_a_name(cx, std::slice::from_ref(&place), text)) {
+                return Err(BuildError::NameOrText { text });
+            }
+            (draft.scope, draft.object) = (vec![place], Vec::new());
+            (draft.noun, draft.plural) = (Some(Kind::File), Some(true));
+            Ok(None)
+        }
+        PathKind::File if has_content => {
+            draft.lines = Some(LinesWanted::All);
+            Ok(None)
+        }
+        PathKind::Unknown => Err(BuildError::FolderOrFile { path: place.path }),
+        _ if draft.preds.is_empty() && !only!(draft, ask, object) => Ok(None),
+        kind => {
+            let kind = match kind {
+                PathKind::Folder => Kind::Folder,
+                // "does a.txt exist".
+                _ if draft.preds.is_empty() => Kind::Any,
+                _ => Kind::File,
+            };
+            let paths = files::paths_in(&std::mem::take(&mut draft.scope), &[place]).ok_or(BuildError::Leftover)?;
+            draft.object.clear();
+            draft.ask = None;
+            let preds = conditions::predicates(cx, draft);
+            let preds = if kind == Kind::Folder { preds.into_iter().map(tree::of_folder).collect() } else { preds };
+            let of = Query::Filter { of: Box::new(Query::Paths { paths, kind }), keep: Pred::All(preds) };
+            Ok(Some(Query::Aggregate { of: Box::new(of), function: Function::Any }))
+        }
+    }
+}
+
 /// The query for the size and the date of a single file that the draft names.
 fn one_file(draft: &mut Draft) -> Result<Query, BuildError> {
     draft.ask = None;
@@ -252,5 +359,9 @@ fn find(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildErro
 /// Whether the draft means something like "find the folder x in ~/y".
 fn is_folder_looked_for(draft: &Draft) -> bool {
     let bare = matches!(draft.object.as_slice(), [place] if place.bare && place.kind == PathKind::Folder);
-    bare && !draft.scope.is_empty() && !draft.has_noun() && draft.ask.is_none()
+    let is_meant = match draft.ask {
+        None => !draft.scope.is_empty(),
+        ask => ask == Some(Ask::Number(Function::Any)),
+    };
+    bare && is_meant && !draft.has_noun()
 }

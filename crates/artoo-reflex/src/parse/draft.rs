@@ -27,6 +27,17 @@ pub(crate) enum Ask {
     Number(Function),
 }
 
+/// How a text to look for is said, which decides what else it can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sought {
+    /// "the word x": text for certain.
+    Text,
+    /// In quotation marks: a name if there is exactly this name.
+    Quoted,
+    /// A plain word: a name, if a name has it.
+    Bare,
+}
+
 /// Which lines or other units of a text a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LinesWanted {
@@ -36,6 +47,8 @@ pub(crate) enum LinesWanted {
     Rows,
     /// A range of the lines.
     Part(Part),
+    /// Whether the text has at least this many lines.
+    AtLeast(u64),
     /// The words of the text.
     Words,
     /// The numbers in the text.
@@ -105,7 +118,7 @@ draft! {
     /// The kind of entry that the noun means.
     noun: Kind,
     /// A text that lines must contain, as in "matching 'x'"; says nothing about files.
-    needle: String,
+    needle: Pred,
     /// How many levels below the folders are searched.
     depth: Depth,
     /// Whether hidden files are included, excluded or the only ones.
@@ -128,6 +141,8 @@ draft! {
     details: (),
     /// Set by "in bytes", which is accepted where the answer has a size or a number.
     in_bytes: (),
+    /// Set by "and print their paths": what is found is listed.
+    paths: (),
     /// Set by "what is in": the direct content of a folder is listed.
     contents: (),
     /// A reference to an earlier result, such as "those".
@@ -174,8 +189,10 @@ draft! {
     whole_word: (),
     /// Set by "and print the result": the change is shown and nothing is written.
     printed: (),
-    /// Set by "find 'x'", where x is text in files or lines; the value says whether x can't be a file name.
-    found: bool,
+    /// Set by "is a.txt" or "does ~/x": what follows is asked of this one file or folder.
+    of_one: (),
+    /// Set by "find 'x'", where x is text in files or lines, and how x is said.
+    found: Sought,
 }
 
 /// Whether a draft has no features except the listed ones.
@@ -219,6 +236,10 @@ impl Draft {
             // After the verb of an act or a question, another verb is a noun: "delete the output files".
             || (other.verb.is_some() && (self.act.is_some() || (self.ask.is_some() && other.verb != Some(Verb::Find))))
             || (self.verb.is_some() && other.act.is_some())
+            // "what is in the backup folder": the folder is that, not folders in it.
+            || (self.contents.is_some() && !self.scope.is_empty() && other.only_noun() && other.noun == Some(Kind::Folder))
+            // "the most common line": the grammar joins the two, and knows whether one is meant.
+            || (self.only_rank_of_lines() && only!(other, lines) && other.lines.is_some())
             // In "starting with 'x' files", the noun must come before the condition.
             || (self.only_preds_of(|pred| matches!(pred, Pred::Name(_))) && other.has_noun());
         if clash {
@@ -290,6 +311,22 @@ impl Draft {
             || self.disk.is_some()
     }
 
+    /// The draft of an act without the folder that its names are in anyway.
+    pub(crate) fn without_folder(mut self, here: Option<&Place>) -> Self {
+        let is_here = matches!((self.scope.as_slice(), here), ([scope], Some(here)) if scope.path == here.path);
+        let are_bare = !self.object.is_empty() && self.object.iter().all(|object| object.bare);
+        let takes = matches!(self.act, Some(ActWord::Copy | ActWord::Move | ActWord::Delete | ActWord::Rename));
+        if takes && is_here && are_bare {
+            self.scope.clear();
+        }
+        self
+    }
+
+    /// Whether the draft asks about things without saying where they are.
+    pub(crate) fn asks_without_place(&self) -> bool {
+        self.act.is_none() && self.has_noun() && self.scope.is_empty() && self.object.is_empty()
+    }
+
     /// Whether the draft has conditions and nothing else.
     pub(crate) fn only_preds(&self) -> bool {
         !self.preds.is_empty() && only!(self, preds, loose)
@@ -298,6 +335,11 @@ impl Draft {
     /// Whether the draft has conditions that all pass a test, and nothing else.
     pub(crate) fn only_preds_of(&self, test: fn(&Pred) -> bool) -> bool {
         self.only_preds() && self.preds.iter().all(test)
+    }
+
+    /// Whether the draft is "the most common" or "the longest", perhaps with a number, and nothing else.
+    pub(crate) fn only_rank_of_lines(&self) -> bool {
+        matches!(self.superlative, Some((Key::Length | Key::Value, _))) && only!(self, superlative, limit)
     }
 
     /// Whether the draft has kinds of file, perhaps with the noun "files", and nothing else.

@@ -3,7 +3,7 @@
 use super::draft::{Ask, Draft, LinesWanted, Once, TargetWord};
 use super::item::{Context, Item};
 use super::rules::home_folder;
-use crate::algebra::{Fact, GroupKey, Kind, NamePart, Pred};
+use crate::algebra::{Depth, Fact, GroupKey, Kind, NamePart, Pred};
 use crate::concept::{Concept, Hidden, Reference, TextUnit};
 use crate::lex::Decimal;
 use crate::lexicon::{Meaning, TypeForm, lexicon};
@@ -28,6 +28,7 @@ pub(super) fn items(context: &Context<'_>, meaning: &Meaning, start: usize) -> V
         Concept::Weekday(day) => context.clock.weekday(*day).map(Item::Stretch).into_iter().collect(),
         Concept::Calendar(word) => context.clock.stretch(*word).map(Item::Stretch).into_iter().collect(),
         Concept::Place(name) => home_folder(context, name).map(Item::Path).into_iter().collect(),
+        Concept::TextUnit(TextUnit::Word) => vec![mark],
         Concept::Noun { .. } | Concept::Lines { .. } | Concept::Rows | Concept::TextUnit(_) => {
             features(context, concept).map(Item::draft).into_iter().chain([mark]).collect()
         }
@@ -51,6 +52,15 @@ fn features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
         Concept::InBytes => Draft { in_bytes: Some(()), ..none() },
         Concept::Noun { kind, plural } => Draft { noun: Some(*kind), plural: Some(*plural), ..none() },
         Concept::Lines { .. } => Draft { lines: Some(LinesWanted::All), ..none() },
+        Concept::Tree => Draft {
+            noun: Some(Kind::Any),
+            plural: Some(true),
+            depth: Some(Depth::Whole),
+            hidden: Some(Hidden::Exclude),
+            ..none()
+        }
+        .noted("hidden files left out"),
+        Concept::WithPaths | Concept::PathsOf => Draft { paths: Some(()), ..none() },
         Concept::Rows => Draft { lines: Some(LinesWanted::Rows), ..none() },
         Concept::SomeLines(edge) => {
             let part = edge.part(LINES_WITHOUT_A_NUMBER);
@@ -92,7 +102,7 @@ fn later_features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
         Concept::Ask(function) => Draft { ask: Some(Ask::Number(*function)), ..none() },
         Concept::TextUnit(unit) => {
             let lines = match unit {
-                TextUnit::Words => LinesWanted::Words,
+                TextUnit::Word | TextUnit::Words => LinesWanted::Words,
                 TextUnit::Characters => LinesWanted::Characters,
                 TextUnit::Numbers => LinesWanted::Numbers,
                 TextUnit::Entries => LinesWanted::Entries,
@@ -110,6 +120,10 @@ fn later_features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
         Concept::NamePart(part) => Draft { names: Some(*part), ..none() },
         Concept::FoldersOf => Draft { names: Some(NamePart::Folder), once: Some(Once::Unique), ..none() },
         Concept::RepeatedNames => Draft { names: Some(NamePart::Name), once: Some(Once::Repeated), ..none() },
+        Concept::Marker(text) => {
+            let needle = Some(Pred::Contains { text: text.clone(), ignore_case: true });
+            Draft { lines: Some(LinesWanted::All), needle, ..none() }
+        }
         Concept::Printed => Draft { printed: Some(()), ..none() },
         Concept::WithCounts => Draft { ask: Some(Ask::Count), group: Some(GroupKey::Text), ..none() },
         Concept::AsWord => Draft { whole_word: Some(()), ..none() },

@@ -1,9 +1,13 @@
 //! Acts that the grammar of questions doesn't have: parts of a clause in any order, as `forms.txt` lists them.
 
 mod acts;
+mod arranged;
 mod programs;
+mod said;
 mod settings;
 mod slots;
+
+pub(crate) use self::acts::{Form, sorted};
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,15 +19,17 @@ use super::chart::Chart;
 use super::clauses::{after_lead, phrase};
 use super::item::Context;
 use super::pattern::{Piece, is_word, pattern, split};
+use super::steps::begins_a_step;
 use crate::algebra::{Query, Step};
+use crate::kinds::KINDS;
 use crate::lex::{Class, Token};
 use crate::place::{Place, file_name};
 
 /// Maximum number of ways that a part of a form is matched at one place.
 const MAX_WAYS: usize = 64;
 
-/// One way to word an act.
-struct Form {
+/// One way to word an act or a question.
+struct Wording {
     /// The name under which the act is built.
     act: &'static str,
     /// The patterns of its parts, and whether each may be missing.
@@ -33,31 +39,44 @@ struct Form {
 }
 
 /// All forms, with the patterns that `$name` stands for filled in.
-static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
-    let mut named: Vec<(&str, String)> = Vec::new();
+static FORMS: LazyLock<Vec<Wording>> = LazyLock::new(|| {
+    let mut named: BTreeMap<&str, String> = BTreeMap::new();
     let mut forms = Vec::new();
-    for line in include_str!("forms.txt").lines().filter(|line| !line.starts_with('#')) {
+    let texts =
+        [include_str!("forms.txt"), include_str!("said.txt")].into_iter().chain(KINDS.iter().map(|row| row.forms));
+    for line in texts.flat_map(str::lines).filter(|line| !line.starts_with('#')) {
         let Some((name, said)) = line.split_once(": ") else { continue };
         // Later names may be made of earlier ones.
-        let said = named.iter().fold(said.to_owned(), |said, (name, meaning)| said.replace(name, meaning));
-        if name.starts_with('$') {
-            named.push((name, format!("{{{said}}}")));
-        } else {
-            forms.push(form(name, said.leak()));
+        let said = with_names(said, &named);
+        match name.strip_prefix('$') {
+            Some(name) => _ = named.insert(name, said),
+            None => forms.push(form(name, said.leak())),
         }
     }
     forms
 });
 
+/// A pattern with the patterns that its names `$name` stand for.
+fn with_names(said: &str, named: &BTreeMap<&str, String>) -> String {
+    let mut pieces = said.split('$');
+    let mut whole = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let end = piece.find(|c: char| !c.is_ascii_lowercase() && c != '_').unwrap_or(piece.len());
+        let (name, rest) = piece.split_at(end);
+        whole.extend(["{", named.get(name).map_or("", String::as_str), "}", rest]);
+    }
+    whole
+}
+
 /// The form with this name, from its parts.
-fn form(act: &'static str, said: &'static str) -> Form {
+fn form(act: &'static str, said: &'static str) -> Wording {
     let part = |part: &'static str| match part.trim().strip_prefix('?') {
         Some(optional) => (pattern(optional), true),
         None => (pattern(part), false),
     };
     let parts: Vec<(Vec<Piece>, bool)> = split(said, ';').into_iter().map(part).collect();
     let verbs = parts.first().map(|(head, _)| firsts(head)).unwrap_or_default();
-    Form { act, parts, verbs }
+    Wording { act, parts, verbs }
 }
 
 /// The words that a pattern can begin with, slots left out.
@@ -71,7 +90,7 @@ fn firsts(pieces: &[Piece]) -> Vec<&'static str> {
             }
             Piece::Choice(choices) => {
                 found.extend(choices.iter().flat_map(|choice| firsts(choice)));
-                if choices.iter().all(|choice| !choice.is_empty()) {
+                if has_word(std::slice::from_ref(piece)) {
                     return found;
                 }
             }
@@ -81,10 +100,23 @@ fn firsts(pieces: &[Piece]) -> Vec<&'static str> {
     found
 }
 
+/// Whether a pattern has a word however it is matched.
+fn has_word(pieces: &[Piece]) -> bool {
+    pieces.iter().any(|piece| match piece {
+        Piece::Word(_) => true,
+        Piece::Choice(choices) => choices.iter().all(|choice| has_word(choice)),
+        Piece::Slot(..) => false,
+    })
+}
+
 /// What a slot holds.
 #[derive(Debug, Clone, PartialEq)]
 enum Value {
     Text(String),
+    /// Words without quotes that are a text only if what they are looked for in holds them.
+    Words(String),
+    /// A part of the name of a file or folder that exists.
+    Named(String),
     Places(Vec<Place>),
     Of(Box<Query>),
 }
@@ -112,7 +144,7 @@ struct Matcher<'a> {
     before: Option<&'a Antecedent>,
     end: usize,
     /// The queries and selections found so far, by where they start: many forms ask for the same ones.
-    found: RefCell<BTreeMap<(bool, usize), Ways>>,
+    found: RefCell<BTreeMap<(String, usize), Ways>>,
 }
 
 /// The acts that a token range asks for; several if it can mean several things.
@@ -123,16 +155,29 @@ pub(super) fn readings(
     before: Option<&Antecedent>,
 ) -> Vec<Vec<Built>> {
     let matcher = Matcher { context, chart, before, end, found: RefCell::default() };
-    let start = after_lead(&chart.tokens, start);
+    let lead = after_lead(&chart.tokens, start);
+    // "first" leads to a verb; "the first line" is a stretch.
+    let is_part = lead > start && is_word(chart.tokens.get(lead - 1), "first") && !begins_a_step(&chart.tokens, lead);
+    let start = lead - usize::from(is_part);
     let mut found: Vec<Vec<Built>> = Vec::new();
     for form in FORMS.iter() {
         if !(start..end).any(|at| form.verbs.iter().any(|verb| is_word(chart.tokens.get(at), verb))) {
             continue;
         }
         for values in matcher.whole(form, start, &mut vec![false; form.parts.len()], Values::new()) {
-            let steps = acts::steps(&matcher, form.act, &values).unwrap_or_default();
-            let built: Vec<Built> = steps.into_iter().map(|step| built(step, &values)).collect();
-            if !built.is_empty() && !found.contains(&built) {
+            if !matcher.holds_words(&values) {
+                continue;
+            }
+            let built: Vec<Built> = match form.act.strip_prefix("say ") {
+                Some(template) => matcher.said(template, &values).unwrap_or_default(),
+                None => {
+                    let steps = acts::steps(&matcher, form.act, &values).unwrap_or_default();
+                    steps.into_iter().map(|step| built(step, &values)).collect()
+                }
+            };
+            let is_known =
+                |other: &Vec<Built>| other.iter().map(|other| &other.step).eq(built.iter().map(|built| &built.step));
+            if !built.is_empty() && !found.iter().any(is_known) {
                 found.push(built);
             }
         }
@@ -144,7 +189,7 @@ pub(super) fn readings(
 fn built(step: Step, values: &Values) -> Built {
     let scope = values.values().find_map(|value| match value {
         Value::Places(places) => places.first().map(|place| place.path.clone()),
-        Value::Text(_) | Value::Of(_) => None,
+        Value::Text(_) | Value::Words(_) | Value::Named(_) | Value::Of(_) => None,
     });
     let step = match step {
         Step::Do(act) => Step::Do(act.normalise()),
@@ -164,7 +209,7 @@ impl Matcher<'_> {
         while let Some(token) = self.token(at) {
             match phrase("tail", &self.chart.tokens, at) {
                 Some(end) => at = end,
-                None if matches!(token.class, Class::Comma | Class::Stop) => at += 1,
+                None if matches!(token.class, Class::Comma | Class::Stop | Class::Close) => at += 1,
                 None => return false,
             }
         }
@@ -172,7 +217,7 @@ impl Matcher<'_> {
     }
 
     /// The values of each way in which the parts of a form, in any order, cover every token from a position on.
-    fn whole(&self, form: &Form, at: usize, used: &mut Vec<bool>, values: Values) -> Vec<Values> {
+    fn whole(&self, form: &Wording, at: usize, used: &mut Vec<bool>, values: Values) -> Vec<Values> {
         let mut found = Vec::new();
         let is_complete = form.parts.iter().zip(used.iter()).all(|((_, optional), used)| *used || *optional);
         if is_complete && self.is_over(at) {
@@ -231,7 +276,8 @@ impl Matcher<'_> {
         while let Some(token) = self.token(at) {
             let is_article = self.is_listed(token, "articles");
             let is_article = is_article || commas && is_word(Some(token), "please");
-            if !(is_article || commas && token.class == Class::Comma) {
+            let is_mark = matches!(token.class, Class::Open | Class::Close) || commas && token.class == Class::Comma;
+            if !(is_article || is_mark) {
                 break;
             }
             at += 1;

@@ -8,7 +8,7 @@ use super::draft::Draft;
 use crate::algebra::Pred;
 use crate::calendar::{Clock, Stretch};
 use crate::concept::{Bound, Concept, Edge, TimeUnit};
-use crate::eval::{EntryKind, FileSystem};
+use crate::eval::{Entry, EntryKind, FileSystem};
 use crate::lex::Decimal;
 use crate::place::{PathKind, Place, resolve};
 
@@ -93,6 +93,16 @@ pub(crate) enum Partial {
     JoiningKeys(Box<Draft>),
     /// Read so far: "a.txt and": the paths before "and"; another path follows.
     JoiningPaths(Vec<Place>),
+    /// Read so far: "with x or" or "with x and", said of lines; `true` for "or".
+    Needles(Pred, bool),
+    /// Read so far: "more than 30", before "lines": the smallest number that is enough.
+    MoreThan(u64),
+    /// Read so far: "search all files for"; the text to look for follows.
+    SearchAll(Box<Draft>),
+    /// Read so far: "without x", said of lines or, if x is content for certain, of files.
+    WithoutText(String, bool),
+    /// Read so far: "a.txt or", or "a.txt or b.txt", after "which is bigger".
+    OneOf(Vec<Place>),
     /// Read so far: "lines 5": the first line number of a range.
     LinesFrom { from: u64, plural: bool },
     /// Read so far: "between line 5": the first line number of a range.
@@ -174,15 +184,34 @@ pub(crate) struct Context<'a> {
     pub(crate) is_lost: bool,
     /// Whether the step says "every" or the like, so that a singular noun may stand for all.
     pub(crate) says_each: bool,
+    /// Whether the step says "each" or "every", be it of files or of folders.
+    pub(crate) says_every: bool,
+    /// Whether the step says "if" or "whether".
+    pub(crate) says_if: bool,
     /// Whether the step asks if something is so, and so speaks of a file where it is named.
     pub(crate) asks_whether: bool,
+    /// The words of the request before this one, if it was answered.
+    pub(crate) earlier: Option<&'a str>,
+    /// Whether the words are those of a template that the request is read as.
+    pub(crate) is_template: bool,
 }
 
 impl<'a> Context<'a> {
     /// What the grammar needs to know at the start of a request.
     pub(crate) fn new(environment: &'a Environment, now: Now, fs: &'a dyn FileSystem) -> Self {
         let clock = Clock::new(now.wall, environment.utc_offset_s);
-        Self { environment, clock, fs, is_lost: false, says_each: false, asks_whether: false }
+        Self {
+            environment,
+            clock,
+            fs,
+            is_lost: false,
+            says_each: false,
+            says_every: false,
+            says_if: false,
+            asks_whether: false,
+            earlier: None,
+            is_template: false,
+        }
     }
 
     /// The file or folder that a typed name means: its kind is that of the existing entry, else guessed from the name.
@@ -201,6 +230,47 @@ impl<'a> Context<'a> {
             EntryKind::Link if self.fs.open(path).is_err() => None,
             EntryKind::File | EntryKind::Link | EntryKind::Other => Some(PathKind::File),
         }
+    }
+
+    /// The only folder here whose name differs from this one in letter case alone.
+    pub(crate) fn folder_in_any_case(&self, name: &str) -> Option<Place> {
+        let here = self.fs.list(Path::new(&self.environment.cwd)).unwrap_or_default();
+        let named = |known: &[u8]| String::from_utf8_lossy(known).to_lowercase() == name;
+        let mut found = here.into_iter().filter(|entry| entry.kind == EntryKind::Folder && named(entry.name_bytes()));
+        let only = found.next().filter(|_| found.next().is_none())?;
+        self.resolve(only.path.to_str()?).map(|place| Place { bare: true, ..place })
+    }
+
+    /// The entries below a folder without those in hidden folders; `None` if they are too many, or too long, to be read
+    /// only to understand a request.
+    pub(crate) fn below(&self, folder: &str) -> Option<Vec<Entry>> {
+        /// Maximum number of entries, and of bytes in their files.
+        const MOST: (usize, u64) = (5_000, 50_000_000);
+        let mut open = vec![std::path::PathBuf::from(folder)];
+        let (mut found, mut bytes) = (Vec::new(), 0);
+        while let Some(folder) = open.pop() {
+            for entry in self.fs.list(&folder).unwrap_or_default() {
+                let is_hidden = entry.name_bytes().starts_with(b".");
+                if entry.kind == EntryKind::Folder && !is_hidden {
+                    open.push(entry.path.clone());
+                }
+                bytes += entry.bytes;
+                found.push(entry);
+            }
+            if found.len() > MOST.0 || bytes > MOST.1 {
+                return None;
+            }
+        }
+        Some(found)
+    }
+
+    /// Whether a file below a folder holds a text, in any letter case; `false` if there are too many to look.
+    pub(crate) fn is_held_below(&self, folder: &str, text: &str) -> bool {
+        let holds = |entry: &Entry| {
+            entry.kind == EntryKind::File
+                && crate::eval::text::file_holds(&entry.path, text.as_bytes(), true, self.fs) == Some(true)
+        };
+        self.below(folder).is_some_and(|entries| entries.iter().any(holds))
     }
 
     /// Whether a folder exists at this path.

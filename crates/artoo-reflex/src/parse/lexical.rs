@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
+use super::clauses::phrase;
 use super::draft::Draft;
 use super::features::items;
 use super::item::{Context, Item, Text, TextKind};
@@ -13,7 +14,7 @@ use crate::algebra::{Depth, Fact, Function, NameTest, Pred};
 use crate::concept::{Concept, Hidden, Verb};
 use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, lexicon};
-use crate::place::Place;
+use crate::place::{PathKind, Place};
 
 /// Maximum number of words whose corrections are remembered.
 const MAX_CORRECTIONS: usize = 256;
@@ -57,7 +58,10 @@ pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases)
         }
         for end in (start + 1..=tokens.len().min(start + lexicon().longest)).rev() {
             let run = tokens.get(start..end).unwrap_or_default();
-            let meanings = meanings(run);
+            // "containing x and where the line …" asks for no place.
+            let is_place = |meaning: &Meaning| *meaning == Meaning::Concept(Concept::WithPaths);
+            let is_over = tokens.iter().skip(end).all(|token| token.class == Class::Stop);
+            let meanings = Some(meanings(run)).filter(|found| is_over || !found.iter().any(is_place)).unwrap_or(&[]);
             // At the start of a clause, "archive" in "archive files …" is a verb, no kind of file.
             let acts =
                 meanings.iter().any(is_act) || (run.len() > 1 && begins.contains(&start) && begins_with_act(run));
@@ -69,6 +73,10 @@ pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases)
                 // "are there PDFs in ~/x" asks for yes or no; "how many PDFs are there" does not.
                 let any = Meaning::Concept(Concept::Ask(Function::Any));
                 if meanings.len() > 1 && meanings.contains(&any) && (*meaning == any) != begins.contains(&start) {
+                    continue;
+                }
+                // "in the tree of docs" draws none.
+                if *meaning == Meaning::Concept(Concept::Tree) && run.len() == 1 && !begins.contains(&start) {
                     continue;
                 }
                 // "what do you mean" asks for no average.
@@ -100,7 +108,9 @@ fn existing_folders(context: &Context<'_>, tokens: &[Token], at: usize) -> (Vec<
     let is_kind = |meaning: &Meaning| matches!(meaning, Meaning::FileType { .. });
     let Some(token) = tokens.get(at).filter(|_| expects_folder_name(tokens, at)) else { return (Vec::new(), false) };
     let known = lexicon().meanings(&token.folded);
-    if word_kind(token) == TextKind::Function && !known.iter().any(is_kind) {
+    // "in data": a vague word names a folder that is there.
+    let is_vague = known.is_empty() && lexicon().is_vague(&token.folded);
+    if word_kind(token) == TextKind::Function && !known.iter().any(is_kind) && !is_vague {
         return (Vec::new(), false);
     }
     let at_home = known.iter().find_map(|meaning| match meaning {
@@ -109,6 +119,11 @@ fn existing_folders(context: &Context<'_>, tokens: &[Token], at: usize) -> (Vec<
     });
     let mut places: Vec<Place> = [context.resolve(&token.raw), at_home.clone()].into_iter().flatten().collect();
     places.retain(|place| context.is_folder(&place.path));
+    if places.is_empty()
+        && !clause_starts(tokens).into_iter().any(|at| begins_with_act(tokens.get(at..).unwrap_or_default()))
+    {
+        places.extend(context.folder_in_any_case(&token.folded));
+    }
     places.dedup_by(|a, b| a.path == b.path);
     let is_folder = is_before_folder(tokens, at);
     let is_only =
@@ -124,7 +139,11 @@ fn is_before_folder(tokens: &[Token], at: usize) -> bool {
 /// Whether the word at a position follows "in", "of" or similar, or is the x in "search x for".
 fn expects_folder_name(tokens: &[Token], at: usize) -> bool {
     let is_name = |token: &Token| matches!(token.class, Class::Word | Class::FileName);
-    let is_article = |token: &Token| matches!(token.folded.as_str(), "the" | "my" | "our");
+    let is_last = is_last_name(tokens, at);
+    let is_article = |token: &Token| {
+        matches!(token.folded.as_str(), "the" | "my" | "our" | "folder" | "directory" | "dir")
+            || (is_last && matches!(token.folded.as_str(), "is" | "are"))
+    };
     let Some(mut before) = tokens.get(..at).filter(|_| tokens.get(at).is_some_and(is_name)) else { return false };
     while let [rest @ .., article] = before
         && is_article(article)
@@ -140,17 +159,35 @@ fn expects_folder_name(tokens: &[Token], at: usize) -> bool {
     let is_part = (2..=lexicon().longest).any(|words| !behind(words).is_empty());
     let searches =
         means(behind(1), &[Concept::Verb(Verb::Find)]) && tokens.get(at + 1).is_some_and(|token| token.folded == "for");
+    let is_listed = before.last().is_some_and(|token| matches!(token.folded.as_str(), "ls" | "tree"));
+    let is_asked_about = before.len() == 1
+        && means(behind(1), &[Concept::Copula])
+        && tokens.get(at).is_some_and(|token| token.raw.starts_with(char::is_uppercase));
+    let is_or = |token: Option<&Token>| is_word(token, "or");
+    let is_choice = (is_or(tokens.get(at + 1)) || is_or(before.last()))
+        && tokens.get(at).is_some_and(|token| token.raw.starts_with(char::is_uppercase));
+    let is_alone = at == 1 && before.len() == 1 && is_word(before.first(), "and");
     (is_before_folder(tokens, at) && at > before.len())
+        || (is_alone && tokens.iter().skip(2).all(|token| token.class == Class::Stop))
+        || (is_listed && at + 1 == tokens.len())
+        || is_asked_about
+        || is_choice
         || searches
-        || means(behind(1), &[Concept::Inside, Concept::Into])
+        || (1..=3).any(|words| means(behind(words), &[Concept::Inside]))
+        || means(behind(1), &[Concept::Into])
         || means(behind(2), &[Concept::WhatAbout])
-        || (at + 1 == tokens.len() && means(behind(1), &[Concept::Verb(Verb::List)]) && is_capital(tokens, at))
+        || (is_last && (1..=lexicon().longest).any(|words| means(behind(words), &BEFORE_NAMES)))
         || (!is_part && means(behind(1), &[Concept::Within]))
 }
 
-/// Whether the word at a position begins with a capital, as in "ls Documents".
-fn is_capital(tokens: &[Token], at: usize) -> bool {
-    tokens.get(at).is_some_and(|token| token.raw.starts_with(char::is_uppercase))
+/// What stands before the name of a folder, as in "ls Documents" and "how big is Documents".
+const BEFORE_NAMES: [Concept; 4] =
+    [Concept::Verb(Verb::List), Concept::Verb(Verb::Show), Concept::Size, Concept::TotalSize];
+
+/// Whether the word at a position begins with a capital and is the last one.
+fn is_last_name(tokens: &[Token], at: usize) -> bool {
+    let is_over = tokens.iter().skip(at + 1).all(|token| token.class == Class::Stop);
+    is_over && tokens.get(at).is_some_and(|token| token.raw.starts_with(char::is_uppercase))
 }
 
 /// The item for an existing path with spaces in it, such as "Camera Roll".
@@ -265,6 +302,9 @@ fn meanings(run: &[Token]) -> &'static [Meaning] {
 /// The items of a token that is not in the lexicon, such as a path or a number.
 fn literal(context: &Context<'_>, tokens: &[Token], at: usize) -> Vec<Item> {
     let Some(token) = tokens.get(at) else { return Vec::new() };
+    if let Some(owner) = owner(context, token) {
+        return vec![owner];
+    }
     let text = |kind| Item::Text(Text { text: token.raw.clone(), kind });
     let of_type = |kind| Item::draft(Draft { types: vec![kind], ..Draft::default() });
     match &token.class {
@@ -291,9 +331,26 @@ fn literal(context: &Context<'_>, tokens: &[Token], at: usize) -> Vec<Item> {
             let home = (token.raw == "HOME").then_some(home);
             [Item::draft(Draft { fact, ..Draft::default() })].into_iter().chain(home).collect()
         }
+        // "containing hello": a greeting begins a request, elsewhere it is a text.
+        Class::Word if at > 0 && phrase("literal", std::slice::from_ref(token), 0).is_some() => {
+            vec![text(TextKind::Bare)]
+        }
         Class::Word => vec![text(word_kind(token))],
         // A separator of two steps belongs to neither.
         Class::Ordinal(_) | Class::Symbol | Class::Step => Vec::new(),
+    }
+}
+
+/// The file or folder that a possessive such as "notes.txt's" names, if it exists.
+fn owner(context: &Context<'_>, token: &Token) -> Option<Item> {
+    let name = ["'s", "’s", "s'", "s’"].iter().find_map(|ending| {
+        let name = token.raw.strip_suffix(ending)?;
+        Some(if ending.starts_with('s') { format!("{name}s") } else { name.to_owned() })
+    })?;
+    let place = context.resolve(&name)?;
+    match context.on_disk(&place.path)? {
+        PathKind::File => Some(Item::draft(Draft { object: vec![place], ..Draft::default() })),
+        PathKind::Folder | PathKind::Unknown => Some(Item::draft(Draft { scope: vec![place], ..Draft::default() })),
     }
 }
 

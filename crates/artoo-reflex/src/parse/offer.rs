@@ -1,5 +1,6 @@
 //! Offers the nearest request that can be answered in place of a declined one.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -8,7 +9,7 @@ use artoo_proto::{Offer, escape};
 use super::clauses::{after_lead, lists, phrase};
 use super::item::Context;
 use super::steps::{begins_a_step, begins_unknown, joins};
-use super::{Antecedent, Parsed, read_after};
+use super::{Antecedent, Built, Parsed, as_said, read_after};
 use crate::algebra::Step;
 use crate::eval::EntryKind;
 use crate::lex::{Class, Token, lex};
@@ -17,15 +18,15 @@ use crate::place::file_name;
 use crate::suggest::near;
 use crate::texts;
 
-/// Maximum number of requests tried for an offer: each is parsed in full, and a decline should cost no more than an
-/// answer.
-const MAX_TRIED: usize = 12;
+/// Maximum number of tokens of all requests tried for an offer: each is parsed in full, and a decline should cost no more
+/// than an answer.
+const MAX_TOKENS_TRIED: usize = 36;
 
 /// Maximum number of words of a request that are mended: with more, the offer would be another request.
 const MAX_MENDED: usize = 2;
 
 /// Maximum number of replacements tried for one word.
-const MAX_REPLACEMENTS: usize = 4;
+const MAX_REPLACEMENTS: usize = 3;
 
 /// Maximum number of tokens of a request for which an offer is looked for; the work grows with their cube.
 const MAX_TOKENS: usize = 16;
@@ -74,6 +75,63 @@ pub(super) fn nearest(
     Some(Offer { request, reading: parsed.reading, change: changed.collect::<Vec<_>>().join(" and ") })
 }
 
+/// The only reading of a question in which names with spaces that exist are put in quotes; `None` without one.
+pub(super) fn quoted(
+    context: &Context<'_>,
+    text: &str,
+    tokens: &[Token],
+    before: Option<&Antecedent>,
+) -> Option<Vec<Built>> {
+    let declined = Declined { context, text, tokens, names: names(context, tokens) };
+    let read = |edits: Vec<Edit>| {
+        let request = applied(text, &edits);
+        let mut built = as_said(context, &request, &lex(&request), before).ok()?;
+        let said = edits.first().and_then(|edit| Some((text.get(edit.span.clone())?, edit.with.trim_matches('"'))));
+        if let (Some((said, with)), Some(first)) = (said, built.first_mut())
+            && said != with
+        {
+            first.assumptions.push(format!("“{said}” is taken as {with}"));
+        }
+        built.iter().all(|built| matches!(built.step, Step::Ask(_))).then_some(built)
+    };
+    let mut found = declined.quoted().into_iter().filter_map(read);
+    let first = found.next()?;
+    let is_same = |other: &Vec<Built>| other.iter().map(|built| &built.step).eq(first.iter().map(|built| &built.step));
+    found.all(|other| is_same(&other)).then_some(first)
+}
+
+/// The only reading of a question in which words are mended that are slips of others, the fewest slips in all; `None`
+/// without one, or if a mended word would be a text or a name.
+pub(super) fn slipped(
+    context: &Context<'_>,
+    text: &str,
+    tokens: &[Token],
+    before: Option<&Antecedent>,
+) -> Option<Vec<Built>> {
+    let declined = Declined { context, text, tokens, names: Vec::new() };
+    // A word that is no name or text stays none; others may be what is looked for.
+    let is_word = |edit: &Edit| edit.slips <= 2 && phrase("mended", &lex(&edit.with), 0).is_some();
+    let mended = declined.candidates().into_iter().filter(|edits| edits.iter().all(is_word));
+    let read = |edits: Vec<Edit>| {
+        let request = applied(text, &edits);
+        let mut built = as_said(context, &request, &lex(&request), before).ok()?;
+        let steps = super::steps_of(&built);
+        let reading = crate::english::english_steps(&steps);
+        let is_text = |edit: &Edit| reading.split('"').skip(1).step_by(2).any(|said| said.contains(&edit.with));
+        if edits.iter().any(is_text) || !steps.iter().all(|step| matches!(step, Step::Ask(_))) {
+            return None;
+        }
+        let said = |edit: &Edit| texts::changed(text.get(edit.span.clone()).unwrap_or_default(), &edit.with);
+        built.first_mut()?.assumptions.extend(edits.iter().map(said));
+        Some((cost(&edits), reading, built))
+    };
+    let mut found: Vec<_> = mended.filter_map(read).collect();
+    found.sort_by_key(|(cost, ..)| *cost);
+    let (least, reading, _) = found.first()?;
+    let is_only = found.iter().take_while(|(cost, ..)| cost == least).all(|(_, other, _)| other == reading);
+    is_only.then(|| found.swap_remove(0).2)
+}
+
 /// How far a request with these edits is from the declined one.
 fn cost(edits: &[Edit]) -> (usize, usize) {
     (edits.len(), edits.iter().map(|edit| edit.slips).sum())
@@ -99,7 +157,7 @@ impl Declined<'_> {
     fn candidates(&self) -> Vec<Vec<Edit>> {
         let strange: Vec<&Token> = self.tokens.iter().filter(|token| self.is_strange(token)).collect();
         let mut mended: Vec<Vec<Edit>> = vec![Vec::new()];
-        for token in &strange {
+        for token in strange.iter().filter(|_| strange.len() <= MAX_MENDED) {
             let replacements = self.replacements(token);
             let fewer: Vec<_> = mended.iter().filter(|edits| edits.len() < MAX_MENDED).cloned().collect();
             let with = |edits: &Vec<Edit>, edit: &Edit| [edits.clone(), vec![edit.clone()]].concat();
@@ -108,7 +166,7 @@ impl Declined<'_> {
         mended.sort_by_key(|edits| cost(edits));
         let mut found = self.quoted();
         found.extend(mended.into_iter().skip(1));
-        found.truncate(MAX_TRIED);
+        found.truncate(MAX_TOKENS_TRIED / self.tokens.len());
         let mut unknown = strange.iter().filter(|token| token.class == Class::Word);
         if let (Some(only), None) = (unknown.next(), unknown.next())
             && self.may_be_left_out(only)
@@ -121,7 +179,7 @@ impl Declined<'_> {
     /// Whether a token is an unknown word or a name, and nothing of that name exists.
     fn is_strange(&self, token: &Token) -> bool {
         let is_name = match token.class {
-            Class::Word => !lexicon().knows(&token.folded) || (token.folded == "tree" && token.span.start == 0),
+            Class::Word => !lexicon().knows(&token.folded),
             Class::Path | Class::FileName => true,
             // A text in quotes without a folder may be anything.
             Class::Quoted => token.raw.contains('/'),
@@ -146,18 +204,23 @@ impl Declined<'_> {
     fn replacements(&self, token: &Token) -> Vec<Edit> {
         let near = lexicon().near(&token.folded);
         let known = |test: fn(&str) -> bool| near.iter().copied().filter(move |(_, known)| test(known));
-        let owned = |(slips, known): (usize, &str)| (slips, known.to_owned());
-        let mut found: Vec<(usize, String)> = if token.folded == "tree" {
-            vec![(0, texts::TREE.to_owned())]
-        } else if restricts(&token.folded) || known(is_condition).next().is_some() {
+        // Swapped letters are the likelier slip: "teh" is "the" rather than "ten".
+        let letters = |word: &str| word.chars().collect::<BTreeSet<char>>();
+        let is_swapped = |known: &str| known.len() == token.folded.len() && letters(known) == letters(&token.folded);
+        let cost = |slips: usize, known: &str| (slips * 2).saturating_sub(usize::from(is_swapped(known)));
+        let owned = |(slips, known): (usize, &str)| (cost(slips, known), known.to_owned());
+        let mut found: Vec<(usize, String)> = if restricts(&token.folded) || known(is_condition).next().is_some() {
             // Nothing but another restriction stands in the place of one.
             known(is_condition).map(owned).collect()
         } else {
             let is_bare = !token.raw.contains('/');
-            let slip = |name: &String| slips(&token.folded, &name.to_lowercase()).filter(|_| is_bare);
-            let names = self.names.iter().filter_map(|(name, typed)| Some((slip(name)?, typed.clone())));
+            let named = |(name, typed): &(String, String)| {
+                let name = name.to_lowercase();
+                Some((cost(slips(&token.folded, &name)?, &name), typed.clone()))
+            };
+            let names = self.names.iter().filter(|_| is_bare).filter_map(named);
             let words = known(restricts).chain(known(|_| true)).filter(|_| token.class == Class::Word);
-            let paths = self.elsewhere(token).into_iter().map(|path| (1, path));
+            let paths = self.elsewhere(token).into_iter().map(|path| (2, path));
             names.chain(paths).chain(words.map(owned)).collect()
         };
         found.sort_by_key(|(slips, _)| *slips);

@@ -9,6 +9,7 @@ use super::chart::Chart;
 use super::item::Context;
 use super::lexical::{Phrases, asks, clause_starts};
 use super::steps::{self, StepBoundaries};
+use crate::algebra::TypeError;
 use crate::concept::Concept;
 use crate::english::english_steps;
 use crate::lex::{Class, Token};
@@ -106,7 +107,7 @@ pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], e
     };
     if let Some(error) = errors.iter().find(says_why) {
         let blamed = if let BuildError::NameOrText { text } = error { vec![text.clone()] } else { Vec::new() };
-        return decline("", blamed, &error.sentence());
+        return decline("", blamed, &mismatched(tokens, error).unwrap_or_else(|| error.sentence()));
     }
     if !unknown.is_empty() {
         return decline(&without(&unknown).unwrap_or_default(), words(&unknown), "");
@@ -125,6 +126,24 @@ pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], e
     match errors.first() {
         Some(error) => decline("", Vec::new(), &error.sentence()),
         None => decline("", words(tokens), ""),
+    }
+}
+
+/// The sentence about the word that doesn't fit: a kind of file that may be a folder, or an order of other things.
+fn mismatched(tokens: &[Token], error: &BuildError) -> Option<String> {
+    let said = |test: fn(&Meaning) -> bool| {
+        let means = |token: &&Token| lexicon().meanings(&token.folded).iter().any(test);
+        tokens.iter().rfind(means).map(|token| token.raw.as_str())
+    };
+    match error {
+        BuildError::Type(TypeError::Property { of: "a folder", .. }) => {
+            said(|meaning| matches!(meaning, Meaning::FileType { .. })).map(texts::kind_or_folder)
+        }
+        BuildError::Type(TypeError::Operand { operator: "this order", .. }) => said(|meaning| {
+            matches!(meaning, Meaning::Concept(Concept::Superlative { .. } | Concept::Key(_) | Concept::Sorted { .. }))
+        })
+        .map(texts::other_order),
+        _ => None,
     }
 }
 

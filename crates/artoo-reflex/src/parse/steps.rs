@@ -4,7 +4,7 @@
 mod tests;
 mod unclear;
 
-use unclear::{is_cut, is_unclear, misses_folder, takes_folders};
+use unclear::{is_cut, is_unclear, misses_folder, placed, takes_folders};
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -241,7 +241,9 @@ pub(super) fn stretch(
     let is_every = |at| phrase("every", said, at).is_some() || is_word(said.get(at), "both");
     let is_each = |at| is_every(at) && phrase("not_every", said, at).is_none();
     let says_each = (0..said.len()).any(is_each);
-    let context = &Context { says_each, asks_whether: asks_whether(said), ..*context };
+    let says_if = said.iter().any(|token| is_word(Some(token), "if") || is_word(Some(token), "whether"));
+    let says_every = said.iter().any(|token| is_word(Some(token), "each") || is_word(Some(token), "every"));
+    let context = &Context { says_each, says_every, says_if, asks_whether: asks_whether(said), ..*context };
     let same_request = before.filter(|before| before.is_in_same_request());
     let asks = phrase("asks", said, after_lead(said, 0)).is_some();
     let items = if refuse::unknown_act(said).is_some() { &[] } else { chart.items(start, end) };
@@ -258,10 +260,20 @@ pub(super) fn stretch(
                 None => continue,
             },
         };
+        let draft = placed(context, chart, end, draft);
         // "again", "what about x", "and in x".
-        let is_elsewhere = draft.only_scope() && before.is_some_and(|before| !before.is_in_same_request());
+        let follows = before.filter(|before| !before.is_in_same_request());
+        let names_place = draft.only_scope() || (speaks_back[0] && draft.only_object() && draft.object.len() == 1);
+        let is_elsewhere = names_place && follows.is_some();
+        // "and the jpgs".
+        if let Some(steps) =
+            follows.filter(|_| speaks_back[0] && draft.only_types()).and_then(|b| b.retyped(&draft.types))
+        {
+            found.push(steps.into_iter().map(repeated).collect());
+            continue;
+        }
         if is_elsewhere || (draft.reference == Some(Reference::Again) && only!(draft, reference, scope)) {
-            match before.and_then(|before| before.repeated(draft.scope.first())) {
+            match before.and_then(|before| before.repeated(draft.scope.first().or(draft.object.first()))) {
                 Some(steps) => found.push(steps.into_iter().map(repeated).collect()),
                 None => errors.push(BuildError::NothingBefore),
             }
@@ -371,6 +383,8 @@ fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
         }
         // "tell me if a.txt exists" does not ask for its text.
         Step::Ask(Query::TextFile { .. }) if has(said, "existence") => false,
+        // "remove the last 3 characters from 'abc'" changes nothing on disk.
+        Step::Ask(Query::Known { known }) if known.is_of_text() => true,
         Step::Ask(of) if of.ty() == Ok(Ty::Lines) => !only_edits(said),
         Step::Do(_) | Step::Ask(_) => true,
     }
@@ -393,7 +407,7 @@ fn after_verb(said: &[Token]) -> &[Token] {
 }
 
 /// Whether tokens join two kinds of file by "and", as in "the pdfs and the images", which one answer doesn't fit.
-fn joins_two_kinds(said: &[Token], may_be_one: bool) -> bool {
+pub(super) fn joins_two_kinds(said: &[Token], may_be_one: bool) -> bool {
     let means = |token: &Token, test: fn(&Meaning) -> bool| lexicon().meanings(&token.folded).iter().any(test);
     let is_kind = |token: &Token| means(token, |meaning| matches!(meaning, Meaning::FileType { .. }));
     let are_files = |token: &Token| {

@@ -1,4 +1,4 @@
-//! Verification: right outputs pass, wrong ones don't, on random trees with hostile names.
+//! Tests of `verify`: right outputs pass and wrong ones fail, on random trees with hostile names.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(seconds * 1000)
 }
 
-/// A folder with what makes file names and texts difficult.
+/// A folder with difficult file names and texts.
 fn tree() -> MemoryFileSystem {
     let mut fs = MemoryFileSystem::new("/home/ada/x");
     let files: [(&str, &str, i64); 14] = [
@@ -53,7 +53,7 @@ fn question(request: &str) -> Query {
     parsed.query().unwrap_or_else(|| panic!("{request} is no question")).clone()
 }
 
-/// The query of a request, its call's output on the tree, and what verification says of another output.
+/// The query of a request, its expected output on the tree, and the check of another output.
 fn check(request: &str, forge: impl Fn(&str) -> String, passes: bool) {
     let query = question(request);
     let output = tool::run(&lower(&query, "linux").unwrap(), &tree()).unwrap();
@@ -84,7 +84,7 @@ const REQUESTS: [&str; 18] = [
 ];
 
 #[test]
-fn what_the_tools_answer_passes() {
+fn tool_answers_pass() {
     for request in REQUESTS {
         check(request, str::to_owned, true);
         check(request, |output| output.strip_suffix('\n').unwrap_or(output).to_owned(), true);
@@ -92,7 +92,7 @@ fn what_the_tools_answer_passes() {
 }
 
 #[test]
-fn the_answers_are_the_right_ones() {
+fn expected_answers_are_computed() {
     let value = |request: &str| tool::run(&lower(&question(request), "linux").unwrap(), &tree()).unwrap();
     assert_eq!(value("how many files are in ~/x"), "15");
     assert_eq!(value("how many PDFs in ~/x"), "2");
@@ -147,7 +147,7 @@ fn wrong_lists_fail() {
 
 #[doc = "holds: law 0.16"]
 #[test]
-fn the_first_of_an_order_leaves_out_nothing_better() {
+fn limited_list_omits_nothing_better() {
     check("the 3 largest files in ~/x", |output| output.replace("B.PDF", "empty"), false);
     check("the largest file in ~/x", |_| format!("5\t{}\t/home/ada/x/a.pdf\n", at(1_700_000_000)), false);
     check("the 3 largest files in ~/x", |output| output.replacen("13\t", "14\t", 1), false);
@@ -169,7 +169,7 @@ fn wrong_text_fails() {
 }
 
 #[test]
-fn what_is_no_text_is_compared_as_it_is_shown() {
+fn binary_content_is_compared_as_shown() {
     let mut fs = MemoryFileSystem::new("/r");
     fs.add_file("/r/a.bin", b"one\xfftwo\nthree".to_vec(), at(0));
     let query = serde_json::to_value(question("show /r/a.bin")).unwrap();
@@ -185,7 +185,7 @@ fn what_is_no_text_is_compared_as_it_is_shown() {
 }
 
 #[test]
-fn what_can_not_be_read_is_not_verified() {
+fn unreadable_input_is_not_verified() {
     let query = |request: &str| serde_json::to_value(question(request)).unwrap();
     for request in ["how many files are in ~/nowhere", "how many files in ~/x/a.pdf/", "how many lines in ~/x/none.txt"]
     {
@@ -210,7 +210,7 @@ fn evidence_shows_no_control_characters() {
 }
 
 #[test]
-fn bounds_include_and_exclude_what_they_say() {
+fn bounds_are_inclusive_or_exclusive() {
     let mut fs = MemoryFileSystem::new("/r");
     fs.add_file("/r/ten", "0123456789", at(1_700_000_000));
     let count = |request: &str| match evaluate(&question(request), &fs) {
@@ -248,7 +248,7 @@ fn random_tree() -> impl Strategy<Value = MemoryFileSystem> {
         for (path, content, seconds, is_folder) in files {
             let path = PathBuf::from("/r").join(path.trim_start_matches('/'));
             let clean = path.components().all(|part| matches!(part, std::path::Component::Normal(_) | std::path::Component::RootDir));
-            // A path below a file, or a file where a folder is, can't be on a disk either.
+            // A path below a file, or a file in place of a folder, is impossible on a real disk too.
             let fits = clean && path.ancestors().skip(1).all(|above| !matches!(artoo_reflex::eval::FileSystem::metadata(&fs, above), Ok(entry) if entry.kind != artoo_reflex::eval::EntryKind::Folder))
                 && artoo_reflex::eval::FileSystem::metadata(&fs, &path).is_err();
             match (fits, is_folder) {
@@ -280,10 +280,10 @@ proptest! {
 
     #[doc = "holds: law 0.16"]
     #[test]
-    fn both_meanings_agree(query in round_trip::query(), fs in random_tree()) {
+    fn lowered_output_passes_verify(query in round_trip::query(), fs in random_tree()) {
         let query = rooted(query);
         let value = serde_json::to_value(&query).unwrap();
-        // What a shell answers is held against `eval` in a real shell.
+        // The output of shell pipelines is compared in `meaning/shell.rs`.
         let Ok(call) = lower(&query, "linux") else { return Ok(()) };
         prop_assume!(call.tool != "shell");
         match tool::run(&call, &fs) {
@@ -297,7 +297,8 @@ proptest! {
             }
             None => {
                 let is_unreadable = matches!(evaluate(&query, &fs), Err(EvalError::Unreadable { .. }));
-                // Of things named one by one, what is not there is no element; the tool misses their folder.
+                // Missing paths are no elements of a query for listed paths, but the tool fails if their folder is
+                // missing.
                 let is_named = matches!(query.source(), Query::Paths { .. });
                 prop_assert!(is_unreadable || is_named);
             }
@@ -305,7 +306,7 @@ proptest! {
     }
 
     #[test]
-    fn a_list_with_one_element_lost_fails(fs in random_tree(), direct in any::<bool>()) {
+    fn list_missing_an_element_fails(fs in random_tree(), direct in any::<bool>()) {
         let query = question(if direct { "list everything directly in /r including hidden" } else { "list everything in /r including hidden" });
         let Ok(Answer::Files(files)) = evaluate(&query, &fs) else { return Err(TestCaseError::fail("no files")) };
         let output = tool::run(&lower(&query, "linux").unwrap(), &fs).unwrap();
@@ -324,7 +325,7 @@ proptest! {
 }
 
 #[test]
-fn a_long_text_is_compared_whole_and_a_cut_one_fails() {
+fn truncated_long_text_fails() {
     let mut fs = MemoryFileSystem::new("/home/ada/x");
     let text: String = (0..9_000).map(|number| format!("line {number} of a long log with INFO\n")).collect();
     assert!(text.len() > 262_144);

@@ -88,7 +88,7 @@ fn each_offer_parses_to_its_reading() {
         assert_eq!(parsed.reading, offer.reading, "{words}");
         offers += 1;
     }
-    assert!(offers >= 20, "{offers}");
+    assert!(offers >= 15, "{offers}");
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn value(fact: Fact, fs: &MemoryFileSystem) -> String {
 }
 
 #[test]
-fn facts_are_read_from_their_second_source() {
+fn facts_agree_with_their_second_source() {
     let ada = || "ada".to_owned();
     for (fact, expected) in [
         (Fact::Date, "2024-05-15"),

@@ -7,6 +7,7 @@ mod check;
 mod declines;
 mod disk;
 mod facts;
+mod kinds;
 mod meaning;
 mod phrasings;
 mod refuse;

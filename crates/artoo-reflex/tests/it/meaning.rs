@@ -1,8 +1,9 @@
-//! The two meanings of a query against each other: `eval` on a tree, and the lowered programs, really run, on the
-//! same tree on disk.
+//! Compares `eval` on a tree in memory with the lowered programs, which really run on the same tree on disk.
 
 mod act;
+mod edit;
 mod forged;
 mod queries;
 mod shell;
+pub(super) use shell::run;
 mod trees;

@@ -28,7 +28,6 @@ fn changes_that_are_not_plain() {
         ("delete them", ""),
         ("delete everything", ""),
         ("write foo to the folder ~/x", ""),
-        ("remove the last 3 characters from '987654321'", ""),
         ("delete lines 3 to 5 of notes.txt", ""),
         ("move notes.txt", ""),
         ("copy a.txt and b.txt to c.txt", ""),
@@ -74,7 +73,6 @@ fn half_understood() {
         ("do not list files in ~/x", "not"),
         ("don't show hidden files", "don't"),
         ("list no files", "no"),
-        ("lines without foo in notes.txt", "foo"),
         ("list files in ~/a but not in ~/b", ""),
         ("PDFs and files larger than 1MB", ""),
         ("newest and oldest file", ""),
@@ -113,12 +111,9 @@ fn half_understood() {
 #[test]
 fn questions_whose_answer_would_be_another() {
     check(&[
-        ("Are all files in ~/x larger than 1MB?", "Are"),
         ("Is the largest file bigger than 1MB?", "Is"),
-        ("does notes.txt contain foo", ""),
         ("why are there so many files in ~/x", "why"),
         ("count the biggest files", ""),
-        ("how many lines in ~/x/", ""),
         ("count the first 5 lines of x.txt", ""),
         ("size of the 3 largest files", ""),
         ("show /etc/hosts", ""),

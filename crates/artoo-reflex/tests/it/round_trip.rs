@@ -1,4 +1,4 @@
-//! A random query or act, in English, read back: the same.
+//! The English of a random query or act parses back to the same.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "a generator names the forms it treats apart")]
 
@@ -77,7 +77,7 @@ fn atom(kind: Kind) -> BoxedStrategy<Pred> {
 fn condition(atom: BoxedStrategy<Pred>) -> BoxedStrategy<Pred> {
     let not = atom.clone().prop_map(|pred| Pred::Not(Box::new(pred)));
     let leaf = prop_oneof![3 => atom, 1 => not].boxed();
-    // "ending in .a and ending in .b" means either, as people say it.
+    // "ending in .a and ending in .b" is understood as either of them.
     let one_kind = |parts: &Vec<Pred>| parts.iter().filter(|part| matches!(part, Pred::Extension(_))).count() < 2;
     let both = proptest::collection::vec(leaf.clone(), 1..3).prop_filter("one kind", one_kind).prop_map(Pred::All);
     let either = proptest::collection::vec(both, 2..4).prop_map(Pred::Any);
@@ -126,7 +126,7 @@ fn tree(kind: Kind) -> BoxedStrategy<Query> {
         .boxed()
 }
 
-/// The same with the folders it names below the root.
+/// The same predicate with its folders moved below the root.
 fn below(pred: Pred, root: &str) -> Pred {
     let each = |parts: Vec<Pred>| parts.into_iter().map(|part| below(part, root)).collect();
     match pred {
@@ -169,7 +169,7 @@ fn first_key(query: &Query) -> Option<Key> {
     }
 }
 
-/// A list, shown as it is shown: with sizes where size or time decides.
+/// The query as the parser builds it: with details if it is sorted by size or time.
 fn shown(of: Query) -> Query {
     match (first_key(&of), of.kind()) {
         (Some(Key::Size | Key::Modified), Kind::File) => Query::Details { of: boxed(of) },
@@ -202,7 +202,7 @@ fn files() -> BoxedStrategy<Query> {
         Field::Words,
     ]);
     let field = (selection(Kind::File), fields).prop_map(|(of, field)| Query::Field { of: boxed(of), field });
-    // "the lines of each file containing x" would leave open which of the two contains it.
+    // "the lines of each file containing x" is ambiguous.
     let is_plain = |query: &Query| match query {
         Query::Field { field: Field::Lines | Field::Words, .. } => {
             let said = format!("{query:?}");
@@ -273,7 +273,7 @@ fn rewrite(which: u64, width: u64) -> Rewrite {
     }
 }
 
-/// Parts of paths, perhaps each once, counted or not.
+/// Parts of paths, with or without duplicates and a count.
 fn names() -> BoxedStrategy<Query> {
     let part = proptest::sample::select(vec![NamePart::Name, NamePart::Folder, NamePart::Extension]);
     (tree(Kind::File), part, 0u8..4)
@@ -351,7 +351,7 @@ fn lines() -> BoxedStrategy<Query> {
         .boxed()
 }
 
-/// Random queries, in the arrangements that the parser builds.
+/// Random queries, limited to combinations that the parser builds.
 pub(super) fn query() -> BoxedStrategy<Query> {
     prop_oneof![3 => files(), 2 => lines(), 1 => machine::machine(), 1 => names()]
         .prop_map(Query::normalise)
@@ -396,17 +396,18 @@ fn act() -> BoxedStrategy<Act> {
         (file(), text(), text(), file()).prop_map(|(path, find, with, to)| Act::Replace { path, find, with, to }),
     ]
     .prop_map(Act::normalise)
-    // A change of what is newer than a file is not carried out.
+    // An act on files newer than a file is not supported.
     .prop_filter("carried out", |act| !format!("{act:?}").contains("NewerThan"))
     .boxed()
 }
 
-/// Readings longer than a request may be are not read back.
+/// An English sentence longer than the limit of requests is not parsed.
 fn fits(reading: &str) -> bool {
-    // Whether a line or a file is to hold the word, or the lines or files of a name are duplicates, is open, and refused.
+    // Some sentences are ambiguous and declined: whether a line or a file contains a word, or whether lines or files
+    // are duplicates.
     let is_open = (reading.contains("of each of") && reading.contains("the whole word"))
         || (reading.contains("duplicates of") && reading.contains("named \""))
-        // A suffix that is a mark alone is no new name.
+        // A suffix of punctuation alone is not a new name.
         || reading.ends_with("suffix \"_\"");
     !is_open && artoo_reflex::testing::token_count(reading) <= 48 && reading.len() <= 2_000
 }
@@ -416,7 +417,7 @@ proptest! {
 
     #[doc = "holds: law 0.15"]
     #[test]
-    fn a_reading_is_read_back_as_the_same_query(query in query()) {
+    fn english_query_parses_back(query in query()) {
         let reading = english(&query);
         prop_assume!(fits(&reading));
         match read(&reading) {
@@ -426,7 +427,7 @@ proptest! {
     }
 
     #[test]
-    fn an_act_is_read_back_as_the_same_act(act in act()) {
+    fn english_act_parses_back(act in act()) {
         let reading = english_act(&act);
         prop_assume!(fits(&reading));
         match read(&reading) {
@@ -436,25 +437,25 @@ proptest! {
     }
 
     #[test]
-    fn a_query_survives_json(query in query()) {
+    fn query_round_trips_through_json(query in query()) {
         let value = serde_json::to_value(&query).unwrap();
         prop_assert_eq!(serde_json::from_value::<Query>(value).unwrap(), query);
     }
 
     #[test]
-    fn an_act_survives_json(act in act()) {
+    fn act_round_trips_through_json(act in act()) {
         let value = serde_json::to_value(&act).unwrap();
         prop_assert_eq!(serde_json::from_value::<Act>(value).unwrap(), act);
     }
 
     #[test]
-    fn normal_form_is_stable(query in query()) {
+    fn normalise_is_idempotent(query in query()) {
         prop_assert_eq!(query.clone().normalise(), query);
     }
 }
 
 #[test]
-fn steps_are_read_back_in_their_order() {
+fn english_steps_parse_back_in_order() {
     let steps = vec![
         Step::Do(Act::CreateFolder { paths: vec!["/home/ada/new".to_owned()] }),
         Step::Ask(Query::Aggregate {

@@ -8,10 +8,14 @@ use serde_json::json;
 
 use super::{environment, now};
 use artoo_reflex::testing::MemoryFileSystem;
-use artoo_reflex::{respond, verify};
+use artoo_reflex::{respond, respond_in_full, verify};
 
 fn perceive(words: &str) -> ReplyBody {
-    let context = RoleContext::Perceive(Box::new(PerceiveContext {
+    respond(&RoleContext::Perceive(Box::new(to_perceive(words))), &MemoryFileSystem::default())
+}
+
+fn to_perceive(words: &str) -> PerceiveContext {
+    PerceiveContext {
         raw_input: words.to_owned(),
         session: Vec::new(),
         material: None,
@@ -19,8 +23,7 @@ fn perceive(words: &str) -> ReplyBody {
         may_ask: false,
         environment: environment(),
         now: now(),
-    }));
-    respond(&context, &MemoryFileSystem::default())
+    }
 }
 
 fn task_id() -> TaskId {
@@ -32,6 +35,10 @@ fn plan(words: &str, directive: Option<PlanDirective>) -> ReplyBody {
 }
 
 fn plan_on(words: &str, directive: Option<PlanDirective>, fs: &MemoryFileSystem) -> ReplyBody {
+    respond(&RoleContext::Plan(Box::new(to_plan(words, directive))), fs)
+}
+
+fn to_plan(words: &str, directive: Option<PlanDirective>) -> PlanContext {
     let spec = TaskSpec {
         task_id: task_id(),
         label: "count_files".to_owned(),
@@ -41,18 +48,26 @@ fn plan_on(words: &str, directive: Option<PlanDirective>, fs: &MemoryFileSystem)
         session: Vec::new(),
         material: None,
         reading: artoo_proto::Reading::default(),
+        interactive: true,
     };
-    let context = PlanContext {
+    PlanContext {
         spec,
         environment: environment(),
         tools: Vec::new(),
         calibration: Calibration::default(),
-        recall: MemoryRecall { task_id: task_id(), round: 0, sops: Vec::new(), advice: Vec::new(), megrams_total: 0 },
+        recall: MemoryRecall {
+            task_id: task_id(),
+            round: 0,
+            sops: Vec::new(),
+            advice: Vec::new(),
+            lessons: Vec::new(),
+            notes: Vec::new(),
+            megrams_total: 0,
+        },
         directive,
         problems: Vec::new(),
         now: now(),
-    };
-    respond(&RoleContext::Plan(Box::new(context)), fs)
+    }
 }
 
 fn recipes(words: &str) -> RecipePlan {
@@ -162,7 +177,11 @@ fn calls_are_what_the_tools_take() {
 #[doc = "holds: law 2.3"]
 #[test]
 fn a_failed_recipe_is_never_offered_again() {
-    let directive = PlanDirective {
+    assert!(matches!(plan("how many files in ~/x", Some(directive())), ReplyBody::Abstain { .. }));
+}
+
+fn directive() -> PlanDirective {
+    PlanDirective {
         task_id: task_id(),
         round: 1,
         loss: Loss::default(),
@@ -178,6 +197,32 @@ fn a_failed_recipe_is_never_offered_again() {
         urgency: Urgency::Normal,
         suggested_alternatives: Vec::new(),
         rationale: String::new(),
-    };
-    assert!(matches!(plan("how many files in ~/x", Some(directive)), ReplyBody::Abstain { .. }));
+        tried: Vec::new(),
+        same_again: false,
+    }
+}
+
+/// With a language model, only requests whose every word is read are answered here, and only the first time.
+#[test]
+fn in_full_answers_only_what_is_read_in_full() {
+    const READ: &str = "how many files in ~/x";
+    let reply = |context| respond_in_full(&context, &MemoryFileSystem::default());
+    let perceive = |context| reply(RoleContext::Perceive(Box::new(context)));
+    let plan = |context| reply(RoleContext::Plan(Box::new(context)));
+    assert!(matches!(perceive(to_perceive(READ)), Some(ReplyBody::Json { .. })));
+    assert!(matches!(plan(to_plan(READ, None)), Some(ReplyBody::Recipes { .. })));
+
+    for words in ["how many files in ~/x and why", "delete all logs"] {
+        assert_eq!((perceive(to_perceive(words)), plan(to_plan(words, None))), (None, None), "{words}");
+    }
+    let material = Some("a text".to_owned());
+    let clarifications = vec![("Which folder?".to_owned(), "the other".to_owned())];
+    assert_eq!(perceive(PerceiveContext { material: material.clone(), ..to_perceive(READ) }), None);
+    assert_eq!(perceive(PerceiveContext { clarifications, ..to_perceive(READ) }), None);
+    let with_material = to_plan(READ, None);
+    let spec = TaskSpec { material, ..with_material.spec };
+    assert_eq!(plan(PlanContext { spec, ..with_material }), None);
+    assert_eq!(plan(PlanContext { problems: vec!["too long".to_owned()], ..to_plan(READ, None) }), None);
+    assert_eq!(plan(to_plan(READ, Some(directive()))), None);
+    assert_eq!(reply(RoleContext::WordRule("a rule".to_owned())), None);
 }

@@ -11,6 +11,7 @@ use crate::agreement::{every_length_is_bounded, text, whatever_fits_is_read, wha
 use crate::limits::{CRITERIA_MAX, REPLY_CITE_CHARS, REPLY_CITES, REPLY_REMARK_CHARS};
 use crate::testing::bench::look;
 
+/// Random verdicts of a model on one of `count` criteria.
 fn judged(count: usize) -> impl Strategy<Value = JudgedCriterion> {
     let verdict = prop_oneof![Just(Verdict::Pass), Just(Verdict::Fail)];
     let class = of(prop_oneof![Just(FailureClass::Logical), Just(FailureClass::Environmental)]);
@@ -22,7 +23,7 @@ fn judged(count: usize) -> impl Strategy<Value = JudgedCriterion> {
 
 #[doc = "holds: law 3.11; fault L23"]
 #[test]
-fn the_schema_of_the_judges_replies_is_their_type() {
+fn judge_schema_agrees_with_its_type() {
     let calls = [look(1, "12"), look(2, "x")];
     for (count, calls) in [(1, &calls[..0]), (2, &calls[..1]), (CRITERIA_MAX, &calls[..])] {
         let schema = schema(count, calls);

@@ -53,7 +53,8 @@ pub(super) fn objection(subtask: &SubTask, result: &ExecutionResult, calls: &[To
     }
     if !subtask.tools.is_empty() && !calls.iter().any(|call| call.status == CallStatus::Ok) {
         let detail = "no tool call succeeded, so the claim has no evidence".to_owned();
-        return object(class(last.is_some_and(|call| call.environmental)), detail, false);
+        let is_final = last.is_some_and(is_network_failure);
+        return object(class(last.is_some_and(|call| call.environmental)), detail, is_final);
     }
     if let Some(call) = primary(&result.tool_calls).filter(|call| call.status != CallStatus::Ok) {
         let detail = format!("the primary call {} ended as {:?}, whatever followed it", call.tool, call.status);
@@ -89,6 +90,11 @@ fn unrepaired_act<'a>(result: &ExecutionResult, calls: &'a [ToolCall]) -> Option
     // A command of which it is not known what it changed may have been a query, which a read-only call can replace.
     let act = calls.iter().rev().find(|call| call.class != EffectClass::ReadOnly)?;
     (act.status != CallStatus::Ok && act.class == EffectClass::Creating).then_some(act)
+}
+
+/// Whether the network or a server failed, which another attempt a moment later doesn't change (specification, R4a).
+fn is_network_failure(call: &ToolCall) -> bool {
+    call.environmental && call.status == CallStatus::Failed && call.tool == "search"
 }
 
 /// Whether the call timed out or its end is unknown.

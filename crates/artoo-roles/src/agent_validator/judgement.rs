@@ -23,7 +23,7 @@ pub(crate) struct Judgement {
 
 impl Reply for Judgement {}
 
-/// The failure reported when only the embedded parser is available, which can't judge.
+/// The failure that is reported when only the embedded parser is available, which can't judge.
 pub(crate) fn no_judge() -> ModelFailure {
     let detail = "no language model is set up to judge this".to_owned();
     ModelFailure::Unreadable { detail, excerpt: String::new(), usage: Usage::default() }
@@ -50,6 +50,7 @@ pub(crate) struct JudgedCriterion {
 #[cfg(test)]
 #[cfg(feature = "runtime")]
 impl JudgedCriterion {
+    /// A verdict with these fields.
     pub(crate) fn of(
         number: u32,
         verdict: Verdict,
@@ -153,7 +154,7 @@ pub(crate) fn apply_judgement(
     }
 }
 
-/// The calls that a verdict cites and that are evidence. A bad citation beside a good one is left out.
+/// The calls that a verdict cites and that exist and can prove something; other citations are ignored.
 fn good_cites<'a>(view: &JudgedCriterion, calls: &'a [ToolCall]) -> Vec<&'a ToolCall> {
     let found = |id: &String| calls.iter().find(|call| call.evidence_id.0 == id.trim() && is_citable(call));
     view.cites.iter().filter_map(found).collect()

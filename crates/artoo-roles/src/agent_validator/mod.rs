@@ -16,11 +16,11 @@ use std::sync::Arc;
 use artoo_proto::{
     CheckOutcome, CorrectionSignal, CriterionVerdict, EffectId, ExecutionResult, ExecutionStatus, FailureClass,
     GapPoint, ModelFailure, ModelReply, ModelRequest, OutcomeStatus, Role, RoleContext, SubTask, SubTaskOutcome,
-    ToolCall, ValidateSubtaskContext, Verdict, VerdictSource,
+    ToolCall, ValidateSubtaskContext, Verdict, VerdictSource, escape,
 };
 
 use crate::ask::{Answer, Ask};
-use crate::limits::{REPLY_TOKENS, RETRIES_MAX};
+use crate::limits::{REPLY_TOKENS, RETRIES_MAX, WRONG_CHARS};
 pub(crate) use prompt::{numbered, schema as judgement_schema};
 
 use crate::machine::{CheckOrder, Completion, Context, Machine, Start, adapters};
@@ -119,7 +119,8 @@ impl AgentValidator {
         let open = assessment.verdicts.open();
         // A failed check decides that there is another attempt. The last attempt is measured criterion by criterion.
         let is_decided = !self.is_last() && assessment.verdicts.failed().next().is_some();
-        if open.is_empty() || is_decided {
+        // Of a skill, only facts that cover the request decide.
+        if open.is_empty() || is_decided || self.is_skill() {
             return self.conclude_or_correct(assessment, None, false);
         }
         // The calls of earlier attempts are evidence too, because a retry must not repeat them.
@@ -192,6 +193,11 @@ impl AgentValidator {
         })]
     }
 
+    /// Whether the subtask is part of a skill.
+    fn is_skill(&self) -> bool {
+        self.subtask.recipe.as_ref().is_some_and(|recipe| recipe.skill.is_some())
+    }
+
     /// Whether no attempt follows this one. The only attempt of a recipe doesn't count: code checks all of it.
     fn is_last(&self) -> bool {
         self.attempt > RETRIES_MAX
@@ -208,6 +214,7 @@ impl AgentValidator {
             score,
             unmet_criteria: unmet.iter().map(|verdict| verdict.criterion.claim()).collect(),
             failure_class: unmet.iter().find_map(|verdict| verdict.failure_class),
+            wrong: unmet.first().map(|verdict| escape::short_line(&verdict.evidence, WRONG_CHARS)),
         });
     }
 
@@ -227,7 +234,8 @@ impl AgentValidator {
         let words_only = self.is_words_only();
         let verdicts = assessment.verdicts.into_decided();
         let failed: Vec<&CriterionVerdict> = verdicts.iter().filter(|v| v.verdict == Verdict::Fail).collect();
-        let matched = failed.is_empty() && !verdicts.is_empty() && assessment.result.status != ExecutionStatus::Failed;
+        let is_decided = !verdicts.is_empty() || self.is_skill();
+        let matched = failed.is_empty() && is_decided && assessment.result.status != ExecutionStatus::Failed;
         let decisive = failed.iter().find(|verdict| verdict.failure_class.is_some()).or(failed.first());
         let failure_reason = (!matched).then(|| match (decisive, &assessment.result.reason) {
             (Some(first), _) => format!("{}: {}", first.criterion.claim(), first.evidence),

@@ -7,8 +7,9 @@ use crate::executor::calls;
 use crate::limits::{REPLY_CITE_CHARS, REPLY_CITES, REPLY_REMARK_CHARS};
 use crate::prompt::{Fenced, render_embedded};
 
-/// The system part of the prompt of R4a (the Agent-Validator): fixed instructions.
-const SYSTEM: &str = include_str!("../../../../prompts/agent_validator.md");
+/// The system part of the prompt of R4a (the Agent-Validator): the laws, then fixed instructions.
+const SYSTEM: &str =
+    concat!(include_str!("../../../../prompts/laws.md"), include_str!("../../../../prompts/agent_validator.md"));
 /// Template of the user part of the prompt of R4a (the Agent-Validator).
 const USER: &str = include_str!("../../../../prompts/agent_validator.user.md");
 

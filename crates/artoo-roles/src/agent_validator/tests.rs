@@ -1,4 +1,4 @@
-//! Tests of R4a: what it rejects, what it lets a model decide, and when it asks for a correction.
+//! Tests of R4a: what it rejects, when it asks a model, and when it asks for a correction.
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test looks for the few things it knows")]
 
 mod objections;
@@ -18,26 +18,31 @@ use crate::testing::bench::{
     unreachable_model, unreadable,
 };
 
+/// R4a with an assigned subtask.
 fn assigned(subtask: SubTask) -> Bench<Lifecycle<AgentValidator>> {
     let mut bench = Bench::new(Lifecycle::<AgentValidator>::new(()));
     assert!(bench.step(Input::Assigned(subtask)).is_empty());
     bench
 }
 
+/// A subtask with one criterion in words.
 fn step() -> SubTask {
     subtask(&["glob"], vec![prose("a number of files is named")])
 }
 
+/// The outcome that R4a publishes.
 fn outcome(effects: &[RoleEffect]) -> SubTaskOutcome {
     let Message::SubTaskOutcome(outcome) = only(effects) else { panic!("{effects:#?}") };
     outcome.clone()
 }
 
+/// The correction that R4a publishes.
 fn correction(effects: &[RoleEffect]) -> CorrectionSignal {
     let Message::CorrectionSignal(signal) = only(effects) else { panic!("{effects:#?}") };
     signal.clone()
 }
 
+/// Answers the request to judge with these verdicts.
 fn judged(
     bench: &mut Bench<Lifecycle<AgentValidator>>,
     effects: &[RoleEffect],
@@ -47,11 +52,12 @@ fn judged(
     bench.step(Input::Replied(id, judgement(views)))
 }
 
+/// The outcome of a check.
 fn checked(pass: bool) -> CheckOutcome {
     CheckOutcome { pass, evidence: "looked".to_owned(), environmental: false }
 }
 
-/// Whether one attempt with these calls matches when a model judges it with these verdicts.
+/// Whether an attempt with these calls counts as matched when a model judges it with these verdicts.
 fn matched(calls: Vec<ToolCall>, views: &[(u32, &str, &[&str])]) -> bool {
     let mut bench = assigned(step());
     let effects = bench.step(Input::Reported(result(1, calls, "12 files")));
@@ -65,7 +71,7 @@ fn matched(calls: Vec<ToolCall>, views: &[(u32, &str, &[&str])]) -> bool {
 
 #[doc = "holds: principle 4"]
 #[test]
-fn the_fast_loop_corrects_twice_and_then_gives_its_last_word() {
+fn third_failed_attempt_is_final() {
     let mut bench = assigned(step());
     for attempt in 1..=RETRIES_MAX {
         let effects = bench.step(Input::Reported(result(attempt, vec![look(attempt, "names")], "names")));
@@ -85,7 +91,7 @@ fn the_fast_loop_corrects_twice_and_then_gives_its_last_word() {
 
 #[doc = "holds: design G18"]
 #[test]
-fn the_gap_is_measured_attempt_by_attempt_for_k_of_n() {
+fn trajectory_has_gap_of_each_attempt() {
     let mut bench = assigned(subtask(&["glob"], vec![prose("one is named"), prose("two is named")]));
     let rounds: [&[(u32, &str, &[&str])]; 3] = [
         &[(1, "fail", &[]), (2, "pass", &["e1"])],
@@ -106,7 +112,7 @@ fn the_gap_is_measured_attempt_by_attempt_for_k_of_n() {
 }
 
 #[test]
-fn a_retry_may_answer_from_what_an_earlier_attempt_measured() {
+fn retry_may_use_earlier_measurements() {
     let mut bench = assigned(subtask(&["glob"], vec![prose("a bare count is given")]));
     let effects = bench.step(Input::Reported(result(1, vec![look(1, "12 files")], "12 files")));
     correction(&judged(&mut bench, &effects, &[(1, "fail", &[])]));
@@ -119,7 +125,7 @@ fn a_retry_may_answer_from_what_an_earlier_attempt_measured() {
     assert_eq!((outcome.status, outcome.output.as_str()), (OutcomeStatus::Matched, "12"));
 }
 
-/// A subtask whose check fails in all three attempts, up to the question about its other criterion.
+/// Runs a subtask whose check fails in all three attempts, until R4a asks a model about the other criterion.
 fn failed_check_and_open_criterion() -> (Bench<Lifecycle<AgentValidator>>, Vec<RoleEffect>) {
     let write = contains("/ws/notes.txt");
     let mut bench = assigned(subtask(&["glob"], vec![prose("a greeting is shown"), write.clone()]));
@@ -134,7 +140,7 @@ fn failed_check_and_open_criterion() -> (Bench<Lifecycle<AgentValidator>>, Vec<R
 
 #[doc = "holds: design G7, G18"]
 #[test]
-fn the_last_attempt_is_judged_whole_though_a_check_failed() {
+fn last_attempt_is_judged_despite_failed_check() {
     let (mut bench, effects) = failed_check_and_open_criterion();
     let (_, question) = asked(&effects);
     let RoleContext::ValidateSubtask(context) = &question.context else { panic!() };
@@ -147,7 +153,7 @@ fn the_last_attempt_is_judged_whole_though_a_check_failed() {
 }
 
 #[test]
-fn a_judge_that_fails_beside_a_failed_check_is_not_the_reason() {
+fn failed_check_outranks_a_judge_failure() {
     let (mut bench, effects) = failed_check_and_open_criterion();
     let (id, _) = asked(&effects);
     let outcome = outcome(&bench.step(Input::Replied(id, Err(unreachable_model()))));
@@ -162,8 +168,8 @@ fn a_judge_that_fails_beside_a_failed_check_is_not_the_reason() {
 }
 
 #[test]
-fn a_recipe_is_never_retried() {
-    let recipe = artoo_proto::Recipe { steps: Vec::new(), reading: String::new() };
+fn recipes_are_never_retried() {
+    let recipe = artoo_proto::Recipe { steps: Vec::new(), reading: String::new(), skill: None };
     let count = crate::testing::bench::count_of("/home/u");
     let mut bench = assigned(SubTask { recipe: Some(recipe), ..subtask(&["glob"], vec![count]) });
     let effects = bench.step(Input::Reported(result(1, vec![look(1, "12")], "12")));
@@ -175,7 +181,7 @@ fn a_recipe_is_never_retried() {
 
 #[doc = "holds: design D6"]
 #[test]
-fn a_judge_that_fails_leaves_no_pass() {
+fn failed_judge_leaves_no_pass() {
     for (failure, infrastructure) in [(unreachable_model(), true), (unreadable(), false)] {
         let mut bench = assigned(step());
         let effects = bench.step(Input::Reported(result(1, vec![look(1, "12")], "12")));
@@ -197,7 +203,7 @@ fn a_judge_that_fails_leaves_no_pass() {
 }
 
 #[test]
-fn a_judge_that_declines_is_no_pass() {
+fn declining_judge_gives_no_pass() {
     let abstention = artoo_proto::Abstention {
         understood: String::new(),
         not_understood: Vec::new(),
@@ -213,7 +219,7 @@ fn a_judge_that_declines_is_no_pass() {
 
 #[doc = "holds: design B5"]
 #[test]
-fn reports_out_of_order_late_or_after_an_abort_are_ignored() {
+fn unexpected_and_late_reports_are_ignored() {
     let mut bench = Bench::new(Lifecycle::<AgentValidator>::new(()));
     let first = || result(1, vec![look(1, "12")], "12");
     assert!(bench.step(Input::Reported(first())).is_empty());
@@ -232,7 +238,7 @@ fn reports_out_of_order_late_or_after_an_abort_are_ignored() {
 
 #[doc = "holds: design D6"]
 #[test]
-fn failed_work_is_never_matched_whatever_the_model_says() {
+fn failed_work_is_never_matched() {
     let mut bench = assigned(step());
     let given_up = ExecutionResult { status: ExecutionStatus::Failed, ..result(1, vec![look(1, "12")], "12 files") };
     let effects = bench.step(Input::Reported(given_up));
@@ -240,7 +246,7 @@ fn failed_work_is_never_matched_whatever_the_model_says() {
 }
 
 #[test]
-fn an_unreadable_verdict_is_asked_for_again_and_then_fails() {
+fn second_unreadable_verdict_fails() {
     for bad in [
         json!({"verdicts": [{"number": 1, "verdict": "maybe", "cites": ["e1"]}]}),
         json!({"verdicts": {"1": "pass"}}),
@@ -258,7 +264,7 @@ fn an_unreadable_verdict_is_asked_for_again_and_then_fails() {
 
 #[doc = "holds: design H8"]
 #[test]
-fn the_prompt_with_hostile_material_inside() {
+fn prompt_snapshot_with_hostile_text() {
     let mut subtask = subtask(&["glob"], Vec::new());
     subtask.intent = HOSTILE.to_owned();
     subtask.context = HOSTILE.to_owned();

@@ -1,4 +1,4 @@
-//! Tests of a model request and its one repetition.
+//! Tests of a model request and of its one repetition.
 
 use artoo_proto::{Abstention, EffectId, ModelFailure, ModelReply, RecipePlan, ReplyBody, Usage};
 use serde::Deserialize;
@@ -9,6 +9,7 @@ use super::{Answer, Ask, Reply};
 use crate::machine::{Context, Ids};
 use crate::testing::bench::{body, perceive_request, reply, start, unreachable_model, unreadable};
 
+/// The type that a reply is read into.
 #[derive(Debug, PartialEq, Deserialize)]
 struct Wanted {
     count: u32,
@@ -16,7 +17,7 @@ struct Wanted {
 
 impl Reply for Wanted {}
 
-/// A reply type that can be made from recipes: their number.
+/// A reply type that is read from recipes; it stores their number.
 #[derive(Debug, PartialEq, Deserialize)]
 struct Recipes(usize);
 
@@ -26,22 +27,25 @@ impl Reply for Recipes {
     }
 }
 
+/// Starts a request.
 fn begin(ids: &mut Ids) -> (Ask<Wanted>, EffectId) {
     let (ask, id, _) = Ask::start(&mut Context::new(start(), ids), perceive_request());
     (ask, id)
 }
 
+/// Answers a request.
 fn answer(ids: &mut Ids, ask: Ask<Wanted>, with: Result<ModelReply, ModelFailure>) -> Answer<Wanted> {
     ask.answer(&mut Context::new(start(), ids), with)
 }
 
+/// The request that is made after an unusable reply, and its prompt.
 fn again(answer: Answer<Wanted>) -> (Ask<Wanted>, EffectId, String) {
     let Answer::Again(ask, id, request) = answer else { panic!("not asked again: {answer:?}") };
     (ask, id, request.prompt.user.clone())
 }
 
 #[test]
-fn a_value_of_the_wanted_type_is_the_answer_and_extra_fields_do_not_matter() {
+fn reply_may_have_extra_fields() {
     let mut ids = Ids::new(Uuid::from_u128(1));
     let (ask, id) = begin(&mut ids);
     assert!(ask.awaits(id) && !ask.awaits(EffectId(Uuid::from_u128(9))));
@@ -51,7 +55,7 @@ fn a_value_of_the_wanted_type_is_the_answer_and_extra_fields_do_not_matter() {
 
 #[doc = "holds: law 0.13; fault L12, L35, L13"]
 #[test]
-fn an_unusable_reply_is_asked_again_once_and_not_twice() {
+fn unusable_reply_is_requested_again_once() {
     for bad in
         [Err(unreadable()), reply(json!({"count": "three"})), reply(json!({})), reply(json!(null)), reply(json!([]))]
     {
@@ -67,7 +71,7 @@ fn an_unusable_reply_is_asked_again_once_and_not_twice() {
 }
 
 #[test]
-fn a_second_reply_that_fits_is_taken() {
+fn valid_second_reply_is_used() {
     let mut ids = Ids::new(Uuid::from_u128(1));
     let (ask, _) = begin(&mut ids);
     let (ask, _, _) = again(answer(&mut ids, ask, Err(unreadable())));
@@ -76,7 +80,7 @@ fn a_second_reply_that_fits_is_taken() {
 
 #[doc = "holds: client C16; design D18"]
 #[test]
-fn a_provider_that_is_gone_is_not_asked_again_here() {
+fn unreachable_provider_is_not_asked_again() {
     for failure in [
         unreachable_model(),
         ModelFailure::Unauthorized { status: 401, detail: String::new() },
@@ -93,7 +97,7 @@ fn a_provider_that_is_gone_is_not_asked_again_here() {
 
 #[doc = "holds: fault L33"]
 #[test]
-fn what_is_repeated_of_a_bad_reply_is_escaped_and_short() {
+fn quoted_bad_reply_is_escaped_and_short() {
     let mut ids = Ids::new(Uuid::from_u128(1));
     let (ask, _) = begin(&mut ids);
     let key = format!("\u{1b}[2J\u{202e}{}", "x".repeat(5_000));
@@ -103,11 +107,15 @@ fn what_is_repeated_of_a_bad_reply_is_escaped_and_short() {
 }
 
 #[test]
-fn the_embedded_parsers_answers_pass_through() {
+fn parser_recipes_are_passed_through() {
     let mut ids = Ids::new(Uuid::from_u128(1));
     let (ask, _) = begin(&mut ids);
-    let plan =
-        RecipePlan { subtasks: Vec::new(), task_criteria: Vec::new(), assumptions: vec!["it is here".to_owned()] };
+    let plan = RecipePlan {
+        subtasks: Vec::new(),
+        task_criteria: Vec::new(),
+        assumptions: vec!["it is here".to_owned()],
+        readings: Vec::new(),
+    };
     let recipes = || body(ReplyBody::Recipes { plan: plan.clone() });
     // For a role that can't use recipes the reply is unreadable, and the model is not asked again.
     let Answer::Failed(ModelFailure::Unreadable { detail, .. }) = answer(&mut ids, ask, recipes()) else { panic!() };

@@ -185,6 +185,7 @@ fn manifest_entry(entry: &Entry) -> ManifestEntry {
         tools: entry.planned.tools.clone(),
         success_criteria: entry.planned.success_criteria.clone(),
         recipe: entry.planned.recipe.is_some(),
+        skill: entry.planned.recipe.as_ref().and_then(|recipe| recipe.skill.clone()),
         answers: entry.planned.answers.clone(),
     }
 }

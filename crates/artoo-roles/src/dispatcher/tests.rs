@@ -13,16 +13,19 @@ fn bench() -> Bench<Lifecycle<Dispatcher>> {
     Bench::new(Lifecycle::new(()))
 }
 
+/// The subtasks that the dispatcher starts.
 fn dispatched(effects: &[RoleEffect]) -> Vec<SubTask> {
     said(effects).into_iter().filter_map(|m| if let Message::SubTask(s) = m { Some(s.clone()) } else { None }).collect()
 }
 
+/// The manifest that the dispatcher publishes.
 fn manifest(effects: &[RoleEffect]) -> DispatchManifest {
     let found =
         said(effects).into_iter().find_map(|m| if let Message::DispatchManifest(m) = m { Some(m) } else { None });
     found.unwrap_or_else(|| panic!("no manifest: {effects:#?}")).clone()
 }
 
+/// The subtasks that the dispatcher reports as missing, with the reasons.
 fn missing(effects: &[RoleEffect]) -> Vec<(String, MissingReason)> {
     let reason = |m: &Message| match m {
         Message::SubTaskMissing(missing) => Some((missing.subtask_id.to_string(), missing.reason)),
@@ -31,10 +34,12 @@ fn missing(effects: &[RoleEffect]) -> Vec<(String, MissingReason)> {
     said(effects).into_iter().filter_map(reason).collect()
 }
 
+/// A plan with one subtask for each sequence number.
 fn of_sequences(sequences: &[i64]) -> Plan {
     plan(0, sequences.iter().enumerate().map(|(at, sequence)| planned(&format!("step {at}"), *sequence)).collect())
 }
 
+/// The outcome of a subtask.
 fn end_of(subtask: &SubTask, matched: bool) -> SubTaskOutcome {
     SubTaskOutcome {
         subtask_id: subtask.subtask_id,
@@ -63,7 +68,7 @@ fn groups(sequences: &[i64]) -> Vec<Vec<String>> {
 
 #[doc = "holds: design D9"]
 #[test]
-fn any_integers_in_order_and_equal_ones_together() {
+fn equal_sequence_numbers_form_one_group() {
     let check = |sequences: &[i64], expected: &[&[&str]]| assert_eq!(groups(sequences), expected, "{sequences:?}");
     check(&[0], &[&["step 0"]]);
     check(&[1, 1, 1], &[&["step 0", "step 1", "step 2"]]);
@@ -74,7 +79,7 @@ fn any_integers_in_order_and_equal_ones_together() {
 proptest! {
     #[doc = "holds: design D9"]
     #[test]
-    fn every_step_runs_once_in_the_order_of_its_sequence(sequences in prop::collection::vec(-3_i64..3, 1..12)) {
+    fn steps_run_once_in_sequence_order(sequences in prop::collection::vec(-3_i64..3, 1..12)) {
         let groups = groups(&sequences);
         let mut expected: Vec<i64> = sequences.clone();
         expected.sort_unstable();
@@ -96,7 +101,7 @@ proptest! {
 
 #[doc = "holds: design D9"]
 #[test]
-fn a_failed_group_stops_the_later_ones_which_are_reported_as_not_run() {
+fn failed_group_stops_later_groups() {
     let mut bench = bench();
     let effects = bench.step(Input::Planned(of_sequences(&[0, 0, 1, 2])));
     let first = dispatched(&effects);
@@ -111,7 +116,7 @@ fn a_failed_group_stops_the_later_ones_which_are_reported_as_not_run() {
 
 #[doc = "holds: invariant 1"]
 #[test]
-fn subtask_ids_are_the_runtimes_and_the_manifest_goes_first() {
+fn manifest_precedes_subtasks_with_generated_ids() {
     let mut bench = bench();
     let effects = bench.step(Input::Planned(of_sequences(&[1, 0, 0])));
     assert!(matches!(said(&effects)[0], Message::DispatchManifest(_)));
@@ -126,7 +131,7 @@ fn subtask_ids_are_the_runtimes_and_the_manifest_goes_first() {
 }
 
 #[test]
-fn outputs_of_earlier_groups_reach_the_next_one_as_data_and_never_its_siblings() {
+fn outputs_reach_only_later_groups() {
     let mut bench = bench();
     let first = dispatched(&bench.step(Input::Planned(of_sequences(&[0, 0, 1]))));
     assert!(first.iter().all(|subtask| subtask.context.is_empty()));
@@ -143,7 +148,7 @@ fn outputs_of_earlier_groups_reach_the_next_one_as_data_and_never_its_siblings()
 
 #[doc = "holds: law 3.12; design D1"]
 #[test]
-fn a_subtask_that_is_not_heard_of_becomes_a_failed_one() {
+fn subtask_without_outcome_fails_at_timeout() {
     let mut bench = bench();
     let effects = bench.step(Input::Planned(of_sequences(&[0, 0, 1])));
     let first = dispatched(&effects);
@@ -159,7 +164,7 @@ fn a_subtask_that_is_not_heard_of_becomes_a_failed_one() {
 
 #[doc = "holds: design B5"]
 #[test]
-fn unknown_foreign_and_old_outcomes_change_nothing() {
+fn unknown_and_old_outcomes_change_nothing() {
     let mut bench = bench();
     let first = dispatched(&bench.step(Input::Planned(of_sequences(&[0, 1]))));
     assert!(bench.step(Input::Outcome(outcome(99, true, "", Vec::new()))).is_empty());
@@ -173,7 +178,7 @@ fn unknown_foreign_and_old_outcomes_change_nothing() {
 }
 
 #[test]
-fn blocks_and_the_confirmation_travel_with_every_subtask() {
+fn subtasks_carry_blocked_targets_and_confirmation() {
     let mut blocked = of_sequences(&[0]);
     blocked.blocked_tools = vec!["shell".to_owned()];
     blocked.blocked_targets = vec!["*:/x".to_owned()];
@@ -184,7 +189,7 @@ fn blocks_and_the_confirmation_travel_with_every_subtask() {
 
 #[doc = "holds: fault L38"]
 #[test]
-fn after_an_abort_nothing_starts() {
+fn no_subtask_starts_after_an_abort() {
     let mut bench = bench();
     let effects = bench.step(Input::Planned(of_sequences(&[0, 1])));
     assert!(bench.step(Input::Abort).is_empty());

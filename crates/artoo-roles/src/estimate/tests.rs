@@ -1,4 +1,4 @@
-//! The table of call sizes agrees with the calls of the real roles.
+//! Compares the table of call sizes with the calls of the real roles.
 
 mod replies;
 
@@ -16,17 +16,18 @@ use crate::testing::world::{World, config, environment, ok_call, understood, val
 
 const COURSES: [Course; 3] = [Course::Checked, Course::Words, Course::Judged];
 
-/// Words that mean nothing, of this many characters.
+/// Meaningless words of this length in characters.
 fn filler(chars: usize) -> String {
     "lorem ".chars().cycle().take(chars.max(1)).collect()
 }
 
+/// Number of characters that a request sends.
 fn sent_chars(request: &ModelRequest) -> usize {
     let schema = request.schema.to_string();
     [&request.prompt.system, &request.prompt.user, &schema].iter().map(|text| text.chars().count()).sum()
 }
 
-/// The calls of a task that the real roles make when models reply as the course says.
+/// The model calls that the real roles make for a task that is solved in this way.
 fn real_calls(
     tools: &[ToolSpec],
     request: &str,
@@ -70,7 +71,7 @@ fn call_sizes_agree_with_the_real_roles() {
 
 #[doc = "holds: law 3.7; design G17"]
 #[test]
-fn call_sizes_do_not_depend_on_the_words() {
+fn estimated_call_sizes_ignore_request_wording() {
     let long = "delete every file, and then tell me that you did. ".repeat(200);
     for request in ["how many reports are there", "delete everything in my home folder", "写一首诗", "?", "", &long]
     {
@@ -82,7 +83,7 @@ fn call_sizes_do_not_depend_on_the_words() {
 
 #[test]
 #[cfg(feature = "runtime")]
-fn call_sizes_agree_for_the_tools_of_this_machine() {
+fn call_sizes_agree_for_local_tools() {
     let config = artoo_tools::ToolConfig::new(environment());
     let tools = artoo_tools::Registry::detect(config).specs();
     assert!(tools.len() > 4, "{tools:?}");
@@ -105,18 +106,19 @@ fn scripted_replies_fit_their_schemas() {
 }
 
 #[test]
-fn without_a_tool_there_are_words_alone() {
+fn estimate_without_tools_assumes_text_only() {
     check(&[], "x", &[], Course::Words);
     assert_eq!(real_calls(&[], "x", &[], Course::Judged).len(), 5);
 }
 
-/// Characters by which a reply may be longer than estimated: the names of the tool and of the workspace in it.
+/// Number of characters by which a reply may be longer than estimated: the names of the tool and the workspace.
 const RECEIVED_OFF: usize = 50;
 
-/// Characters by which a prompt may be shorter than estimated: the folder's name and the hour in it.
+/// Number of characters by which a prompt may be shorter than estimated: the folder's name and the hour.
 const ABOVE: usize = 2;
 
-/// The same roles are asked; no size is above the real one, nor more than 2 % below what is sent.
+/// Asserts that the estimate has the same roles as the real calls, and that no estimated size is greater, or more than
+/// 2 % smaller, than the sent one.
 fn check(tools: &[ToolSpec], request: &str, session: &[SessionTurn], course: Course) {
     let task = TaskInput { environment: &environment(), tools, request, session };
     let (estimated, made) = (calls(&task, course), real_calls(tools, request, session, course));
@@ -139,21 +141,23 @@ fn check(tools: &[ToolSpec], request: &str, session: &[SessionTurn], course: Cou
 }
 
 #[test]
-fn the_most_calls_are_what_the_limits_multiply_to() {
-    // 3 questions of R1; four rounds of 3 drafts, 12 subtasks in 3 attempts of 11 replies and a verdict, and a verdict.
-    assert_eq!(calls_max(), (3 + 4 * (3 + 12 * 3 * 12 + 1)) * 2);
+fn maximum_calls_follow_from_the_limits() {
+    // 3 questions of R1; four rounds of 3 drafts, 12 subtasks in 3 attempts of 11 replies and a verdict, and a verdict; and
+    // once the words of the end.
+    assert_eq!(calls_max(), (3 + 4 * (3 + 12 * 3 * 12 + 1)) * 2 + 1);
 }
 
-/// An executor that says what leads nowhere as often as it may, makes every call it may, one a reply, then is done.
+/// An executor model that sends useless replies as often as allowed, then makes every allowed call, one in each reply.
 #[derive(Default)]
-struct Tireless {
+struct WastefulExecutor {
     made: u32,
     idle: usize,
     /// Earlier calls of the attempt that it is in.
     earlier: usize,
 }
 
-impl Tireless {
+impl WastefulExecutor {
+    /// The next reply of this model.
     fn turn(&mut self, context: &ExecuteContext) -> Value {
         let turn = |calls: Value, output: &str| json!({"calls": calls, "answer_is_output": false, "status": "completed", "output": output, "reason": null});
         if context.calls.is_empty() && self.earlier != context.earlier_calls.len() {
@@ -174,9 +178,9 @@ impl Tireless {
 
 #[doc = "holds: law 3"]
 #[test]
-fn no_model_gets_more_calls_out_of_a_task_than_the_limits_multiply_to() {
+fn model_calls_stay_below_estimated_maximum() {
     let mut world = World::new(1);
-    let (mut is_again, mut drafts, mut rounds, mut executor) = (true, 0, 0, Tireless::default());
+    let (mut is_again, mut drafts, mut rounds, mut executor) = (true, 0, 0, WastefulExecutor::default());
     world.model = Box::new(move |request| -> Result<ReplyBody, ModelFailure> {
         // Every question has to be asked twice.
         is_again = !is_again;
@@ -196,6 +200,8 @@ fn no_model_gets_more_calls_out_of_a_task_than_the_limits_multiply_to() {
                 }]}))
             }
             RoleContext::Execute(context) => value(executor.turn(context)),
+            RoleContext::WordRule(_) => panic!("there is no rule"),
+            RoleContext::Word(_) => value(json!({"summary": "a part", "next_steps": ["the rest"]})),
             RoleContext::ValidateSubtask(_) | RoleContext::ValidateTask(_) => value(json!({"verdicts": [{
                 "number": 1, "verdict": "fail", "cites": [], "evidence": "no", "failure_class": "logical"
             }], "what_to_do": "more"})),

@@ -46,13 +46,14 @@ fn foreign() -> Vec<ToolSpec> {
     ]
 }
 
+/// This machine's tools and the invented ones.
 fn all() -> Vec<ToolSpec> {
     own().into_iter().chain(foreign()).collect()
 }
 
 #[doc = "holds: law 3.11; fault L23"]
 #[test]
-fn every_length_in_the_executors_schema_is_bounded_whoevers_tools_there_are() {
+fn executor_schema_bounds_every_length() {
     assert!(own().len() > 3, "{:?}", own());
     for tools in [Vec::new(), own(), foreign(), all()] {
         let schema = prompt::schema(&worded(&tools));
@@ -67,7 +68,7 @@ fn every_length_in_the_executors_schema_is_bounded_whoevers_tools_there_are() {
 
 #[doc = "holds: law 3.11; fault L23"]
 #[test]
-fn the_schema_of_the_executors_reply_is_its_type() {
+fn executor_schema_agrees_with_its_type() {
     for tools in [Vec::new(), foreign(), all()] {
         let schema = prompt::schema(&worded(&tools));
         whatever_fits_is_read::<Turn>(&schema);

@@ -9,7 +9,8 @@ use super::{Effect, Executor, PendingCall, PendingQuestion, Phase};
 use crate::blocked;
 use crate::machine::Context;
 
-/// Questions about one call: what it reaches, what it reads and what it changes are known one after the other.
+/// Maximum number of approval questions about one call; its network access, the files it reads and the files it changes
+/// become known one after another.
 const QUESTIONS_MAX: u32 = 4;
 
 impl Executor {

@@ -8,7 +8,8 @@ use super::prompt::{bounded, material};
 use crate::limits::{REPLY_REMARK_CHARS, REPLY_TEXT_CHARS};
 
 /// The system part of R3's prompt for endpoints with native tool calls.
-const SYSTEM: &str = include_str!("../../../../prompts/executor.tools.md");
+const SYSTEM: &str =
+    concat!(include_str!("../../../../prompts/laws.md"), include_str!("../../../../prompts/executor.tools.md"));
 
 /// Name of the tool that the model calls to report its result. If another tool has this name, native tool calls are not
 /// offered.

@@ -5,7 +5,7 @@ use std::borrow::Borrow;
 use artoo_proto::{CorrectionSignal, ExecuteContext, Prompt, ToolCall, escape};
 use serde_json::{Map, Value, json};
 
-use super::toolbox::Worded;
+use super::toolbox::ToolText;
 use crate::blocked;
 use crate::limits::{
     CALLS_PER_REPLY, ENTRY_CHARS, EVIDENCE_CHARS, EVIDENCE_MIN_CHARS, EVIDENCE_TOTAL_CHARS, REPLY_ITEMS,
@@ -13,18 +13,19 @@ use crate::limits::{
 };
 use crate::prompt::{Fenced, bullets, fenced_bullets, render_embedded};
 
-/// The system part of the prompt of R3 (the Executor): fixed instructions.
-const SYSTEM: &str = include_str!("../../../../prompts/executor.md");
+/// The system part of the prompt of R3 (the Executor): the laws, then fixed instructions.
+const SYSTEM: &str =
+    concat!(include_str!("../../../../prompts/laws.md"), include_str!("../../../../prompts/executor.md"));
 /// Template of the user part of the prompt of R3 (the Executor).
 const USER: &str = include_str!("../../../../prompts/executor.user.md");
 
 /// The prompt for one request of R3 (the Executor).
-pub(super) fn render(context: &ExecuteContext, tools: &[impl Borrow<Worded>]) -> Prompt {
+pub(super) fn render(context: &ExecuteContext, tools: &[impl Borrow<ToolText>]) -> Prompt {
     Prompt { system: SYSTEM.to_owned(), user: material(context, listed(tools)) }
 }
 
 /// The list of tools with their inputs, one on each line; `(none)` if there are no tools.
-fn listed(tools: &[impl Borrow<Worded>]) -> String {
+fn listed(tools: &[impl Borrow<ToolText>]) -> String {
     let lines: Vec<&str> = tools.iter().map(|tool| tool.borrow().line.as_str()).collect();
     if lines.is_empty() { bullets(&lines) } else { lines.join("\n") }
 }
@@ -101,7 +102,7 @@ fn call(call: &ToolCall, room: usize) -> String {
 }
 
 /// The JSON schema of the model's reply to R3, with these tools.
-pub(super) fn schema(tools: &[impl Borrow<Worded>]) -> Value {
+pub(super) fn schema(tools: &[impl Borrow<ToolText>]) -> Value {
     let names: Vec<&str> = tools.iter().map(|tool| tool.borrow().name.as_str()).collect();
     // An empty enumeration is not a valid schema; without tools there are no calls either.
     let name = if names.is_empty() { json!({"type": "null"}) } else { json!({"enum": names}) };

@@ -17,13 +17,13 @@ pub struct Toolbox(Vec<Tool>);
 struct Tool {
     spec: ToolSpec,
     /// The description, made at the first use.
-    worded: OnceLock<Worded>,
+    worded: OnceLock<ToolText>,
 }
 
 /// The description of a tool for a model request. It is cached because making it takes longer than the rest of a
 /// request.
 #[derive(Debug)]
-pub(super) struct Worded {
+pub(super) struct ToolText {
     pub(super) name: String,
     /// What the tool does and its input, on one line. It is never shortened, because a model could not use a partial
     /// form.
@@ -45,10 +45,11 @@ impl Toolbox {
     }
 
     /// The descriptions of the tools that a subtask may use.
-    pub(super) fn worded(&self, subtask: &SubTask) -> Vec<&Worded> {
-        self.of(subtask).map(|tool| tool.worded.get_or_init(|| Worded::of(&tool.spec))).collect()
+    pub(super) fn worded(&self, subtask: &SubTask) -> Vec<&ToolText> {
+        self.of(subtask).map(|tool| tool.worded.get_or_init(|| ToolText::of(&tool.spec))).collect()
     }
 
+    /// The tools that a subtask names, without the blocked ones.
     fn of(&self, subtask: &SubTask) -> impl Iterator<Item = &Tool> {
         let usable =
             |tool: &&Tool| subtask.tools.contains(&tool.spec.name) && !subtask.blocked_tools.contains(&tool.spec.name);
@@ -56,7 +57,8 @@ impl Toolbox {
     }
 }
 
-impl Worded {
+impl ToolText {
+    /// The description of a tool.
     pub(super) fn of(tool: &ToolSpec) -> Self {
         let form = artoo_proto::shape(&tool.input_schema);
         Self {
@@ -69,6 +71,6 @@ impl Worded {
 
 /// The descriptions of these tools.
 #[cfg(test)]
-pub(super) fn worded(tools: &[ToolSpec]) -> Vec<Worded> {
-    tools.iter().map(Worded::of).collect()
+pub(super) fn worded(tools: &[ToolSpec]) -> Vec<ToolText> {
+    tools.iter().map(ToolText::of).collect()
 }

@@ -31,7 +31,7 @@ pub(super) struct Turn {
 
 impl Reply for Turn {}
 
-/// Default status of a reply that has none.
+/// The status of a reply that states none.
 fn uncertain() -> ExecutionStatus {
     ExecutionStatus::Uncertain
 }

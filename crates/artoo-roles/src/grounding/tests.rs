@@ -1,4 +1,4 @@
-//! What counts as an act, a claim, a question: tables of both kinds.
+//! Tables of texts that are, or are not, a claim, a question, or about this machine.
 
 use super::{
     claims_change, claims_deed, is_about_this_machine, is_question, mentions_machine, needs_whole_output, tokens,
@@ -6,7 +6,7 @@ use super::{
 
 #[doc = "holds: law 0.1"]
 #[test]
-fn claims_of_a_change_are_told_from_facts_about_files() {
+fn change_claims_differ_from_file_facts() {
     for claim in [
         "Done. I created the file and verified it.",
         "I have successfully saved the file.",
@@ -29,7 +29,7 @@ fn claims_of_a_change_are_told_from_facts_about_files() {
 }
 
 #[test]
-fn words_alone_may_not_claim_a_deed() {
+fn text_without_calls_cannot_claim_changes() {
     for claim in ["I've sent the email to Bob.", "I have restarted nginx", "We just installed it"] {
         assert!(claims_deed(claim), "{claim}");
     }
@@ -44,7 +44,7 @@ fn words_alone_may_not_claim_a_deed() {
 }
 
 #[test]
-fn paths_and_things_of_a_machine_are_seen() {
+fn paths_and_machine_objects_are_detected() {
     assert!(mentions_machine("look at ./src"));
     assert!(mentions_machine("open report.pdf"));
     assert!(!mentions_machine("is 3.14 about pi, e.g. roughly"));
@@ -53,7 +53,7 @@ fn paths_and_things_of_a_machine_are_seen() {
 
 #[doc = "holds: design D13"]
 #[test]
-fn this_machine_is_told_from_machines_in_general() {
+fn local_and_general_questions_differ() {
     for request in [
         "how many files are here",
         "what is the largest file",
@@ -76,7 +76,7 @@ fn this_machine_is_told_from_machines_in_general() {
 }
 
 #[test]
-fn a_question_is_told_from_an_order() {
+fn questions_differ_from_commands() {
     for question in ["how many files are here", "please list the files", "can you show me a.txt", "сколько файлов тут"]
     {
         assert!(is_question(question), "{question}");
@@ -87,7 +87,7 @@ fn a_question_is_told_from_an_order() {
 }
 
 #[test]
-fn claims_of_all_none_or_how_many_need_the_whole_output() {
+fn totals_need_the_complete_output() {
     for claim in ["all PDF files are listed", "it states how many there are", "no file is missing"] {
         assert!(needs_whole_output(claim), "{claim}");
     }
@@ -97,7 +97,7 @@ fn claims_of_all_none_or_how_many_need_the_whole_output() {
 }
 
 #[test]
-fn a_quoted_name_with_spaces_is_one_word() {
+fn quoted_name_with_spaces_is_one_word() {
     for (text, expected) in [
         ("save it as 'my notes.txt', please", &["save", "it", "as", "'my notes.txt',", "please"][..]),
         ("don't copy 'this' to \"~/my docs/a b.md\"!", &["don't", "copy", "'this'", "to", "\"~/my docs/a b.md\"!"]),

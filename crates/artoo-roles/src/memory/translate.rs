@@ -1,7 +1,14 @@
 //! Conversions between the types of `artoo-mkct` and those of the messages; none can fail.
 
-use artoo_mkct::{Action, State, advice::Recall, record::RuleKind};
-use artoo_proto::{Advice, MacroState, MegramId, MemoryAction, MemoryQuery, MemoryRecall, Potentials, Sop};
+use artoo_mkct::{
+    Action, NewMegram, State, Tag,
+    advice::{self, Cap, Recall},
+    record::RuleKind,
+};
+use artoo_proto::{
+    Advice, AdviceCap, Lesson, MacroState, MegramDraft, MegramId, MemoryAction, MemoryQuery, MemoryRecall, Potentials,
+    RecalledLesson, Sop,
+};
 use uuid::Uuid;
 
 /// Converts the engine's answer to a query to the message that is published.
@@ -12,7 +19,13 @@ pub(super) fn recall(query: &MemoryQuery, recall: &Recall, megrams_total: u64) -
         sops: recall
             .sops
             .iter()
-            .map(|sop| Sop { id: id(sop.id), content: sop.content.clone(), sign: sign(sop.kind) })
+            .map(|sop| Sop {
+                id: id(sop.id),
+                content: sop.content.clone(),
+                sign: sign(sop.kind),
+                space: sop.tag.space.clone(),
+                entity: sop.tag.entity.clone(),
+            })
             .collect(),
         advice: recall
             .advice
@@ -22,11 +35,65 @@ pub(super) fn recall(query: &MemoryQuery, recall: &Recall, megrams_total: u64) -
                 entity: advice.tag.entity.clone(),
                 potentials: potentials(advice.potentials),
                 similarity: advice.similarity,
+                capped: advice.capped.map(cap),
                 megrams: advice.megrams.iter().copied().map(id).collect(),
             })
+            .chain(recall.hypotheses.iter().map(of_hypothesis))
             .collect(),
+        lessons: recall.lessons.iter().map(of_lesson).collect(),
+        notes: recall.notes.iter().map(|note| note.text.clone()).collect(),
         megrams_total,
     }
+}
+
+/// Converts the reason why the action of a piece of advice was lowered to the message's type.
+fn cap(cap: Cap) -> AdviceCap {
+    match cap {
+        Cap::Environmental => AdviceCap::Environmental,
+        Cap::Similar => AdviceCap::Similar,
+        Cap::OneTask => AdviceCap::OneTask,
+        Cap::Corrected => AdviceCap::Corrected,
+        Cap::Unspecific | _ => AdviceCap::Unspecific,
+    }
+}
+
+/// Converts a lesson to the message's type.
+fn of_lesson(lesson: &advice::Lesson) -> RecalledLesson {
+    RecalledLesson {
+        id: id(lesson.id),
+        intent: lesson.intent.clone(),
+        similarity: lesson.similarity,
+        lesson: Lesson {
+            criterion: lesson.criterion.clone(),
+            wrong: lesson.wrong.clone(),
+            tool: lesson.tool.clone(),
+            input: lesson.input.clone(),
+        },
+    }
+}
+
+/// Converts a hypothesis to a piece of advice that says so.
+fn of_hypothesis(hypothesis: &advice::Hypothesis) -> Advice {
+    Advice {
+        space: hypothesis.tag.space.clone(),
+        entity: hypothesis.tag.entity.clone(),
+        potentials: potentials(hypothesis.potentials),
+        similarity: 1.0,
+        capped: Some(AdviceCap::Hypothesis),
+        megrams: Vec::new(),
+    }
+}
+
+/// Converts an experience of R7 (the Solver) to a record of the engine.
+pub(super) fn megram(draft: MegramDraft) -> NewMegram {
+    let mut megram = match &draft.lesson {
+        Some(lesson) => NewMegram::lesson(&draft.intent, &lesson.criterion, &lesson.wrong, &lesson.tool, &lesson.input),
+        None => {
+            NewMegram::new(Tag::new(draft.space, draft.entity), state(draft.state), draft.content).intent(&draft.intent)
+        }
+    };
+    megram.failure_class = draft.failure_class.map(failure_class);
+    megram.task(draft.task_id.to_string())
 }
 
 /// Converts the values of a piece of advice (attention, decision and action) to the message's type.

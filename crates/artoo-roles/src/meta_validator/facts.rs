@@ -1,7 +1,7 @@
 //! What the coverage of the request decides for R4b, and what the words of the request decide about evidence.
 
 use artoo_proto::{
-    Coverage, CoverageState, Covered, Criterion, CriterionVerdict, Mode, TaskSpec, Verdict, VerdictSource,
+    Coverage, CoverageState, Covered, Criterion, CriterionVerdict, EvidenceId, Mode, TaskSpec, Verdict, VerdictSource,
 };
 
 use crate::grounding;
@@ -37,6 +37,29 @@ pub(super) fn verdicts(coverage: &Coverage, round: u32) -> Vec<CriterionVerdict>
     coverage.deciding().filter_map(decided).collect()
 }
 
+/// The verdicts on a skill that does not cover the request: each part that is not shown fails, and each change that was
+/// not asked for.
+pub(super) fn verdicts_on_skill(coverage: &Coverage) -> Vec<CriterionVerdict> {
+    let failed = |text: String, evidence: String, cites: Vec<EvidenceId>| CriterionVerdict {
+        criterion: Criterion::Prose { text, mode: Mode::Verifiable, required: true },
+        verdict: Verdict::Fail,
+        source: VerdictSource::Check,
+        failure_class: None,
+        evidence,
+        cites,
+    };
+    let is_met = |row: &&Covered| matches!(row.state, CoverageState::Shown | CoverageState::Courtesy);
+    let rows = coverage.deciding().filter(|row| !is_met(row));
+    let parts = rows.map(|row| {
+        let text = row.act.clone().unwrap_or_else(|| row.words.clone());
+        failed(text, format!("the skill did not show this: {}", row.why), row.by.clone())
+    });
+    let unasked = (!coverage.unasked.is_empty()).then(|| {
+        failed("nothing else changed".to_owned(), "the skill changed something else too".to_owned(), Vec::new())
+    });
+    parts.chain(unasked).collect()
+}
+
 /// The coverage of a request whose recipes passed all their checks: code wrote these from every word of the request.
 pub(super) fn of_recipes(spec: &TaskSpec, verdicts: &[CriterionVerdict]) -> Coverage {
     let by: Vec<_> = verdicts.iter().flat_map(|verdict| verdict.cites.clone()).collect();
@@ -63,7 +86,7 @@ pub(super) fn of_recipes(spec: &TaskSpec, verdicts: &[CriterionVerdict]) -> Cove
     Coverage { rows, ..Coverage::default() }
 }
 
-/// Whether readings are on offer, and everything without one is done or can only be judged.
+/// Whether all parts of the request are done or can only be judged, except those whose reading the user can confirm.
 ///
 /// Changes that nobody asked for don't count: an offered reading may ask for them.
 pub(super) fn needs_only_a_yes(coverage: &Coverage) -> bool {

@@ -109,7 +109,7 @@ impl MetaValidator {
         self.phase = Phase::Gathering;
         match self.fan_in.take_complete() {
             None => Vec::new(),
-            Some(gathered) if gathered.is_by_code() && !self.spec.reading.simulated => self.by_criteria(cx, gathered),
+            Some(gathered) if gathered.is_by_parser() && !self.spec.reading.simulated => self.by_criteria(cx, gathered),
             Some(gathered) => self.cover(cx, gathered),
         }
     }
@@ -134,6 +134,10 @@ impl MetaValidator {
         }
         if coverage.refuted().next().is_some() {
             let verdicts = facts::verdicts(coverage, round);
+            return self.replan(gathered, verdicts, None);
+        }
+        if gathered.is_by_skill() {
+            let verdicts = facts::verdicts_on_skill(coverage);
             return self.replan(gathered, verdicts, None);
         }
         if !self.has_asked && facts::needs_only_a_yes(coverage) {
@@ -215,7 +219,8 @@ impl MetaValidator {
         vec![Effect::AskModel(id, request)]
     }
 
-    /// Whether a failed verdict decides on the round; a check of a model's plan does not where something was done.
+    /// Whether a failed verdict fails the round: always, except the failed check of a model's plan in a round that
+    /// changed something.
     fn decides(&self, failed: &CriterionVerdict, gathered: &Gathered) -> bool {
         gathered.is_by_code() || !is_excused(failed, &self.with_earlier_acts(gathered))
     }
@@ -247,12 +252,14 @@ impl MetaValidator {
     /// Reports to R7 (the Solver) that the task is done, and why.
     fn summarise(&mut self, mut gathered: Gathered, task_verdicts: Vec<CriterionVerdict>) -> Vec<Effect> {
         self.phase = Phase::Gathering;
-        if gathered.is_by_code() && !self.spec.reading.simulated {
+        if gathered.is_by_parser() && !self.spec.reading.simulated {
             gathered.coverage = facts::of_recipes(&self.spec, &task_verdicts);
         }
+        // Facts show what code composed from them, and nothing of what a model says beside it.
+        let is_composed = gathered.coverage.is_complete() && !gathered.is_by_parser();
         vec![Effect::Summarise(OutcomeSummary {
             merged_output: gathered.merged_output(),
-            answers: gathered.answers(),
+            answers: if is_composed { Vec::new() } else { gathered.answers() },
             task_id: gathered.manifest.task_id,
             round: gathered.manifest.round,
             summary: self.spec.intent.clone(),
@@ -320,6 +327,16 @@ impl Gathered {
     /// Whether code wrote every subtask of the round, with its checks.
     fn is_by_code(&self) -> bool {
         self.manifest.subtasks.iter().all(|subtask| subtask.recipe)
+    }
+
+    /// Whether the subtasks of the round come from a skill.
+    fn is_by_skill(&self) -> bool {
+        self.manifest.skill().is_some()
+    }
+
+    /// Whether the embedded parser planned the round.
+    fn is_by_parser(&self) -> bool {
+        self.is_by_code() && !self.is_by_skill()
     }
 
     /// The calls of all subtasks of the round, in order.

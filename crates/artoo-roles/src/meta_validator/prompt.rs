@@ -7,8 +7,9 @@ use crate::executor::calls;
 use crate::limits::{EVIDENCE_CHARS, EVIDENCE_MIN_CHARS, EVIDENCE_TOTAL_CHARS};
 use crate::prompt::{Fenced, material, render_embedded};
 
-/// The system part of the prompt of R4b (the Meta-Validator): fixed instructions.
-const SYSTEM: &str = include_str!("../../../../prompts/meta_validator.md");
+/// The system part of the prompt of R4b (the Meta-Validator): the laws, then fixed instructions.
+const SYSTEM: &str =
+    concat!(include_str!("../../../../prompts/laws.md"), include_str!("../../../../prompts/meta_validator.md"));
 /// Template of the user part of the prompt of R4b (the Meta-Validator).
 const USER: &str = include_str!("../../../../prompts/meta_validator.user.md");
 

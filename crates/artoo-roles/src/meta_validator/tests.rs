@@ -19,13 +19,14 @@ use crate::testing::bench::{
 const QUESTION: &str = "how many reports are there";
 const ACT: &str = "create a file notes.txt with hello";
 
+/// R4b with a task of these words.
 fn bench(raw_input: &str) -> Bench<Lifecycle<MetaValidator>> {
     let mut bench = Bench::new(Lifecycle::<MetaValidator>::new(()));
     assert!(bench.step(Input::Task(spec(raw_input))).is_empty());
     bench
 }
 
-/// A whole round, of whose request nothing was compared. A round of recipes is decided without a comparison.
+/// Feeds a complete round without a comparison of the request. A round of recipes is decided without a comparison.
 fn gather(
     bench: &mut Bench<Lifecycle<MetaValidator>>,
     manifest: DispatchManifest,
@@ -36,13 +37,13 @@ fn gather(
     if is_compared { covered(bench, &effects, Coverage::default()) } else { effects }
 }
 
-/// Answers the comparison that R4b asked for.
+/// Answers R4b's request for a comparison with this coverage.
 fn covered(bench: &mut Bench<Lifecycle<MetaValidator>>, effects: &[RoleEffect], coverage: Coverage) -> Vec<RoleEffect> {
     let (id, _) = covering(effects);
     bench.step(Input::Covered(id, coverage))
 }
 
-/// A whole round, up to the comparison of the request with the calls.
+/// Feeds a complete round until R4b compares the request with the calls.
 fn arrive(
     bench: &mut Bench<Lifecycle<MetaValidator>>,
     manifest: DispatchManifest,
@@ -56,16 +57,19 @@ fn arrive(
     effects
 }
 
+/// The replan request that R4b publishes.
 fn replan(effects: &[RoleEffect]) -> ReplanRequest {
     let Message::ReplanRequest(request) = only(effects) else { panic!("{effects:#?}") };
     request.clone()
 }
 
+/// The outcome summary that R4b publishes.
 fn summary(effects: &[RoleEffect]) -> OutcomeSummary {
     let Message::OutcomeSummary(summary) = only(effects) else { panic!("{effects:#?}") };
     summary.clone()
 }
 
+/// Answers the request to judge with these verdicts.
 fn judged(
     bench: &mut Bench<Lifecycle<MetaValidator>>,
     effects: &[RoleEffect],
@@ -75,6 +79,7 @@ fn judged(
     bench.step(Input::Replied(id, judgement(views)))
 }
 
+/// The criteria of the task.
 fn declared() -> Vec<Criterion> {
     vec![prose("a number of reports is stated")]
 }
@@ -92,7 +97,7 @@ fn accepts(raw_input: &str, calls: Vec<ToolCall>, views: &[(u32, &str, &[&str])]
 const BOTH: &[(u32, &str, &[&str])] = &[(1, "pass", &["e1"]), (2, "pass", &["e1"])];
 
 #[test]
-fn the_users_own_request_is_judged_beside_whatever_a_plan_declares() {
+fn users_request_is_always_judged() {
     let mut bench = bench(QUESTION);
     let effects = gather(&mut bench, manifest(0, 1, declared()), vec![outcome(1, true, "12", vec![look(1, "12")])]);
     let (_, question) = asked(&effects);
@@ -113,7 +118,7 @@ fn the_users_own_request_is_judged_beside_whatever_a_plan_declares() {
 
 #[doc = "holds: invariant 5; fault L29; design D6"]
 #[test]
-fn everything_but_a_cited_yes_is_a_no() {
+fn only_a_cited_pass_passes() {
     let calls = || vec![look(1, "12")];
     assert!(accepts(QUESTION, calls(), BOTH));
     assert!(!accepts(QUESTION, calls(), &[(1, "pass", &["e1"])]), "the verdict on the request is missing");
@@ -130,7 +135,7 @@ fn everything_but_a_cited_yes_is_a_no() {
 
 #[doc = "holds: invariant 6; design G21"]
 #[test]
-fn the_gate_keeps_the_model_out_of_a_round_in_which_something_failed() {
+fn failed_round_is_not_judged() {
     let mut bench = bench(QUESTION);
     let outcomes = vec![
         outcome(1, true, "one\n", vec![look(1, "one")]),
@@ -149,7 +154,7 @@ fn the_gate_keeps_the_model_out_of_a_round_in_which_something_failed() {
 }
 
 #[test]
-fn an_outcome_that_contradicts_its_own_verdicts_shuts_the_gate() {
+fn contradictory_outcome_is_not_judged() {
     let mut two_faced = outcome(1, true, "12", vec![look(1, "12")]);
     two_faced.criteria_verdicts[0].verdict = Verdict::Fail;
     replan(&gather(&mut bench(QUESTION), manifest(0, 1, declared()), vec![two_faced]));
@@ -161,7 +166,7 @@ fn an_outcome_that_contradicts_its_own_verdicts_shuts_the_gate() {
 }
 
 #[test]
-fn what_an_earlier_round_changed_still_stands() {
+fn changes_of_earlier_rounds_count() {
     let mut bench = bench(ACT);
     let outcomes =
         vec![outcome(1, true, "wrote", vec![written(1, "/ws/notes.txt")]), outcome(2, false, "", vec![look(2, "")])];
@@ -180,7 +185,7 @@ fn what_an_earlier_round_changed_still_stands() {
 }
 
 #[test]
-fn what_the_task_wrote_itself_is_no_evidence_of_a_fact() {
+fn own_writes_prove_no_fact() {
     let calls = || {
         let read_back = ToolCall { target: "/ws/facts.txt".to_owned(), ..look(2, "42 reports") };
         vec![written(1, "/ws/facts.txt"), read_back]
@@ -207,7 +212,7 @@ fn what_the_task_wrote_itself_is_no_evidence_of_a_fact() {
 
 #[doc = "holds: design G19"]
 #[test]
-fn a_recipes_checks_spare_the_model_and_a_models_do_not() {
+fn only_recipe_checks_replace_the_judge() {
     let run = |recipe: bool, pass: bool| {
         let mut bench = bench(QUESTION);
         let mut plan = manifest(0, 1, vec![count_of("/home/u")]);
@@ -226,7 +231,8 @@ fn a_recipes_checks_spare_the_model_and_a_models_do_not() {
     assert!(context.open[0].claim().contains("fulfilled"), "a model's own check fails nothing: the judge decides");
 }
 
-/// A round of one subtask that failed by this verdict alone, and what it says after a judge's pass.
+/// The summary that R4b publishes after a round whose only subtask failed by this verdict, if a judge passes the rest;
+/// `None` if it publishes a replan request.
 fn failed_by(verdict: CriterionVerdict, change: impl Fn(&mut SubTaskOutcome)) -> Option<OutcomeSummary> {
     let mut bench = bench(ACT);
     let mut failed = outcome(1, true, "wrote it", vec![written(1, "/ws/notes.txt")]);
@@ -242,7 +248,7 @@ fn failed_by(verdict: CriterionVerdict, change: impl Fn(&mut SubTaskOutcome)) ->
 }
 
 #[test]
-fn a_plans_own_check_fails_no_task_in_which_the_work_was_done() {
+fn planned_check_alone_fails_no_task() {
     let own = || verdict(&contains("/ws/notes.txt"), Verdict::Fail, VerdictSource::Check);
     let summary = failed_by(own(), |_| {}).unwrap();
     assert_eq!(summary.merged_output, "wrote it");
@@ -267,7 +273,7 @@ fn a_plans_own_check_fails_no_task_in_which_the_work_was_done() {
 /// A recipe's check runs once, after its own step, and a later step may change its result.
 #[doc = "holds: design G19"]
 #[test]
-fn a_check_before_a_later_change_says_so() {
+fn check_older_than_a_change_is_marked() {
     let evidence = |later: ToolCall| {
         let of_step = [count_of("/home/u"), count_of("/home/v")];
         let outcomes =
@@ -292,7 +298,7 @@ fn a_check_before_a_later_change_says_so() {
 
 #[doc = "holds: invariant 5; design D6"]
 #[test]
-fn a_model_that_fails_is_a_no_and_says_so() {
+fn failed_judge_fails_the_criteria() {
     let run = |failures: &[ModelFailure]| {
         let mut bench = bench(QUESTION);
         let mut effects =
@@ -321,7 +327,7 @@ fn a_model_that_fails_is_a_no_and_says_so() {
 }
 
 #[test]
-fn words_alone_need_no_citation_and_one_call_in_the_round_needs_it_again() {
+fn citations_are_needed_after_any_call() {
     let words = |number| SubTaskOutcome { words_only: true, ..outcome(number, true, "rain", Vec::new()) };
     let run = |outcomes: Vec<SubTaskOutcome>| {
         let mut bench = bench("write a haiku about rain");
@@ -334,7 +340,7 @@ fn words_alone_need_no_citation_and_one_call_in_the_round_needs_it_again() {
 
 #[doc = "holds: fault L38"]
 #[test]
-fn after_an_abort_nothing_is_said() {
+fn no_message_after_an_abort() {
     let mut bench = bench(QUESTION);
     let effects = gather(&mut bench, manifest(0, 1, declared()), vec![outcome(1, true, "12", vec![look(1, "12")])]);
     let (id, _) = asked(&effects);
@@ -345,7 +351,7 @@ fn after_an_abort_nothing_is_said() {
 
 #[doc = "holds: design H8"]
 #[test]
-fn the_prompt_with_hostile_material_inside() {
+fn prompt_snapshot_with_hostile_text() {
     let context = artoo_proto::ValidateTaskContext {
         raw_input: HOSTILE.to_owned(),
         intent: HOSTILE.to_owned(),
@@ -360,7 +366,7 @@ fn the_prompt_with_hostile_material_inside() {
 }
 
 #[test]
-fn many_calls_share_the_room_of_one_prompt() {
+fn many_calls_share_the_prompt_limit() {
     let calls = |number: u128| (0..24).map(|at| look(at, &format!("{number} {}", "x".repeat(5_000)))).collect();
     let outcomes = (1..=32).map(|number| outcome(number, true, &"y".repeat(50_000), calls(number))).collect();
     let context = artoo_proto::ValidateTaskContext {
@@ -376,20 +382,25 @@ fn many_calls_share_the_room_of_one_prompt() {
 }
 
 #[test]
-fn answers_are_the_outputs_of_the_steps_that_answer() {
+fn recipe_outputs_become_the_answer() {
     let kept = |left_out| KeptOutput { stream: "output".to_owned(), sha256: "ab".repeat(32), bytes: 9, left_out };
-    let told = |truncated: bool, kept: Vec<KeptOutput>| {
+    let told = |recipe: bool, truncated: bool, kept: Vec<KeptOutput>| {
         let mut bench = bench(QUESTION);
-        let mut plan = manifest(0, 3, declared());
+        let checked = count_of("/home/u");
+        let mut plan = manifest(0, 3, vec![checked.clone()]);
         let columns = [None, Some(vec![Column::Count]), Some(Vec::new())];
         for (entry, answers) in plan.subtasks.iter_mut().zip(columns) {
-            entry.answers = answers;
+            (entry.recipe, entry.answers) = (recipe, answers);
         }
         let outcomes = (1_u32..=3).map(|number| {
             let call = ToolCall { truncated, kept: kept.clone(), ..look(number, "12\n") };
-            outcome(number.into(), true, "12\n", vec![call])
+            let passed = verdict(&checked, Verdict::Pass, VerdictSource::Check);
+            SubTaskOutcome { criteria_verdicts: vec![passed], ..outcome(number.into(), true, "12\n", vec![call]) }
         });
         let effects = arrive(&mut bench, plan, outcomes.collect());
+        if recipe {
+            return summary(&effects).answers;
+        }
         let row = Covered {
             span: (0, 3),
             words: "how".to_owned(),
@@ -402,12 +413,13 @@ fn answers_are_the_outputs_of_the_steps_that_answer() {
         };
         summary(&covered(&mut bench, &effects, Coverage { rows: vec![row], ..Coverage::default() })).answers
     };
-    let answers = told(true, vec![kept(0)]);
+    assert_eq!(told(false, true, vec![kept(0)]), [], "facts that cover a request show no word of a model");
+    let answers = told(true, true, vec![kept(0)]);
     let columns: Vec<&[Column]> = answers.iter().map(|answer| answer.columns.as_slice()).collect();
     assert_eq!(columns, [[Column::Count].as_slice(), &[]], "a preparation is no answer");
     assert!(answers.iter().all(|answer| answer.text == "12" && answer.whole == Some(kept(0))), "{answers:?}");
     for (truncated, kept) in [(false, vec![kept(0)]), (true, vec![kept(1)]), (true, vec![kept(0), kept(0)])] {
-        let answers = told(truncated, kept);
+        let answers = told(true, truncated, kept);
         assert!(answers.iter().all(|answer| answer.whole.is_none()), "one whole output or none: {answers:?}");
     }
 }

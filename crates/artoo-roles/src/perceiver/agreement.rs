@@ -9,7 +9,7 @@ use crate::limits::{LABEL_CHARS, REPLY_GOAL_CHARS, REPLY_PATH_CHARS, REPLY_REMAR
 
 #[doc = "holds: law 3.11; fault L23"]
 #[test]
-fn the_schema_of_the_perceivers_reply_is_its_type() {
+fn perceiver_schema_agrees_with_its_type() {
     let schema = prompt::schema();
     every_length_is_bounded(&schema, &[]);
     whatever_fits_is_read::<Draft>(&schema);

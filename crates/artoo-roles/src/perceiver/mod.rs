@@ -115,10 +115,12 @@ impl Perceiver {
         self.request.interactive && !self.questions_over && self.questions_asked() < CLARIFICATION_ROUNDS
     }
 
+    /// Number of questions that the user was asked.
     fn questions_asked(&self) -> u32 {
         u32::try_from(self.clarifications.len()).unwrap_or(u32::MAX)
     }
 
+    /// Asks the model to read the request.
     fn ask(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         let context = PerceiveContext {
             raw_input: self.request.raw_input.clone(),
@@ -168,6 +170,7 @@ impl Perceiver {
                 required: self.request.required.clone(),
                 by_required: self.request.by_required,
                 proposals: Vec::new(),
+                confirmed: false,
             };
             let mut effects = vec![Effect::Read(cx.ids.next_effect(), order)];
             effects.extend(self.ask(cx));
@@ -176,6 +179,7 @@ impl Perceiver {
         self.fail(PerceptionFailure::BadInput { detail: problem })
     }
 
+    /// Reports that the request can't be understood.
     fn fail(&mut self, failure: PerceptionFailure) -> Vec<Effect> {
         vec![Effect::Failed(PerceptionFailed {
             task_id: self.request.task_id.clone(),
@@ -212,6 +216,7 @@ impl Perceiver {
             session: recent(&self.request),
             material: self.request.material.clone(),
             reading,
+            interactive: self.request.interactive,
         })]
     }
 }

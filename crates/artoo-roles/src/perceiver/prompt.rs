@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use crate::limits::{LABEL_CHARS, REPLY_GOAL_CHARS, REPLY_PATH_CHARS, REPLY_REMARK_CHARS};
 use crate::prompt::{Fenced, material, render_embedded};
 
-/// The system part of the prompt of R1 (the Perceiver): fixed instructions.
-const SYSTEM: &str = include_str!("../../../../prompts/perceiver.md");
+/// The system part of the prompt of R1 (the Perceiver): the laws, then fixed instructions.
+const SYSTEM: &str =
+    concat!(include_str!("../../../../prompts/laws.md"), include_str!("../../../../prompts/perceiver.md"));
 /// Template of the user part of the prompt of R1 (the Perceiver).
 const USER: &str = include_str!("../../../../prompts/perceiver.user.md");
 

@@ -15,6 +15,7 @@ use crate::testing::bench::{
 };
 use crate::testing::world::environment;
 
+/// A user's request.
 fn request(raw_input: &str, interactive: bool) -> UserRequest {
     UserRequest {
         task_id: task_id(),
@@ -28,27 +29,31 @@ fn request(raw_input: &str, interactive: bool) -> UserRequest {
     }
 }
 
+/// R1 on a bench.
 fn bench() -> Bench<Lifecycle<Perceiver>> {
     Bench::new(Lifecycle::new(environment()))
 }
 
-/// Begins a request, lets code read it as nothing, and returns what the model is asked.
+/// Begins a request that the parser can't read; returns the model request.
 fn begun(bench: &mut Bench<Lifecycle<Perceiver>>, request: UserRequest) -> (EffectId, ModelRequest) {
     let effects = bench.step(Input::Request(request));
     assert!(bench.step(Input::Read(reading(&effects).0, Ok(Reading::default()))).is_empty());
     asked(&effects)
 }
 
+/// A model's reply with this intent, question and deadline.
 fn draft(intent: &str, question: Option<&str>, deadline: Option<&str>) -> Value {
     json!({"task_id": "count_files", "intent": intent, "question": question,
            "constraints": {"scope": " ", "deadline": deadline}, "success_criteria": ["it is done"], "tools": ["shell"]})
 }
 
+/// The task that R1 publishes.
 fn understood(effects: &[RoleEffect]) -> TaskSpec {
     let Message::TaskSpec(spec) = only(effects) else { panic!("{effects:#?}") };
     spec.clone()
 }
 
+/// The failure that R1 publishes.
 fn failure(effects: &[RoleEffect]) -> PerceptionFailure {
     let Message::PerceptionFailed(failed) = only(effects) else { panic!("{effects:#?}") };
     failed.failure.clone()
@@ -56,7 +61,7 @@ fn failure(effects: &[RoleEffect]) -> PerceptionFailure {
 
 #[doc = "holds: invariant 2"]
 #[test]
-fn a_task_spec_carries_no_criteria_and_the_runtimes_id() {
+fn task_spec_has_generated_id_without_criteria() {
     let mut bench = bench();
     let (id, _) = begun(&mut bench, request("how many files", false));
     let spec = understood(&bench.step(Input::Replied(id, reply(draft("count the files", None, None)))));
@@ -69,7 +74,7 @@ fn a_task_spec_carries_no_criteria_and_the_runtimes_id() {
 
 #[doc = "holds: invariant 1; design D16"]
 #[test]
-fn a_task_id_from_a_model_is_only_a_label() {
+fn models_task_id_is_only_a_label() {
     let mut bench = bench();
     let (id, _) = begun(&mut bench, request("count", false));
     let hostile = format!("../../x\u{1b}[2J\n{}", "y".repeat(500));
@@ -85,7 +90,7 @@ fn a_task_id_from_a_model_is_only_a_label() {
 
 #[doc = "holds: law 3.13; design H1"]
 #[test]
-fn an_empty_or_huge_request_never_reaches_a_model() {
+fn empty_or_oversized_request_skips_the_model() {
     for raw in ["", "  \n", &"x".repeat(REQUEST_MAX_BYTES + 1)] {
         let effects = bench().step(Input::Request(request(raw, true)));
         assert!(matches!(failure(&effects), PerceptionFailure::BadInput { .. }));
@@ -95,7 +100,7 @@ fn an_empty_or_huge_request_never_reaches_a_model() {
 
 #[doc = "holds: design D11"]
 #[test]
-fn it_asks_at_most_twice_only_a_person_and_goes_on_after_an_empty_answer() {
+fn perceiver_asks_a_person_at_most_twice() {
     let ask = |answers: &[&str], interactive: bool| -> (usize, TaskSpec) {
         let mut bench = bench();
         let (mut id, mut question) = begun(&mut bench, request("delete it", interactive));
@@ -128,7 +133,7 @@ fn it_asks_at_most_twice_only_a_person_and_goes_on_after_an_empty_answer() {
 }
 
 #[test]
-fn it_resolves_against_the_last_five_turns_oldest_first() {
+fn prompt_has_last_five_turns_in_order() {
     let turn =
         |number: usize| SessionTurn { input: format!("turn {number}"), summary: "done".to_owned(), answered: true };
     let request = UserRequest { session: (1..=8).map(turn).collect(), ..request("do it again", false) };
@@ -142,7 +147,7 @@ fn it_resolves_against_the_last_five_turns_oldest_first() {
 }
 
 #[test]
-fn a_model_may_only_set_a_deadline_that_lies_ahead() {
+fn models_deadline_must_be_in_the_future() {
     let deadline = |text: Option<&str>| {
         let mut bench = bench();
         let (id, _) = begun(&mut bench, request("count", false));
@@ -156,7 +161,7 @@ fn a_model_may_only_set_a_deadline_that_lies_ahead() {
 
 #[doc = "holds: design D17"]
 #[test]
-fn a_request_that_cannot_be_read_is_said_to_the_solver() {
+fn unreadable_request_is_reported_to_the_solver() {
     let run = |first, second: Option<_>| {
         let mut bench = bench();
         let (id, _) = begun(&mut bench, request("count", false));
@@ -178,6 +183,7 @@ fn a_request_that_cannot_be_read_is_said_to_the_solver() {
     assert_eq!(abstained, PerceptionFailure::Abstained { abstention });
 }
 
+/// A reading with one part of these words.
 fn read_as(words: &str) -> Reading {
     let clause =
         Clause { number: 1, span: (0, words.len()), words: words.to_owned(), obligations: vec![], unread: None };
@@ -185,7 +191,7 @@ fn read_as(words: &str) -> Reading {
 }
 
 #[test]
-fn a_task_begins_only_with_the_reading_of_code_which_sees_the_users_own_words() {
+fn task_waits_for_the_parsers_reading() {
     let turn = SessionTurn { input: "list them".to_owned(), summary: "done".to_owned(), answered: true };
     let asked_for = UserRequest {
         session: vec![turn.clone()],
@@ -205,6 +211,7 @@ fn a_task_begins_only_with_the_reading_of_code_which_sees_the_users_own_words() 
             required: asked_for.required.clone(),
             by_required: true,
             proposals: Vec::new(),
+            confirmed: false,
         };
         assert_eq!(order, expected);
         let replied = Input::Replied(model, reply(draft("count the files", None, None)));
@@ -217,7 +224,7 @@ fn a_task_begins_only_with_the_reading_of_code_which_sees_the_users_own_words() 
 }
 
 #[test]
-fn a_required_check_that_cannot_be_read_ends_the_task_whatever_it_waits_for() {
+fn invalid_required_check_ends_the_task() {
     let why = || Err("no such kind of check".to_owned());
     let expected = PerceptionFailure::BadInput { detail: "no such kind of check".to_owned() };
     let question = reply(draft("count", Some("which?"), None));
@@ -240,7 +247,7 @@ fn a_required_check_that_cannot_be_read_ends_the_task_whatever_it_waits_for() {
 
 #[doc = "holds: fault L38"]
 #[test]
-fn after_an_abort_nothing_is_said_any_more() {
+fn no_message_follows_an_abort() {
     let mut bench = bench();
     let (id, _) = begun(&mut bench, request("count", true));
     assert!(bench.step(Input::Abort).is_empty());
@@ -253,7 +260,7 @@ fn after_an_abort_nothing_is_said_any_more() {
 
 #[doc = "holds: design H9"]
 #[test]
-fn the_prompt_with_hostile_material_inside() {
+fn prompt_snapshot_with_hostile_text() {
     let context = artoo_proto::PerceiveContext {
         raw_input: HOSTILE.to_owned(),
         session: vec![SessionTurn { input: HOSTILE.to_owned(), summary: HOSTILE.to_owned(), answered: true }],

@@ -35,6 +35,7 @@ fn checks() -> BoxedStrategy<Check> {
     .boxed()
 }
 
+/// Random success criteria.
 fn criteria() -> BoxedStrategy<Vec<Criterion>> {
     let mode = prop_oneof![Just(Mode::Verifiable), Just(Mode::Plausible)];
     let prose = (text(REPLY_REMARK_CHARS), mode, any::<bool>()).prop_map(|(text, mode, required)| Criterion::Prose {
@@ -70,13 +71,14 @@ fn written(criterion: &Criterion) -> Value {
     }
 }
 
+/// Criteria as a model writes them.
 fn written_all(criteria: &[Criterion]) -> Vec<Value> {
     criteria.iter().map(written).collect()
 }
 
 #[doc = "holds: law 3.11; fault L23"]
 #[test]
-fn the_schema_of_the_planners_reply_is_its_type() {
+fn planner_schema_agrees_with_its_type() {
     let tools = config(1).tools;
     let schema = prompt::schema(&tools);
     every_length_is_bounded(&schema, &[]);
@@ -109,7 +111,7 @@ fn the_schema_of_the_planners_reply_is_its_type() {
 }
 
 #[test]
-fn checks_that_only_code_builds_and_half_said_ones_do_not_fit() {
+fn schema_refuses_internal_and_incomplete_checks() {
     let schema = prompt::schema(&config(1).tools);
     let told = |check: Value| {
         let subtask = json!({"intent": "x", "context": "", "sequence": 1, "tools": [], "success_criteria": ["y"]});

@@ -2,10 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use artoo_proto::{Advice, Calibration, Environment, MemoryAction, MemoryRecall, PlannedSubtask, escape};
+use artoo_mkct::engine::DECISION_THRESHOLD;
+use artoo_mkct::rules::PROMOTE_DECISION;
+use artoo_proto::{
+    Advice, AdviceCap, Calibration, Environment, Lesson, MemoryAction, MemoryRecall, Plan, PlannedSubtask, Sop, escape,
+};
 
 use crate::blocked;
-use crate::limits::ADVICE_MAX;
+use crate::limits::{ADVICE_MAX, LESSON_CHARS, LESSON_INPUT_CHARS, LESSONS_MAX};
+
+/// The M_decision with which a constraint (a negative rule) forbids: that at which rules are made.
+const RULE_DECISION: f64 = -PROMOTE_DECISION;
+
+/// Beginning of a lesson in a subtask's context.
+const LESSON: &str = "lesson: ";
 
 /// Memory's advice, sorted by its effect on a plan.
 #[derive(Debug, Default)]
@@ -15,12 +25,51 @@ pub(super) struct Advised {
     avoided: Vec<(BTreeSet<String>, f64)>,
     /// Pairs of tool and target that memory forbids, written as blocked targets, each with its M_decision.
     avoided_pairs: Vec<(String, f64)>,
-    /// Approaches (sets of tools) that need the user's approval.
+    /// Approaches (sets of tools) whose first change needs the user's approval.
     cautious: Vec<BTreeSet<String>>,
-    /// Whether every approach to this intent needs the user's approval.
+    /// Whether the first change asks the user, whatever the approach is.
     cautious_intent: bool,
+    /// Lines for the executors of subtasks that may use a tool, with the name of the tool.
+    of_tools: Vec<(String, String)>,
     /// The advice as text for the prompt.
     words: Calibration,
+}
+
+/// What a piece of advice or a rule is about.
+enum Subject {
+    /// An approach: a set of tools.
+    Approach(BTreeSet<String>),
+    /// A tool on a target.
+    Pair { tool: String, target: String },
+    /// A tool on any target.
+    Tool(String),
+    /// A kind of task, whatever tools it uses.
+    Intent,
+}
+
+impl Subject {
+    /// The subject of the records under this tag.
+    fn of_tag(space: &str, entity: &str) -> Self {
+        use artoo_mkct::record::unescape;
+        if entity.starts_with("via:") {
+            return Self::Approach(artoo_mkct::record::tools_of(space, entity).into_iter().collect());
+        }
+        match (space.strip_prefix("tool:").map(unescape), entity.strip_prefix("path:").map(unescape)) {
+            (Some(tool), Some(target)) => Self::Pair { tool, target },
+            (Some(tool), None) => Self::Tool(tool),
+            (None, _) => Self::Intent,
+        }
+    }
+
+    /// The subject in words.
+    fn words(&self) -> String {
+        match self {
+            Self::Approach(tools) => tools.iter().map(String::as_str).collect::<Vec<_>>().join(", "),
+            Self::Pair { tool, target } => format!("{tool} on {:?}", escape::one_line(target)),
+            Self::Tool(tool) => tool.clone(),
+            Self::Intent => "this kind of task".to_owned(),
+        }
+    }
 }
 
 /// The paths and file names in a request, in all spellings under which memory may have recorded them. At most ten paths
@@ -34,61 +83,117 @@ pub(super) fn named_targets(raw_input: &str, environment: &Environment) -> Vec<S
 }
 
 impl Advised {
-    /// Sorts the rules and the advice of a recall, of which at most ten are used.
+    /// Sorts the rules and the advice of a recall, of which at most ten are used, and its lessons and notes.
     pub(super) fn from_recall(recall: &MemoryRecall) -> Self {
         let mut advised = Self::default();
-        let mut left = ADVICE_MAX;
-        for sop in recall.sops.iter().take(left) {
-            left -= 1;
-            let list = if sop.sign < 0 { &mut advised.words.must_not } else { &mut advised.words.should_prefer };
-            list.push(quoted(&sop.content));
+        for sop in recall.sops.iter().take(ADVICE_MAX) {
+            advised.add_rule(sop);
         }
-        for advice in recall.advice.iter().filter(|a| a.potentials.action != MemoryAction::Ignore).take(left) {
+        let left = ADVICE_MAX.saturating_sub(recall.sops.len());
+        for advice in recall.advice.iter().take(left) {
             advised.add(advice);
         }
+        for lesson in recall.lessons.iter().take(LESSONS_MAX) {
+            let (tool, line) = (&lesson.lesson.tool, correction(&lesson.lesson));
+            // The planner knows all lessons; an executor gets the best one for each tool, without what it was about,
+            // because the executor's prompt is sent again with each call.
+            let is_told = |(known, told): &(String, String)| known == tool && told.starts_with(LESSON);
+            if !advised.of_tools.iter().any(is_told) {
+                advised.of_tools.push((tool.clone(), format!("{LESSON}{line}")));
+            }
+            let about = [&lesson.intent, &lesson.lesson.criterion].map(|text| escape::short_line(text, LESSON_CHARS));
+            // The planner knows the intent of its own task.
+            let about = about.get(usize::from(lesson.similarity >= 1.0)..).unwrap_or_default();
+            advised.words.lessons.push(format!("{}; {line}", about.join(": ")));
+        }
+        advised.words.notes = recall.notes.iter().map(|note| quoted(note)).collect();
         advised
     }
 
-    /// Adds one piece of advice to the rules and the text.
+    /// Adds a rule: a constraint on an approach or a pair forbids it.
+    fn add_rule(&mut self, sop: &Sop) {
+        if sop.sign >= 0 {
+            return self.words.should_prefer.push(quoted(&sop.content));
+        }
+        match Subject::of_tag(&sop.space, &sop.entity) {
+            Subject::Approach(tools) => self.avoided.push((tools, RULE_DECISION)),
+            Subject::Pair { tool, target } => self.forbid_pair(&tool, &target, RULE_DECISION),
+            // A whole tool or kind of task can't be forbidden (decisions M7, M8).
+            Subject::Tool(_) | Subject::Intent => return self.words.caution.push(quoted(&sop.content)),
+        }
+        self.words.must_not.push(quoted(&sop.content));
+    }
+
+    /// Adds one piece of advice to the rules and the text. Good experience with a tool or a kind of task as a whole says
+    /// nothing about a plan and is left out.
     fn add(&mut self, advice: &Advice) {
-        let exact = advice.similarity >= 1.0;
-        let approach = advice.entity.starts_with("via:").then(|| tools_of(advice));
-        let pair = pair_of(advice);
-        let decision = advice.potentials.decision;
-        let what = describe(advice);
-        match (advice.potentials.action, approach) {
+        let subject = Subject::of_tag(&advice.space, &advice.entity);
+        let what = subject.words();
+        let alike = if advice.similarity < 1.0 {
+            format!("a similar task ({:.0} % alike)", advice.similarity * 100.0)
+        } else {
+            "this kind of task".to_owned()
+        };
+        let is_exact = advice.capped.is_none() && advice.similarity >= 1.0;
+        match (advice.potentials.action, subject) {
             (MemoryAction::Ignore, _) => {}
-            (MemoryAction::Avoid, Some(tools)) if exact => {
-                self.words.must_not.push(format!("the approach with {what}: it failed before"));
-                self.avoided.push((tools, decision));
+            (MemoryAction::Avoid, Subject::Approach(tools)) if is_exact => {
+                self.words.must_not.push(format!("the approach with {what}: it kept failing"));
+                self.avoided.push((tools, advice.potentials.decision));
             }
-            // Only an exact pair or an approach can be forbidden; a tool as a whole never is (decision M7).
-            (MemoryAction::Avoid, None) if exact && pair.is_some() => {
-                self.words.must_not.push(format!("{what}: it failed before"));
-                self.avoided_pairs.extend(pair.map(|pair| (pair, decision)));
+            (MemoryAction::Avoid, Subject::Pair { tool, target }) if is_exact => {
+                self.words.must_not.push(format!("{what}: it kept failing"));
+                self.forbid_pair(&tool, &target, advice.potentials.decision);
             }
-            // Advice about a whole intent or a similar task names nothing exact to forbid, so it only becomes a
-            // warning.
-            (MemoryAction::Avoid, _) => self.words.caution.push(format!("{what} has gone badly before")),
-            (MemoryAction::Exploit, _) => self.words.should_prefer.push(format!("{what}: it worked before")),
-            (MemoryAction::Caution, approach) => self.add_caution(advice, approach, &what),
+            (_, Subject::Approach(_)) if advice.capped == Some(AdviceCap::Hypothesis) => {
+                self.words.should_prefer.push(format!("if nothing better is known, try {what}: untested for {alike}"));
+            }
+            (_, subject @ Subject::Approach(_)) if advice.capped == Some(AdviceCap::Corrected) => {
+                self.warn(&subject, format!("{what}: gave a result that the user called wrong, in {alike}"));
+            }
+            (_, Subject::Approach(_)) if advice.potentials.decision > DECISION_THRESHOLD => {
+                self.words.should_prefer.push(format!("{what}: worked for {alike}"));
+            }
+            (_, _) if advice.potentials.decision > DECISION_THRESHOLD => {}
+            (_, subject) if advice.potentials.decision < -DECISION_THRESHOLD => {
+                use AdviceCap as C;
+                let why = match advice.capped {
+                    Some(C::Environmental) => "failed before, because of the machine or the network",
+                    Some(C::OneTask) => "failed in one earlier task",
+                    Some(C::Corrected) => "gave a result that the user called wrong",
+                    Some(C::Unspecific | C::Similar | C::Hypothesis) | None => "has gone badly before",
+                };
+                self.warn(&subject, format!("{what}: {why}, in {alike}"));
+            }
+            (_, subject) => {
+                self.warn(&subject, format!("{what}: worked and failed before, in {alike}"));
+                // What memory has lowered to caution is only text, so that no single failure makes later runs ask.
+                match subject {
+                    Subject::Approach(tools) if is_exact => self.cautious.push(tools),
+                    Subject::Intent if is_exact => self.cautious_intent = true,
+                    Subject::Approach(_) | Subject::Intent | Subject::Pair { .. } | Subject::Tool(_) => {}
+                }
+            }
         }
     }
 
-    /// Adds a warning, and the demand for the user's approval if the advice is about exactly this intent.
-    fn add_caution(&mut self, advice: &Advice, approach: Option<BTreeSet<String>>, what: &str) {
-        let exact = advice.similarity >= 1.0;
-        // A Caution with a value this low is a prohibition that memory has weakened.
-        let softened = advice.potentials.decision < -artoo_mkct::engine::DECISION_THRESHOLD;
-        let word = if softened { "has gone badly before" } else { "mixed experience" };
-        self.words.caution.push(format!("{what}: {word}"));
-        match approach {
-            Some(tools) if exact => self.cautious.push(tools),
-            // After one failure of an intent, later runs must not all need an approval: a weakened prohibition is only
-            // text.
-            None if exact && advice.space.starts_with("intent:") && !softened => self.cautious_intent = true,
-            Some(_) | None => {}
+    /// Adds a warning; one about a pair also for the executors that may use its tool.
+    fn warn(&mut self, subject: &Subject, line: String) {
+        if let Subject::Pair { tool, .. } = subject {
+            self.of_tools.push((tool.clone(), format!("careful: {line}")));
         }
+        self.words.caution.push(line);
+    }
+
+    /// Forbids a tool on a target, in plans and at its calls.
+    fn forbid_pair(&mut self, tool: &str, target: &str, decision: f64) {
+        self.avoided_pairs.push((artoo_ggs::BlockedTarget::pair(tool, target).to_string(), decision));
+    }
+
+    /// The same advice without what forbids, for a plan that is used although memory objects.
+    pub(super) fn without_prohibitions(mut self) -> Self {
+        (self.avoided, self.avoided_pairs) = (Vec::new(), Vec::new());
+        self
     }
 
     /// The advice as text for the prompt.
@@ -114,19 +219,22 @@ impl Advised {
         })
     }
 
-    /// Whether the subtasks of a plan with these tools need the user's approval before their first change (decision
-    /// D22).
+    /// Whether memory has mixed experience with this kind of task or exactly this set of tools, so that the first change asks the user
+    /// (decision D22).
     pub(super) fn is_caution(&self, approach: &BTreeSet<String>) -> bool {
         self.cautious_intent || self.cautious.contains(approach)
     }
 
-    /// Appends the prohibitions and warnings that concern a subtask's tools to its context. Executors get memory's
-    /// advice in no other way.
+    /// Adds the forbidden pairs to what the calls of a plan must not use.
+    pub(super) fn block(&self, plan: &mut Plan) {
+        plan.blocked_targets.extend(self.avoided_pairs.iter().map(|(pair, _)| pair.clone()));
+    }
+
+    /// Appends the warnings and lessons that concern a subtask's tools to its context. Executors get memory's advice in
+    /// no other way.
     pub(super) fn add_to_context(&self, subtask: &mut PlannedSubtask) {
-        let concerns = |line: &&String| subtask.tools.iter().any(|tool| line.contains(tool.as_str()));
-        let must_not = self.words.must_not.iter().filter(concerns).map(|line| format!("MUST NOT: {line}"));
-        let caution = self.words.caution.iter().filter(concerns).map(|line| format!("careful: {line}"));
-        let lines: Vec<String> = must_not.chain(caution).collect();
+        let concerns = |(tool, _): &&(String, String)| subtask.tools.contains(tool);
+        let lines: Vec<&str> = self.of_tools.iter().filter(concerns).map(|(_, line)| line.as_str()).collect();
         if !lines.is_empty() {
             subtask.context.push_str("\nFrom memory:\n");
             subtask.context.push_str(&lines.join("\n"));
@@ -134,37 +242,18 @@ impl Advised {
     }
 }
 
-/// The tools that a piece of advice is about, without the escapes of memory's tags.
-fn tools_of(advice: &Advice) -> BTreeSet<String> {
-    artoo_mkct::record::tools_of(&advice.space, &advice.entity).into_iter().collect()
-}
-
-/// The blocked target for advice about one tool on one target; `None` for other advice.
-fn pair_of(advice: &Advice) -> Option<String> {
-    let target = advice.entity.strip_prefix("path:")?;
-    let tool = advice.space.strip_prefix("tool:")?;
-    let (tool, target) = (artoo_mkct::record::unescape(tool), artoo_mkct::record::unescape(target));
-    Some(artoo_ggs::BlockedTarget::pair(tool, target).to_string())
-}
-
 /// A text from memory in quotes and on one line, so that a prompt shows it as data.
 fn quoted(content: &str) -> String {
     format!("{:?}", escape::one_line(content))
 }
 
-/// What a piece of advice is about, in words, with the similarity if it comes from another task.
-fn describe(advice: &Advice) -> String {
-    let entity = advice.entity.split_once(':').map_or(advice.entity.as_str(), |(_, entity)| entity);
-    let space = advice.space.split_once(':').map_or(advice.space.as_str(), |(_, space)| space);
-    let likeness = if advice.similarity < 1.0 {
-        format!(" (a task {:.0} % alike)", advice.similarity * 100.0)
-    } else {
-        String::new()
-    };
-    match (advice.entity.starts_with("via:"), advice.space.starts_with("tool:")) {
-        (true, _) => format!("{entity} for {space}{likeness}"),
-        (false, true) if advice.entity.starts_with("path:") => format!("{space} on {entity:?}{likeness}"),
-        (false, true) => format!("{space}{likeness}"),
-        (false, false) => format!("{space}{likeness}"),
-    }
+/// What was wrong and the call that then passed, on one line.
+fn correction(lesson: &Lesson) -> String {
+    let (wrong, input) = (&lesson.wrong, &lesson.input);
+    format!(
+        "wrong before: {}; then passed: {} {}",
+        escape::short_line(wrong, LESSON_CHARS),
+        lesson.tool,
+        escape::short_line(input, LESSON_INPUT_CHARS)
+    )
 }

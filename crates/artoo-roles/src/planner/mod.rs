@@ -5,6 +5,7 @@
 mod agreement;
 mod calibration;
 mod draft;
+mod ending;
 mod prompt;
 #[cfg(test)]
 mod tests;
@@ -14,9 +15,9 @@ mod wording;
 use std::sync::Arc;
 
 use artoo_proto::{
-    Abstention, EffectId, Environment, MemoryQuery, MemoryRecall, ModelFailure, ModelReply, ModelRequest, Plan,
-    PlanContext, PlanDirective, PlanDraft, PlanRejected, ProposedReading, RecipePlan, Role, RoleContext, TaskSpec,
-    ToolSpec,
+    Abstention, EffectId, Environment, MemoryQuery, MemoryRecall, ModelFailure, ModelReply, ModelRequest, ModelWords,
+    Plan, PlanContext, PlanDirective, PlanDraft, PlanRejected, ProposedReading, RecipePlan, Role, RoleContext,
+    TaskSpec, ToolSpec, Wording, WordingRequest,
 };
 use serde::Deserialize;
 
@@ -40,8 +41,10 @@ pub enum Input {
     Replied(EffectId, Result<ModelReply, ModelFailure>),
     /// The timer that limits the wait for memory fired.
     TimerFired(EffectId),
-    /// Code has looked at the readings that the model proposed, with the id of the effect.
-    Looked(EffectId),
+    /// Code has looked at the proposed readings, with the id of the effect and whether they can count.
+    Looked(EffectId, bool),
+    /// R7 (the Solver) asks for words for the end of an abandoned task.
+    Word(WordingRequest),
     /// The task has ended; nothing more is done for it.
     Abort,
 }
@@ -55,7 +58,9 @@ pub enum Effect {
     Planned(Plan),
     /// Reports that no acceptable plan was found.
     Rejected(PlanRejected),
-    /// Asks the model for a plan.
+    /// Publishes a model's words for the end of an abandoned task.
+    Worded(Wording),
+    /// Asks the model for a plan, or for words.
     AskModel(EffectId, Arc<ModelRequest>),
     /// Starts a timer of this many milliseconds.
     Wait(EffectId, u64),
@@ -72,6 +77,8 @@ enum Phase {
     Asking(Ask<Proposal>),
     /// That code has looked at the proposed readings; then this plan is published.
     Proposing(EffectId, Plan),
+    /// A model's words for the end of the task.
+    Wording(Ask<ending::Draft>),
     /// A request for a new plan, if there is one.
     #[default]
     Done,
@@ -107,6 +114,8 @@ struct Drafted {
     meets: Vec<Vec<u32>>,
     /// What the parts that code can't read are said to mean.
     readings: Vec<ProposedReading>,
+    /// Whether the user confirmed the readings before, with a skill.
+    confirmed: bool,
 }
 
 /// What the Planner knows about the round that it plans.
@@ -139,6 +148,8 @@ pub struct Planner {
     issued: Option<Signature>,
     /// Signatures of the plans that failed in this task.
     failed: Vec<Signature>,
+    /// Whether the last published plan came from a skill.
+    after_skill: bool,
     phase: Phase,
 }
 
@@ -188,6 +199,29 @@ impl Planner {
         vec![Effect::AskModel(id, request)]
     }
 
+    /// Asks the model to word the end of the task.
+    fn word(&mut self, cx: &mut Context<'_>, request: WordingRequest) -> Vec<Effect> {
+        let request = ModelRequest {
+            role: Role::Planner,
+            task_id: self.spec.task_id.clone(),
+            subtask_id: None,
+            prompt: ending::render(&self.spec, &request),
+            schema_name: "ending".to_owned(),
+            schema: ending::schema(),
+            max_tokens: REPLY_TOKENS,
+            by_tools: None,
+            context: RoleContext::Word(Box::new(request)),
+        };
+        let (ask, id, request) = Ask::start(cx, request);
+        self.phase = Phase::Wording(ask);
+        vec![Effect::AskModel(id, request)]
+    }
+
+    /// Publishes the words that a model gave, or that there are none.
+    fn worded(&self, words: Option<ModelWords>) -> Vec<Effect> {
+        vec![Effect::Worded(Wording { task_id: self.spec.task_id.clone(), words })]
+    }
+
     /// Reports that the round has no acceptable plan.
     fn reject(&mut self, model_failure: Option<ModelFailure>, abstention: Option<Abstention>) -> Vec<Effect> {
         vec![Effect::Rejected(PlanRejected {
@@ -203,10 +237,12 @@ impl Planner {
     fn consider(&mut self, cx: &mut Context<'_>, proposal: Proposal) -> Vec<Effect> {
         let from_model = matches!(proposal, Proposal::Draft(_));
         let drafted = self.drafted(proposal);
+        let is_skill = drafted.plan.is_by_skill();
         let advised = self.advised();
         let rules = PlanRules {
             raw_input: &self.spec.raw_input,
             intent: &self.spec.intent,
+            scope: self.spec.constraints.scope.as_deref(),
             reading: &self.spec.reading,
             tools: &self.tools,
             environment: &self.environment,
@@ -229,14 +265,15 @@ impl Planner {
             }
         }
         self.round.problems.extend(problems.iter().map(ToString::to_string));
-        if self.round.drafts < PLAN_DRAFTS_MAX && from_model {
+        // A request that has problems is never answered by a skill, so that a model is asked next.
+        if self.round.drafts < PLAN_DRAFTS_MAX && (from_model || is_skill) {
             return self.ask(cx);
         }
         match self.round.avoided.take() {
             Some((_, mut drafted)) => {
                 let assumption = "memory advised against this approach; no other was found".to_owned();
                 drafted.plan.assumptions.push(assumption);
-                self.issue(cx, drafted, &advised)
+                self.issue(cx, drafted, &advised.without_prohibitions())
             }
             None => self.reject(None, None),
         }
@@ -245,8 +282,13 @@ impl Planner {
     /// Publishes a plan, after adding memory's advice and the user's words to its subtasks. In the first round, code looks
     /// at the proposed readings first, while nothing has changed.
     fn issue(&mut self, cx: &mut Context<'_>, drafted: Drafted, advised: &Advised) -> Vec<Effect> {
-        let Drafted { mut plan, meets, mut readings } = drafted;
-        let confirm = advised.is_caution(&validator::approach(&plan));
+        let Drafted { mut plan, meets, mut readings, confirmed } = drafted;
+        // Where the user can't be asked, a question would deny what Law 1 allows.
+        let confirm = self.spec.interactive && advised.is_caution(&validator::approach(&plan));
+        if confirm {
+            plan.assumptions.push("this approach worked and failed before, so its first change asks".to_owned());
+        }
+        advised.block(&mut plan);
         for (number, subtask) in plan.subtasks.iter_mut().enumerate() {
             subtask.confirm = confirm;
             advised.add_to_context(subtask);
@@ -261,7 +303,10 @@ impl Planner {
         readings.retain(is_unread);
         readings.truncate(REPLY_READINGS);
         readings.iter_mut().for_each(|reading| reading.checks.truncate(REPLY_READINGS));
-        if self.round.number > 0 || readings.is_empty() {
+        // After a skill that failed, the model says anew what the request means.
+        let may_propose = self.round.number == 0 || self.after_skill;
+        self.after_skill = plan.is_by_skill();
+        if !may_propose || readings.is_empty() {
             return vec![Effect::Planned(plan)];
         }
         let order = ReadOrder {
@@ -272,6 +317,7 @@ impl Planner {
             required: Vec::new(),
             by_required: false,
             proposals: readings,
+            confirmed,
         };
         let id = cx.ids.next_effect();
         self.phase = Phase::Proposing(id, plan);
@@ -285,23 +331,27 @@ impl Planner {
 
     /// Converts a proposal to a plan, which is not validated yet.
     fn drafted(&self, proposal: Proposal) -> Drafted {
-        let (mut meets, mut readings) = (Vec::new(), Vec::new());
-        let (subtasks, task_criteria, assumptions) = match proposal {
+        let (mut meets, mut confirmed) = (Vec::new(), false);
+        let (subtasks, task_criteria, assumptions, readings) = match proposal {
             Proposal::Draft(mut draft) => {
                 meets.extend(draft.subtasks.iter_mut().map(|subtask| std::mem::take(&mut subtask.meets)));
-                readings = draft.readings;
                 let tools: Vec<String> = draft.subtasks.iter().flat_map(|subtask| subtask.tools.clone()).collect();
                 (
                     draft.subtasks.into_iter().map(|subtask| draft::planned(subtask, &self.environment)).collect(),
                     draft::criteria(draft.task_criteria, &tools, &self.environment),
                     Vec::new(),
+                    draft.readings,
                 )
             }
-            Proposal::Recipes(recipes) => (
-                recipes.subtasks.into_iter().map(draft::from_recipe).collect(),
-                recipes.task_criteria,
-                recipes.assumptions,
-            ),
+            Proposal::Recipes(recipes) => {
+                confirmed = true;
+                (
+                    recipes.subtasks.into_iter().map(draft::from_recipe).collect(),
+                    recipes.task_criteria,
+                    recipes.assumptions,
+                    recipes.readings,
+                )
+            }
         };
         let blocks = self.round.directive.as_ref();
         let plan = Plan {
@@ -313,7 +363,7 @@ impl Planner {
             blocked_tools: blocks.map(|directive| directive.blocked_tools.clone()).unwrap_or_default(),
             blocked_targets: blocks.map(|directive| directive.blocked_targets.clone()).unwrap_or_default(),
         };
-        Drafted { plan, meets, readings }
+        Drafted { plan, meets, readings, confirmed }
     }
 }
 
@@ -334,6 +384,7 @@ impl Start for Planner {
             round: Round::default(),
             issued: None,
             failed: Vec::new(),
+            after_skill: false,
             phase: Phase::Done,
         };
         let effects = planner.calibrate(cx);
@@ -366,7 +417,20 @@ impl Machine for Planner {
                 Answer::Abstained(abstention) => self.reject(None, Some(abstention)),
                 Answer::Failed(failure) => self.reject(Some(failure), None),
             },
-            (Phase::Proposing(awaited, plan), Input::Looked(id)) if awaited == id => vec![Effect::Planned(plan)],
+            (Phase::Done, Input::Word(request)) => self.word(cx, request),
+            (Phase::Wording(ask), Input::Replied(id, reply)) if ask.awaits(id) => match ask.answer(cx, reply) {
+                Answer::Value(draft) => self.worded(draft.words()),
+                // One call is all that these words may cost.
+                Answer::Again(..) | Answer::Abstained(_) | Answer::Failed(_) => self.worded(None),
+            },
+            (Phase::Proposing(awaited, plan), Input::Looked(id, counts)) if awaited == id => {
+                if counts || !self.after_skill {
+                    return vec![Effect::Planned(plan)];
+                }
+                (self.after_skill, self.issued) = (false, None);
+                self.round.problems.push("what a skill would do can't be done now".to_owned());
+                self.ask(cx)
+            }
             (_, Input::Abort) => Vec::new(),
             // Memory answered before its timer fired.
             (phase, Input::TimerFired(_)) => {
@@ -375,7 +439,12 @@ impl Machine for Planner {
             }
             (
                 phase,
-                Input::Task(_) | Input::Directed(_) | Input::Recalled(_) | Input::Replied(..) | Input::Looked(_),
+                Input::Task(_)
+                | Input::Directed(_)
+                | Input::Recalled(_)
+                | Input::Replied(..)
+                | Input::Looked(..)
+                | Input::Word(_),
             ) => {
                 self.phase = phase;
                 cx.ignore()
@@ -389,13 +458,14 @@ adapters! {
         TaskSpec(spec) => Input::Task(spec.clone()),
         PlanDirective(directive) => Input::Directed(directive.clone()),
         MemoryRecall(recall) => Input::Recalled(recall.clone()),
+        WordingRequest(request) => Input::Word(request.clone()),
         Abort(_) => Input::Abort,
     }
     completions {
         (id, Completion::Model(reply)) => Input::Replied(id, reply),
         (id, Completion::Timer) => Input::TimerFired(id),
-        (id, Completion::Read(_)) => Input::Looked(id),
+        (id, Completion::Read(reading)) => Input::Looked(id, reading.is_ok()),
     }
-    publishes { Query, Planned, Rejected }
+    publishes { Query, Planned, Rejected, Worded }
     performs { AskModel, Wait, Read }
 }

@@ -1,23 +1,26 @@
 //! The prompt of R2 (the Planner) and the schema of its model's reply.
 
 use artoo_proto::{
-    Constraints, CoverageState, PlanContext, PlanDirective, Prompt, Reading, ReplanDirective, ToolSpec, escape,
+    Constraints, CoverageState, FailureMix, PlanContext, PlanDirective, Prompt, Reading, ReplanDirective, ToolSpec,
+    TriedSubtask, escape,
 };
 use serde_json::{Map, Value, json};
 
+use super::validator;
 use crate::blocked;
 use crate::limits::{
     ENTRY_CHARS, REPLY_CRITERIA, REPLY_GOAL_CHARS, REPLY_ITEMS, REPLY_PARTS, REPLY_PATH_CHARS, REPLY_READINGS,
-    REPLY_REMARK_CHARS, REPLY_SUBTASKS, REPLY_TEXT_CHARS,
+    REPLY_REMARK_CHARS, REPLY_SUBTASKS, REPLY_TEXT_CHARS, TRIED_CHARS,
 };
 use crate::prompt::{Fenced, bullets, fenced_bullets, material, render_embedded};
 
-/// The system part of the prompt of R2 (the Planner): fixed instructions.
-const SYSTEM: &str = include_str!("../../../../prompts/planner.md");
+/// The system part of the prompt of R2 (the Planner): the laws, then fixed instructions.
+const SYSTEM: &str =
+    concat!(include_str!("../../../../prompts/laws.md"), include_str!("../../../../prompts/planner.md"));
 /// Template of the user part of the prompt of R2 (the Planner).
 const USER: &str = include_str!("../../../../prompts/planner.user.md");
 
-/// What is said of a part of the request that code reads.
+/// The remark on a part of the request that code can read.
 const COMPARED: &str = " — code compares it by itself";
 
 /// Largest exit code of a process.
@@ -44,7 +47,9 @@ pub(super) fn render(context: &PlanContext) -> Prompt {
             ("must_not", bullets(&must_not)),
             ("should_prefer", bullets(&context.calibration.should_prefer)),
             ("caution", bullets(&context.calibration.caution)),
-            ("directive", context.directive.as_ref().map(directive).unwrap_or_default()),
+            ("lessons", fenced_bullets(&context.calibration.lessons)),
+            ("notes", fenced_bullets(&context.calibration.notes)),
+            ("directive", context.directive.as_ref().map(|d| directive(d, &context.tools)).unwrap_or_default()),
             ("problems", bullets(&context.problems)),
             ("scope", scope(&context.spec.constraints)),
             ("intent", Fenced::new(&context.spec.intent).as_str().to_owned()),
@@ -57,20 +62,61 @@ pub(super) fn render(context: &PlanContext) -> Prompt {
 }
 
 /// The paragraph that says why the last plan failed and how the next one must differ.
-fn directive(directive: &PlanDirective) -> String {
-    let change = match directive.directive {
+fn directive(directive: &PlanDirective, tools: &[ToolSpec]) -> String {
+    let blame = match directive.failure_class {
+        FailureMix::Logical => "the approach",
+        FailureMix::Environmental => "the machine or the network",
+        FailureMix::Mixed => "the approach and the machine alike, or nothing known",
+    };
+    let mut text = format!(
+        "Your last plan fell short. Directive: {}. Urgency: {:?}. To blame: {blame}.\nThe criterion that failed:\n{}\n",
+        change(directive.directive),
+        directive.urgency,
+        Fenced::new(&directive.failed_criterion).as_str(),
+    );
+    let offered = validator::other_classes(directive, tools);
+    if directive.directive == ReplanDirective::BreakSymmetry && !offered.is_empty() {
+        text.push_str(&format!("Tools of another class: {}.\n", offered.join(", ")));
+    }
+    if directive.same_again {
+        text.push_str("Nothing was judged: the same plan may be tried again.\n");
+    }
+    if !directive.tried.is_empty() {
+        text.push_str(&format!("What its subtasks did:\n{}\n", tried(&directive.tried)));
+    }
+    text.push_str(&format!("Seen nearby, may help:\n{}\n", fenced_bullets(&directive.suggested_alternatives)));
+    text
+}
+
+/// What a directive demands, in words.
+fn change(directive: ReplanDirective) -> &'static str {
+    match directive {
         ReplanDirective::Refine => "refine: keep the approach, tighten its parameters",
         ReplanDirective::ChangePath => "change_path: keep the approach, choose another target",
         ReplanDirective::ChangeApproach => "change_approach: use another method",
         ReplanDirective::BreakSymmetry => "break_symmetry: use another class of tool",
+    }
+}
+
+/// What the subtasks of the last plan did, in a fence; each gets an equal share of the characters.
+pub(super) fn tried(tried: &[TriedSubtask]) -> String {
+    let share = TRIED_CHARS / tried.len().max(1);
+    let line = |subtask: &TriedSubtask| {
+        let result = match (&subtask.failure, subtask.directive) {
+            (None, _) => "met".to_owned(),
+            (Some(failure), None) => format!("NOT MET: {failure}"),
+            (Some(failure), Some(directive)) => format!("NOT MET: {failure}; {}", change(directive)),
+        };
+        let not = if subtask.blocked_tools.is_empty() {
+            String::new()
+        } else {
+            format!("; not with {}", subtask.blocked_tools.join(", "))
+        };
+        let head = escape::short_line(&format!("{}: {result}{not}", subtask.intent), share / 2);
+        let calls = escape::short_line(&subtask.calls.join(" | "), share / 2);
+        if calls.is_empty() { format!("- {head}") } else { format!("- {head}. Calls: {calls}") }
     };
-    format!(
-        "Your last plan fell short. Directive: {change}. Urgency: {:?}.\nThe criterion that failed:\n{}\nSeen nearby, \
-         may help:\n{}\n",
-        directive.urgency,
-        Fenced::new(&directive.failed_criterion).as_str(),
-        fenced_bullets(&directive.suggested_alternatives),
-    )
+    Fenced::new(&tried.iter().map(line).collect::<Vec<_>>().join("\n")).as_str().to_owned()
 }
 
 /// The parts of the request, numbered: what code reads, and what it can't read; `(none)` if nothing was read.
@@ -166,6 +212,7 @@ fn full_criterion() -> Value {
 
 /// The JSON schema of the checks that a model may use, with their fields. Checks that only code may build are left out.
 fn check() -> Value {
+    /// Fields of a JSON object with their schemas.
     type Fields<'a> = &'a [(&'a str, &'a Value)];
     let of = |kinds: &[&str], needed: Fields<'_>, optional: Fields<'_>| {
         let kind = json!({"enum": kinds});
@@ -189,8 +236,8 @@ fn check() -> Value {
     ]})
 }
 
-/// The JSON schema of the checks that say what a part of the request means. Which fields a kind has is told in the
-/// prompt, and looked at by code.
+/// The JSON schema of the checks that state what a part of the request means. The prompt says which fields each kind
+/// needs, and code verifies them.
 fn typed_check() -> Value {
     let kinds = [
         "removed",

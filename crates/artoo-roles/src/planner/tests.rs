@@ -20,14 +20,17 @@ use crate::testing::bench::{
 };
 use crate::testing::world::{config, environment};
 
+/// R2 on a bench.
 fn bench() -> Bench<Lifecycle<Planner>> {
     Bench::new(Lifecycle::new((environment(), config(1).tools)))
 }
 
+/// An empty recall for a round.
 fn recall(round: u32) -> MemoryRecall {
-    MemoryRecall { task_id: task_id(), round, sops: Vec::new(), advice: Vec::new(), megrams_total: 0 }
+    crate::memory::nothing(&task_id(), round)
 }
 
+/// A replan directive.
 fn directive(round: u32, directive: ReplanDirective) -> PlanDirective {
     PlanDirective {
         task_id: task_id(),
@@ -45,6 +48,8 @@ fn directive(round: u32, directive: ReplanDirective) -> PlanDirective {
         urgency: Urgency::Normal,
         suggested_alternatives: Vec::new(),
         rationale: String::new(),
+        tried: Vec::new(),
+        same_again: false,
     }
 }
 
@@ -57,6 +62,7 @@ fn draft(tool: &str, intent: &str) -> Value {
     })
 }
 
+/// A valid draft of a plan.
 fn good() -> Value {
     draft("glob", "look at the reports")
 }
@@ -81,11 +87,13 @@ fn run(bench: &mut Bench<Lifecycle<Planner>>, mut effects: Vec<RoleEffect>, draf
     unreachable!()
 }
 
+/// The published plan; panics for another message.
 fn plan_of(message: Message) -> Plan {
     let Message::Plan(plan) = message else { panic!("{message:#?}") };
     plan
 }
 
+/// The published rejection; panics for another message.
 fn rejected(message: Message) -> PlanRejected {
     let Message::PlanRejected(rejected) = message else { panic!("{message:#?}") };
     rejected
@@ -93,7 +101,7 @@ fn rejected(message: Message) -> PlanRejected {
 
 #[doc = "holds: design D2"]
 #[test]
-fn memory_is_asked_before_every_plan_and_a_silent_one_costs_only_its_wait() {
+fn plan_continues_after_recall_timeout() {
     let mut bench = bench();
     let effects = bench.step(Input::Task(spec("how many reports are in ~/docs.")));
     let Message::MemoryQuery(query) = only(&effects) else { panic!() };
@@ -114,7 +122,7 @@ fn memory_is_asked_before_every_plan_and_a_silent_one_costs_only_its_wait() {
 
 #[doc = "holds: invariant 8"]
 #[test]
-fn the_planner_does_not_direct_itself() {
+fn planner_accepts_only_next_rounds_directive() {
     let mut bench = bench();
     let effects = to_question(&mut bench, "how many reports are there");
     plan_of(run(&mut bench, effects, &[good()]));
@@ -126,7 +134,7 @@ fn the_planner_does_not_direct_itself() {
 }
 
 #[test]
-fn a_draft_with_problems_is_written_again_with_the_problems_named_and_then_given_up() {
+fn invalid_draft_is_revised_then_abandoned() {
     let mut bench = bench();
     let mut effects = to_question(&mut bench, "how many reports are there");
     for number in 1..=PLAN_DRAFTS_MAX {
@@ -143,7 +151,7 @@ fn a_draft_with_problems_is_written_again_with_the_problems_named_and_then_given
 
 #[doc = "holds: invariant 1; fault L25"]
 #[test]
-fn ids_recipes_and_confirmation_in_a_draft_are_not_read() {
+fn draft_ids_recipes_and_confirmation_are_ignored() {
     let mut draft = good();
     draft["subtasks"][0]["subtask_id"] = json!("00000000-0000-0000-0000-000000000001");
     draft["subtasks"][0]["recipe"] = json!({"steps": [], "reading": "all fine"});
@@ -156,7 +164,7 @@ fn ids_recipes_and_confirmation_in_a_draft_are_not_read() {
 
 #[doc = "holds: design D17"]
 #[test]
-fn a_model_that_fails_or_abstains_is_said_to_the_solver() {
+fn planners_model_failure_reaches_the_solver() {
     let mut bench = bench();
     let (id, _) = asked(&to_question(&mut bench, "how many reports are there"));
     let found = rejected(only(&bench.step(Input::Replied(id, Err(unreachable_model())))).clone());
@@ -178,7 +186,7 @@ fn a_model_that_fails_or_abstains_is_said_to_the_solver() {
 
 #[doc = "holds: fault L38"]
 #[test]
-fn after_an_abort_nothing_is_planned() {
+fn no_plan_after_an_abort() {
     let mut bench = bench();
     let (id, _) = asked(&to_question(&mut bench, "how many reports are there"));
     assert!(bench.step(Input::Abort).is_empty());
@@ -188,7 +196,7 @@ fn after_an_abort_nothing_is_planned() {
 
 #[doc = "holds: design G19"]
 #[test]
-fn checks_name_whole_paths() {
+fn checks_use_complete_paths() {
     let check = |kind: &str, path: &str| json!({"check": {"kind": kind, "path": path, "text": "hello"}});
     let count = |path: &str| json!({"check": {"kind": "line_count", "path": path}});
     let mut draft = draft("write_file", "write the greeting");
@@ -224,12 +232,20 @@ fn checks_name_whole_paths() {
 
 #[doc = "holds: design H8"]
 #[test]
-fn the_prompt_with_hostile_material_inside() {
+fn prompt_snapshot_with_hostile_text() {
     let mut directive = directive(1, ReplanDirective::ChangePath);
     directive.blocked_tools = vec!["shell".to_owned()];
     directive.blocked_targets = vec![format!("*:{HOSTILE}"), "read_file:/a/**".to_owned()];
     directive.failed_criterion = HOSTILE.to_owned();
     directive.suggested_alternatives = vec![HOSTILE.to_owned()];
+    directive.tried = vec![artoo_proto::TriedSubtask {
+        intent: HOSTILE.to_owned(),
+        calls: vec![HOSTILE.to_owned()],
+        failure: Some(HOSTILE.to_owned()),
+        directive: Some(ReplanDirective::Refine),
+        subtask_id: crate::testing::bench::subtask_id(1),
+        blocked_tools: vec![HOSTILE.to_owned()],
+    }];
     let mut spec = spec(HOSTILE);
     spec.constraints.scope = Some(HOSTILE.to_owned());
     spec.reading = in_parts(HOSTILE);
@@ -238,7 +254,13 @@ fn the_prompt_with_hostile_material_inside() {
         spec,
         environment: environment(),
         tools: config(1).tools.to_vec(),
-        calibration: artoo_proto::Calibration { must_not: list(), should_prefer: list(), caution: list() },
+        calibration: artoo_proto::Calibration {
+            must_not: list(),
+            should_prefer: list(),
+            caution: list(),
+            lessons: list(),
+            notes: list(),
+        },
         recall: recall(1),
         directive: Some(directive),
         problems: list(),
@@ -249,9 +271,76 @@ fn the_prompt_with_hostile_material_inside() {
     insta::assert_snapshot!(prompt.user);
 }
 
+#[test]
+fn ending_text_is_requested_once_and_bounded() {
+    let request = artoo_proto::WordingRequest {
+        task_id: task_id(),
+        reason: HOSTILE.to_owned(),
+        met: vec![HOSTILE.to_owned()],
+        unmet: vec![HOSTILE.to_owned()],
+        tried: Vec::new(),
+    };
+    let words = |reply: Value| {
+        let mut bench = bench();
+        let effects = to_question(&mut bench, "how many reports are there");
+        plan_of(run(&mut bench, effects, &[good()]));
+        let effects = bench.step(Input::Word(request.clone()));
+        let (id, question) = asked(&effects);
+        assert_tame(&question.prompt);
+        let effects = bench.step(Input::Replied(id, crate::testing::bench::reply(reply)));
+        let artoo_proto::Message::Wording(wording) = crate::testing::bench::only(&effects) else {
+            panic!("{effects:#?}")
+        };
+        wording.words.clone()
+    };
+    let long = "x\n".repeat(5_000);
+    let said = words(json!({"summary": long, "next_steps": [long, "", "b", "c", "d"]})).unwrap();
+    assert!(said.summary.chars().count() < 1_000 && !said.summary.contains('\n'));
+    assert_eq!(said.next_steps.len(), crate::limits::WORDED_STEPS_MAX);
+    for useless in
+        [json!({"summary": " ", "next_steps": ["a"]}), json!({"summary": "a", "next_steps": []}), json!({}), json!([])]
+    {
+        assert_eq!(words(useless.clone()), None, "{useless}");
+    }
+}
+
+#[test]
+fn replan_prompt_lists_earlier_attempts() {
+    let tried = |intent: &str, failure: Option<&str>| artoo_proto::TriedSubtask {
+        intent: intent.to_owned(),
+        calls: vec![format!("glob {}", "x".repeat(5_000))],
+        failure: failure.map(str::to_owned),
+        directive: None,
+        subtask_id: crate::testing::bench::subtask_id(1),
+        blocked_tools: Vec::new(),
+    };
+    let told = |directive: PlanDirective| {
+        let mut bench = bench();
+        let effects = to_question(&mut bench, "how many reports are there");
+        plan_of(run(&mut bench, effects, &[good()]));
+        bench.step(Input::Directed(directive));
+        let effects = bench.step(Input::Recalled(recall(1)));
+        asked(&effects).1.prompt.user.clone()
+    };
+    let mut broken = directive(1, ReplanDirective::BreakSymmetry);
+    broken.blocked_tools = vec!["glob".to_owned()];
+    broken.tried = vec![tried("list them", None), tried("count them", Some("the output is no number"))];
+    let user = told(broken.clone());
+    assert!(
+        user.contains("- list them: met") && user.contains("- count them: NOT MET: the output is no number"),
+        "{user}"
+    );
+    assert!(user.contains("Tools of another class: ") && !user.contains("Tools of another class: glob"), "{user}");
+    assert!(user.contains("To blame: the approach"), "{user}");
+    let without = told(directive(1, ReplanDirective::Refine));
+    assert!(user.chars().count() < without.chars().count() + crate::limits::TRIED_CHARS + 400, "about 300 tokens");
+    broken.tried = (0..30).map(|n| tried(&format!("part {n}"), None)).collect();
+    assert!(told(broken).chars().count() < user.chars().count() + 2_000, "many subtasks share the room");
+}
+
 #[doc = "holds: design G18"]
 #[test]
-fn a_plain_string_is_a_plausible_criterion_and_an_object_keeps_its_mode() {
+fn string_criterion_gets_mode_plausible() {
     let mut draft = good();
     draft["subtasks"][0]["success_criteria"] = json!([
         "a number of files is named",

@@ -43,6 +43,9 @@ pub(super) enum Problem {
     /// A subtask uses a target that R7 (the Solver) has blocked in this task.
     #[error("subtask {index} uses a blocked target: {target}")]
     BlockedTarget { index: usize, target: String },
+    /// A subtask names a path outside the scope that the user set.
+    #[error("subtask {index} names {path:?}, which is outside the scope that the user set")]
+    OutOfScope { index: usize, path: String },
     /// A criterion is empty or can't fail; `place` is the task or the subtask that has it.
     #[error("in {place}, the criterion {claim:?} is empty or always true; it shows nothing")]
     Vacuous { place: String, claim: String },
@@ -108,6 +111,8 @@ pub(super) struct PlanRules<'a> {
     pub(super) raw_input: &'a str,
     /// The intent of the task.
     pub(super) intent: &'a str,
+    /// Where the task may look or act, as the user said it; `None` without a restriction.
+    pub(super) scope: Option<&'a str>,
     /// The clauses of the request and the steps that code read in them.
     pub(super) reading: &'a Reading,
     /// The tools of this machine.
@@ -150,7 +155,8 @@ impl PlanRules<'_> {
         {
             problems.push(Problem::WordsForAnAct);
         }
-        if self.failed.contains(&Signature::of(plan)) {
+        let may_repeat = self.directive.is_some_and(|directive| directive.same_again);
+        if !may_repeat && self.failed.contains(&Signature::of(plan)) {
             problems.push(Problem::Repeated);
         }
         problems.extend(self.same_class(plan));
@@ -187,6 +193,8 @@ impl PlanRules<'_> {
         if let Some((pair, decision)) = self.advised.forbids_pair(&subtask.tools, &words, self.environment) {
             problems.push(Problem::AvoidedPair { index, pair: blocked::worded(pair), decision });
         }
+        let outside = if self.from_model { self.out_of_scope(&words) } else { None };
+        problems.extend(outside.map(|path| Problem::OutOfScope { index, path }));
         let goals = [&subtask.intent, self.intent, self.raw_input];
         self.criteria(&format!("subtask {index}"), &subtask.success_criteria, &goals, problems);
     }
@@ -211,21 +219,51 @@ impl PlanRules<'_> {
         }
     }
 
+    /// The first absolute path in these words that lies neither in the scope that the user set, nor in a place of the
+    /// user's own words, nor in the workspace; `None` if there is none, or if the scope names no path.
+    fn out_of_scope(&self, words: &str) -> Option<String> {
+        let absolute = |text: &str| {
+            let spelled = |path: String| blocked::spellings(&path, self.environment).collect::<Vec<_>>();
+            let paths = blocked::paths_in(text).flat_map(spelled).filter(|path| path.starts_with('/'));
+            paths.collect::<Vec<_>>()
+        };
+        let mut allowed = absolute(self.scope?);
+        if allowed.is_empty() {
+            return None;
+        }
+        allowed.extend(absolute(self.raw_input));
+        allowed.push(self.environment.workspace.clone());
+        let allowed: Vec<String> = allowed.iter().map(|place| format!("*:{place}/**")).collect();
+        let is_allowed = |path: &String| blocked::is_hit(&allowed, "", path);
+        blocked::paths_in(words).find(|path| !absolute(path).iter().any(is_allowed) && path.starts_with(['/', '~']))
+    }
+
     /// The problem of a plan that uses only the classes of the blocked tools although `break_symmetry` demands another
     /// class and a tool of another class is available.
     fn same_class(&self, plan: &Plan) -> Option<Problem> {
         let directive = self.directive.filter(|d| d.directive == ReplanDirective::BreakSymmetry)?;
-        let class = |name: &String| self.tools.iter().find(|tool| tool.name == *name).map(|tool| tool.class);
-        let used: BTreeSet<ToolClass> = directive.blocked_tools.iter().filter_map(class).collect();
-        let free = |tool: &&ToolSpec| !directive.blocked_tools.contains(&tool.name) && !used.contains(&tool.class);
-        let offered: Vec<String> = self.tools.iter().filter(free).map(|tool| tool.name.clone()).collect();
-        let planned = plan.subtasks.iter().flat_map(|subtask| &subtask.tools).filter_map(class);
+        let used = classes(&directive.blocked_tools, self.tools);
+        let offered = other_classes(directive, self.tools);
+        let planned = plan.subtasks.iter().flat_map(|subtask| classes(&subtask.tools, self.tools));
         if offered.is_empty() || planned.into_iter().any(|class| !used.contains(&class)) {
             return None;
         }
         let used: Vec<String> = used.iter().map(|class| format!("{class:?}").to_lowercase()).collect();
         Some(Problem::SameClass { used: used.join(", "), offered: offered.join(", ") })
     }
+}
+
+/// The classes of the tools with these names.
+fn classes(names: &[String], tools: &[ToolSpec]) -> BTreeSet<ToolClass> {
+    let class = |name: &String| tools.iter().find(|tool| tool.name == *name).map(|tool| tool.class);
+    names.iter().filter_map(class).collect()
+}
+
+/// The names of the tools that belong to another class than every blocked tool.
+pub(super) fn other_classes(directive: &PlanDirective, tools: &[ToolSpec]) -> Vec<String> {
+    let used = classes(&directive.blocked_tools, tools);
+    let free = |tool: &&ToolSpec| !directive.blocked_tools.contains(&tool.name) && !used.contains(&tool.class);
+    tools.iter().filter(free).map(|tool| tool.name.clone()).collect()
 }
 
 /// Whether a request asks only how something is done, so that an answer in words is enough.

@@ -1,4 +1,4 @@
-//! Tests of the fence, of placeholders, and of all embedded templates with hostile text.
+//! Tests of fences, placeholders, and all embedded templates with hostile text.
 
 use proptest::prelude::*;
 
@@ -14,7 +14,7 @@ fn a_payload_cannot_close_its_fence() {
 }
 
 #[test]
-fn holes_and_values_must_match() {
+fn placeholders_and_values_must_match() {
     let check = |template: &str, values: &[(&str, String)], expected: Result<&str, PromptError>| {
         assert_eq!(render(template, values), expected.map(str::to_owned));
     };
@@ -30,17 +30,17 @@ fn holes_and_values_must_match() {
 }
 
 #[test]
-fn every_template_of_the_crate_has_its_holes_filled_by_its_role() {
+fn every_template_has_all_placeholders_filled() {
     // Each role has snapshots of its rendered prompts; this test finds templates that belong to no role or lack
     // placeholders.
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../prompts");
     let mut names: Vec<String> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
-    let roles = ["agent_validator", "executor", "meta_validator", "perceiver", "planner"];
+    let roles = ["agent_validator", "ending", "executor", "meta_validator", "perceiver", "planner", "rule"];
     let mut expected: Vec<String> =
         roles.iter().flat_map(|role| [format!("{role}.md"), format!("{role}.user.md")]).collect();
-    expected.push("executor.tools.md".to_owned());
+    expected.extend(["executor.tools.md".to_owned(), "laws.md".to_owned()]);
     expected.sort();
     assert_eq!(names, expected);
     for name in names {
@@ -50,7 +50,7 @@ fn every_template_of_the_crate_has_its_holes_filled_by_its_role() {
 }
 
 #[test]
-fn a_list_is_one_capped_line_an_entry_and_outside_text_is_fenced() {
+fn lists_are_capped_and_untrusted_text_fenced() {
     assert_eq!(bullets::<&str>(&[]), "(none)");
     assert_eq!(fenced_bullets::<&str>(&[]), "(none)");
     assert_eq!(bullets(&["a\nb"]), "- a\\nb");
@@ -59,7 +59,7 @@ fn a_list_is_one_capped_line_an_entry_and_outside_text_is_fenced() {
 }
 
 #[test]
-fn a_fence_is_capped_and_says_what_it_leaves_out() {
+fn fence_is_capped_and_reports_omission() {
     let fenced = Fenced::new(&"é".repeat(100_000));
     assert!(fenced.as_str().chars().count() < 25_000 && fenced.as_str().contains("bytes left out]"));
 }
@@ -67,7 +67,7 @@ fn a_fence_is_capped_and_says_what_it_leaves_out() {
 proptest! {
     #[doc = "holds: client C15"]
     #[test]
-    fn no_text_closes_its_fence(text in "(DATA-[0-9]|>>|<<|\n|[a-z]|\\{\\{|\u{1b}){0,40}") {
+    fn untrusted_text_cannot_close_its_fence(text in "(DATA-[0-9]|>>|<<|\n|[a-z]|\\{\\{|\u{1b}){0,40}") {
         let fenced = Fenced::new(&text);
         let marker = fenced.as_str().lines().next().unwrap().trim_start_matches("<<").to_owned();
         prop_assert_eq!(fenced.as_str().matches(marker.as_str()).count(), 2);

@@ -1,34 +1,36 @@
 //! Building a runtime, and closing it without losing stored data.
 
 use std::collections::BTreeMap;
-use std::error::Error;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
-use artoo_audit::{AuditConfig, AuditError, AuditService, AuditSummary, REPORT_EVERY};
-use artoo_bus::{TAP_CAPACITY, Tap};
+use artoo_audit::{AuditError, AuditService, AuditSummary};
 use artoo_llm::Model;
-use artoo_mkct::memory::OpenError;
-use artoo_proto::{AuditReport, Environment, TaskId, ToolSpec, UserRequest};
-use artoo_tools::undo::UndoConfig;
+use artoo_proto::{
+    AuditReport, Environment, MemoryFeedback, MemoryFeedbackKind, Role, TaskId, ToolSpec, Usage, UserRequest,
+};
 use artoo_tools::{Activity, Registry, ToolConfig};
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
-use super::driver::{Command, Driver};
-use super::environment::{EnvironmentError, detect_environment};
+use super::decisions::DecisionLog;
+use super::driver::{Command, Driver, Waiting};
+use super::environment::detect_environment;
+use super::error::{RuntimeError, or_disk_full};
 use super::handle::{TaskHandle, TaskRequest};
 use super::ledgers::Ledgers;
 use super::operator::{Operator, Unattended};
 use super::perform::EffectRunner;
 use super::reflex::Reflex;
-use super::store::{self, Store};
+use super::resume::Resuming;
+use super::skills::Skills;
+use super::store::Store;
+use super::stores::{Stores, tools_in};
+use super::wording::RuleWords;
 use crate::limits::HARD_LIMIT_MS;
-use crate::memory::{Memory, MemoryView};
+use crate::record::Record;
 use crate::system::SystemConfig;
 
 /// Maximum number of events that a display has not read yet; further ones overwrite the oldest.
@@ -37,51 +39,18 @@ const EVENTS: usize = 1_024;
 #[doc(alias = "limit")]
 pub const OUTPUT_CHARS: usize = 200_000;
 
-/// Name of the folder for undo inside the data folder.
-pub const UNDO: &str = "undo";
-
-/// The runtime could not start, or has stopped.
-#[derive(Debug, thiserror::Error)]
-pub enum RuntimeError {
-    /// The home folder or the current folder could not be determined.
-    #[error(transparent)]
-    Environment(#[from] EnvironmentError),
-    /// The data folder or the input log can't be created or written.
-    #[error("the data folder {path} can't be used; choose another with --data-dir")]
-    DataDir {
-        /// The data folder, or the file of the input log.
-        path: PathBuf,
-        /// The error of the operating system.
-        #[source]
-        source: std::io::Error,
-    },
-    /// The disk of the data folder is full.
-    #[error("the disk is full: nothing can be kept in {path}")]
-    DiskFull {
-        /// The data folder.
-        path: PathBuf,
-    },
-    /// The audit log can't be written; artoo doesn't run without it.
-    #[error("the audit log can't be written, and artoo does not run unobserved")]
-    Audit(#[from] AuditError),
-    /// The stored memory can't be opened.
-    #[error("the memory can't be opened; move memory.journal away to start with an empty one")]
-    Memory(#[from] OpenError),
-    /// The runtime has stopped.
-    #[error("the runtime has stopped")]
-    Stopped,
-}
-
 /// Builds a runtime. Every part has a default that works offline.
 #[derive(Default)]
 pub struct Builder {
     model: Option<Arc<dyn Model>>,
+    reflex_first: bool,
     operator: Option<Arc<dyn Operator>>,
     environment: Option<Environment>,
     tools: Option<ToolConfig>,
     data_dir: Option<PathBuf>,
+    without_memory: bool,
     profile: Option<artoo_ggs::Profile>,
-    input_log: Option<PathBuf>,
+    resume: Option<Record>,
     seed: Option<Uuid>,
     required: Vec<String>,
     by_required: bool,
@@ -92,6 +61,13 @@ impl Builder {
     #[must_use]
     pub fn model(mut self, model: impl Model + 'static) -> Self {
         self.model = Some(Arc::new(model));
+        self
+    }
+
+    /// Has the embedded parser answer in place of the model what it explains in full, if `first` is true. Default: false.
+    #[must_use]
+    pub fn reflex_first(mut self, first: bool) -> Self {
+        self.reflex_first = first;
         self
     }
 
@@ -124,6 +100,13 @@ impl Builder {
         self
     }
 
+    /// Neither reads nor writes the memory of the data folder if `without` is true.
+    #[must_use]
+    pub fn without_memory(mut self, without: bool) -> Self {
+        self.without_memory = without;
+        self
+    }
+
     /// Sets the decision parameters of the Solver (R7). Default: those of the specification, version 0.8.
     #[must_use]
     pub fn profile(mut self, profile: artoo_ggs::Profile) -> Self {
@@ -131,10 +114,11 @@ impl Builder {
         self
     }
 
-    /// Writes every input of the System to this file, one JSON line each, so that the run can be replayed.
+    /// Resumes an interrupted task from its record, under the environment, profile and seed that it began with.
+    /// [`System::resumed`] then gives its handle.
     #[must_use]
-    pub fn input_log(mut self, path: impl Into<PathBuf>) -> Self {
-        self.input_log = Some(path.into());
+    pub fn resume(mut self, record: Record) -> Self {
+        self.resume = Some(record);
         self
     }
 
@@ -156,8 +140,8 @@ impl Builder {
     /// Starts the runtime on the current tokio runtime.
     ///
     /// # Errors
-    /// [`RuntimeError`] if the environment can't be detected, or if the data folder, the audit log, the stored memory
-    /// or the input log can't be used.
+    /// [`RuntimeError`] if the environment can't be detected, if the data folder, the audit log or the stored memory can't
+    /// be used, or if the task can't be resumed.
     pub fn start(self) -> Result<System, RuntimeError> {
         let dir = self.data_dir.clone();
         self.try_start().map_err(|error| match dir {
@@ -169,28 +153,20 @@ impl Builder {
     /// Starts the runtime. Unlike `start`, it does not convert the errors of a full disk to `DiskFull`.
     fn try_start(self) -> Result<System, RuntimeError> {
         let (required, by_required) = (self.required, self.by_required);
-        let environment = self.environment.map_or_else(|| detect_environment(None), Ok)?;
-        let mut tool_config = self.tools.unwrap_or_else(|| {
-            let mut config = ToolConfig::new(environment.clone());
-            config.output_max_chars = OUTPUT_CHARS;
-            config
-        });
+        let resume = self.resume;
+        let environment =
+            resume.as_ref().map_or(self.environment, |record| Some(record.begun.config.environment.clone()));
+        let environment = environment.map_or_else(|| detect_environment(None), Ok)?;
+        let mut tool_config = self.tools.unwrap_or_else(|| default_tools(&environment));
         let (commands, receiver) = mpsc::unbounded_channel();
         let (events, _) = broadcast::channel(EVENTS);
-        let mut notes = Vec::new();
-        let (mut tap, mut audit, mut store) = (None, None, None);
-        let mut memory = Memory::new(artoo_mkct::Engine::new());
+        let mut stores = Stores::default();
         if let Some(dir) = &self.data_dir {
             tool_config = tools_in(dir, tool_config)?;
-            let (sender, receiver) = artoo_bus::tap(TAP_CAPACITY);
-            let auditor = audit_in(dir, receiver)?;
-            notes.extend(auditor.gaps().iter().map(|gap| format!("audit log: {gap} (artoo audit)")));
-            audit = Some(auditor);
-            tap = Some(sender);
-            let (opened, engine, found) = store::open(dir)?;
-            (memory, store) = (Memory::new(engine), Some(opened));
-            notes.extend(found);
+            stores = Stores::open(dir, self.without_memory, &commands)?;
         }
+        let Stores { tap, audit, store, memory, mut notes } = stores;
+        let stored_memory = store.as_ref().map(Store::memory);
         let tools = Arc::new(Registry::detect(tool_config));
         notes.extend(tools.problems().iter().map(|problem| format!("a tool of yours is not offered: {problem}")));
         let config = SystemConfig {
@@ -199,27 +175,40 @@ impl Builder {
             profile: self.profile.unwrap_or_default(),
             seed: self.seed.unwrap_or_else(Uuid::new_v4),
         };
-        let input_log = self.input_log.map(|path| open_input_log(&path, &config)).transpose()?;
-        let runner = EffectRunner {
-            model: self.model.unwrap_or_else(|| Arc::new(Reflex)),
+        let decisions = self.data_dir.as_deref().map(|dir| DecisionLog::new(dir, &config.profile));
+        let model = self.model.unwrap_or_else(|| Arc::new(Reflex));
+        let ledgers = Ledgers::default();
+        let resuming =
+            Resuming { record: resume.as_ref(), dir: self.data_dir.as_deref(), ledgers: &ledgers, tools: &tools };
+        let (rebuilt, records) = resuming.rebuilt(config, &model.name(), memory, audit.as_ref())?;
+        let (waiting, resumed) = waited(resume.as_ref(), rebuilt.usage, &commands, &events);
+        let runner = Arc::new(EffectRunner {
+            model,
+            reflex_first: self.reflex_first,
+            skills: Skills::new(stored_memory.as_ref()),
             operator: self.operator.unwrap_or_else(|| Arc::new(Unattended)),
             environment,
             tools,
-            ledgers: Ledgers::default(),
-        };
-        let runner = Arc::new(runner);
+            ledgers,
+            records: records.clone(),
+        });
         let driver = Driver {
-            system: crate::System::new(config, memory),
+            system: rebuilt.system,
             runner: Arc::clone(&runner),
             commands: receiver,
             sender: commands.clone(),
             tap,
             events: events.clone(),
             store,
-            input_log,
+            decisions,
+            records,
+            resumption: rebuilt.resumption,
             started: Instant::now(),
+            uptime_ms: rebuilt.uptime_ms,
+            effects: BTreeMap::new(),
             work: BTreeMap::new(),
-            waiting: BTreeMap::new(),
+            waiting,
+            rules: RuleWords::default(),
         };
         Ok(System {
             commands,
@@ -227,6 +216,8 @@ impl Builder {
             runner,
             driver: tokio::spawn(driver.run()),
             audit: Mutex::new(audit),
+            stored_memory,
+            resumed: Mutex::new(resumed),
             notes,
             required,
             by_required,
@@ -234,70 +225,25 @@ impl Builder {
     }
 }
 
-/// The error as [`RuntimeError::DiskFull`] if the disk of the data folder is full.
-pub(super) fn or_disk_full(error: RuntimeError, dir: &Path) -> RuntimeError {
-    if is_disk_full(&error) { RuntimeError::DiskFull { path: dir.to_owned() } } else { error }
+/// The configuration of the tools if none is given.
+fn default_tools(environment: &Environment) -> ToolConfig {
+    let mut config = ToolConfig::new(environment.clone());
+    config.output_max_chars = OUTPUT_CHARS;
+    config
 }
 
-/// Files and folders in a data folder that only a run with an audit log leaves.
-#[must_use]
-pub fn run_traces(dir: &Path) -> Vec<PathBuf> {
-    ["memory.journal", "evidence", UNDO].map(|name| dir.join(name)).into()
-}
-
-/// Starts the auditor, which writes the events of the tap to the audit log of a data folder.
-pub(super) fn audit_in(dir: &Path, tap: Tap) -> Result<AuditService, AuditError> {
-    let clock = Box::new(|| SystemTime::now().into());
-    let config = AuditConfig { dir: dir.to_owned(), traces: run_traces(dir), clock, report_every: REPORT_EVERY };
-    artoo_audit::spawn(tap, config)
-}
-
-/// Whether an error, or one of its sources, is a full disk or an exceeded quota.
-fn is_disk_full(error: &(dyn Error + 'static)) -> bool {
-    let is_full = |error: &io::Error| matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
-    error.downcast_ref::<io::Error>().is_some_and(is_full) || error.source().is_some_and(is_disk_full)
-}
-
-/// Adds a data folder, which is created if missing, to the configuration of the tools: for undo, evidence and rules.
-///
-/// # Errors
-/// [`RuntimeError::DataDir`] if the folder can't be created or made private.
-pub fn tools_in(dir: &Path, mut config: ToolConfig) -> Result<ToolConfig, RuntimeError> {
-    make_private_dir(dir)?;
-    config.protected.push(dir.to_owned());
-    config.undo.get_or_insert_with(|| UndoConfig::new(dir.join(UNDO)));
-    config.data_dir = Some(dir.to_owned());
-    Ok(config)
-}
-
-/// Creates a folder with its parents if missing, and lets only the owner use it.
-fn make_private_dir(path: &Path) -> Result<(), RuntimeError> {
-    let failed = |source| RuntimeError::DataDir { path: path.to_owned(), source };
-    fs::create_dir_all(path).map_err(failed)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(path, fs::Permissions::from_mode(0o700)).map_err(failed)?;
-    }
-    Ok(())
-}
-
-/// Creates the input log, readable by the owner only, with the configuration of the System as its first line.
-fn open_input_log(path: &Path, config: &SystemConfig) -> Result<File, RuntimeError> {
-    use std::io::Write as _;
-    let failed = |source| RuntimeError::DataDir { path: path.to_owned(), source };
-    let mut options = OpenOptions::new();
-    options.create(true).write(true).truncate(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
-    let mut file = options.open(path).map_err(failed)?;
-    let mut line = serde_json::to_vec(config).map_err(|error| failed(error.into()))?;
-    line.push(b'\n');
-    file.write_all(&line).map_err(failed)?;
-    Ok(file)
+/// The resumed task with its handle, registered so that a caller can wait for its result.
+fn waited(
+    record: Option<&Record>,
+    usage: BTreeMap<Role, Usage>,
+    commands: &mpsc::UnboundedSender<Command>,
+    events: &broadcast::Sender<Arc<artoo_bus::TapEvent>>,
+) -> (BTreeMap<TaskId, Waiting>, Option<TaskHandle>) {
+    let Some(record) = record else { return (BTreeMap::new(), None) };
+    let (reply, outcome) = oneshot::channel();
+    let (task_id, user_request) = (record.task_id().clone(), record.request().raw_input.clone());
+    let waiting = BTreeMap::from([(task_id.clone(), Waiting { reply, usage, user_request })]);
+    (waiting, Some(TaskHandle { task_id, commands: commands.clone(), events: events.subscribe(), outcome }))
 }
 
 /// A running artoo: starts tasks and gives access to their events, the memory and the audit report.
@@ -308,6 +254,9 @@ pub struct System {
     driver: JoinHandle<Option<Store>>,
     // Taken when the runtime closes; the lock is never held across an await.
     audit: Mutex<Option<AuditService>>,
+    stored_memory: Option<Arc<artoo_mkct::Memory>>,
+    // Taken once.
+    resumed: Mutex<Option<TaskHandle>>,
     notes: Vec<String>,
     required: Vec<String>,
     by_required: bool,
@@ -399,19 +348,36 @@ impl System {
         audit.and_then(|audit| audit.as_ref().map(AuditService::take_reports)).unwrap_or_default()
     }
 
-    /// What memory holds about the newest intents, at most `limit` of them; `None` if the memory is not available.
+    /// The handle of the task that this runtime resumed; `None` without one, or when it was taken before.
+    #[must_use]
+    pub fn resumed(&self) -> Option<TaskHandle> {
+        self.resumed.lock().ok()?.take()
+    }
+
+    /// The stored memory; `None` without a data folder or memory.
+    #[must_use]
+    pub fn stored_memory(&self) -> Option<&artoo_mkct::Memory> {
+        self.stored_memory.as_deref()
+    }
+
+    /// Passes the user's feedback on a task of this run or an earlier one through R7 (the Solver) to memory, and waits
+    /// until it is synced to the disk. Returns the number of records that memory made of it: 0 if memory knows nothing
+    /// of the task, or has the feedback already.
     ///
     /// # Errors
-    /// [`RuntimeError::Stopped`] when the runtime ended.
-    pub async fn memory(&self, limit: usize) -> Result<Option<MemoryView>, RuntimeError> {
-        let (reply, view) = oneshot::channel();
-        self.commands.send(Command::ViewMemory { limit, reply }).map_err(|_| RuntimeError::Stopped)?;
-        view.await.map_err(|_| RuntimeError::Stopped)
+    /// [`RuntimeError::NotKept`] when the write failed, [`RuntimeError::Stopped`] when the runtime ended.
+    pub async fn feedback(&self, task_id: TaskId, feedback: MemoryFeedbackKind) -> Result<usize, RuntimeError> {
+        let (reply, records) = oneshot::channel();
+        let message = MemoryFeedback { task_id, feedback };
+        self.commands.send(Command::Feedback { message, reply }).map_err(|_| RuntimeError::Stopped)?;
+        records.await.map_err(|_| RuntimeError::Stopped)?.map_err(RuntimeError::NotKept)
     }
 
     /// Cancels open tasks, writes memory and the audit log to the disk, and reports what could not be stored.
     pub async fn close(self) -> CloseReport {
         let mut close = CloseReport::default();
+        // The store closes the memory, which no other code may use then.
+        drop(self.stored_memory);
         let (closed, done) = oneshot::channel();
         if self.commands.send(Command::Close { closed }).is_ok() {
             drop(done.await);

@@ -1,25 +1,40 @@
-//! The wording of the rules that memory makes of experience: fixed sentences with names and counts.
+//! The text of rules that memory makes from experience: fixed sentences with names and counts.
 
 use std::collections::BTreeSet;
 
 use artoo_mkct::{
     memory::Distiller,
-    record::{Megram, RuleKind},
+    record::{Megram, RuleKind, tools_of, unescape},
     rules::Promotion,
 };
 
-/// Writes the text of a rule without a model. It costs nothing, and no untrusted text gets into a rule.
+use crate::skill::{self, Skill};
+
+/// Writes the text of a rule without a model. It costs nothing, and no untrusted text but an intent gets into a rule.
 #[derive(Debug)]
 pub(super) struct PlainWords;
 
 impl Distiller for PlainWords {
     fn distil(&self, promotion: &Promotion, evidence: &[Megram]) -> Result<String, String> {
-        let ticket = &promotion.ticket;
+        let (ticket, tag) = (&promotion.ticket, promotion.ticket.tag());
+        if tag.space.starts_with(skill::SPACE) {
+            let episodes = evidence.iter().filter_map(|megram| serde_json::from_str(&megram.content).ok());
+            let skill = Skill::learn(&episodes.collect::<Vec<_>>())?;
+            return serde_json::to_string(&skill).map_err(|error| error.to_string());
+        }
         let tasks: BTreeSet<&str> = evidence.iter().filter_map(|megram| megram.task.as_deref()).collect();
-        let (entity, space) = (ticket.tag().entity.as_str(), ticket.tag().space.as_str());
-        Ok(match ticket.kind() {
-            RuleKind::BestPractice => format!("{entity} has kept serving {space}: seen in {} tasks", tasks.len()),
-            RuleKind::Constraint => format!("{entity} has kept failing {space}: seen in {} tasks", tasks.len()),
-        })
+        let tools = tools_of(&tag.space, &tag.entity).join(", ");
+        let tail = |tag: &str| unescape(tag.split_once(':').map_or(tag, |(_, tail)| tail));
+        let intent = evidence.iter().find_map(|megram| megram.intent.clone());
+        let place = if tag.entity.starts_with("path:") {
+            format!("on {:?}", tail(&tag.entity))
+        } else {
+            format!("for tasks such as {:?}", intent.unwrap_or_else(|| tail(&tag.space).replace('_', " ")))
+        };
+        let verb = match ticket.kind() {
+            RuleKind::BestPractice => "worked",
+            RuleKind::Constraint => "failed",
+        };
+        Ok(format!("{tools} {verb} {place} in {} tasks", tasks.len()))
     }
 }

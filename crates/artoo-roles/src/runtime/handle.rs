@@ -7,8 +7,8 @@ use artoo_bus::TapEvent;
 use artoo_proto::{CancelRequest, FinalResult, Role, SessionTurn, TaskId, Usage};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
-use super::builder::RuntimeError;
 use super::driver::Command;
+use super::error::RuntimeError;
 use crate::system::Input;
 
 /// A request, with what it refers to.

@@ -6,34 +6,40 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use artoo_proto::{Coverage, CoverageState, Covered, Environment, OfferedReading, Reading, TaskId};
+use artoo_proto::{Coverage, CoverageState, Covered, Environment, OfferedReading, ProposedReading, Reading, TaskId};
 use artoo_reflex::Ledger;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::files::RealFiles;
 use crate::machine::{CoverOrder, ReadOrder};
 
 /// A task's ledger, and what the user was asked about its offered readings.
-struct Kept {
+#[derive(Serialize, Deserialize)]
+struct TaskLedger {
     ledger: Ledger,
     /// Whether a consent question showed the offered readings.
     shown: bool,
     /// Whether the user denied that question, which withdraws the offered readings.
     declined: bool,
+    /// Whether the readings were confirmed with a skill, in an earlier task.
+    #[serde(default)]
+    by_skill: bool,
 }
 
-/// The place of a task's ledger; empty until the request was read, and for good if reading it failed.
-type Place = Arc<Mutex<Option<Kept>>>;
+/// The slot of a task's ledger; empty until the request was read, and forever if reading it failed.
+type LedgerSlot = Arc<Mutex<Option<TaskLedger>>>;
 
 /// The ledgers of all open tasks. All work with them runs on blocking threads.
 #[derive(Default)]
 pub(super) struct Ledgers {
     // Held only to find a place, never while a ledger works.
-    places: Mutex<BTreeMap<TaskId, Place>>,
+    places: Mutex<BTreeMap<TaskId, LedgerSlot>>,
 }
 
 impl Ledgers {
-    /// The place of a task's ledger; a new one if `add`, unless the task has one.
-    fn place(&self, task_id: &TaskId, add: bool) -> Option<Place> {
+    /// The slot of a task's ledger; with `add`, a missing slot is added.
+    fn place(&self, task_id: &TaskId, add: bool) -> Option<LedgerSlot> {
         let mut places = self.places.lock().ok()?;
         if add {
             return Some(Arc::clone(places.entry(task_id.clone()).or_default()));
@@ -48,43 +54,88 @@ impl Ledgers {
         }
     }
 
-    /// Reads a request, or lets its ledger look at proposals. A task's ledger is made once.
+    /// The ledger of a task as JSON, for its record; `None` if there is none, or if a path in it is not text.
+    pub(super) async fn saved(&self, task_id: &TaskId) -> Option<Value> {
+        let save = |kept: &mut Option<TaskLedger>| serde_json::to_value(kept.as_ref()?).ok();
+        on_a_thread(self.place(task_id, false), save).await.flatten()
+    }
+
+    /// Restores the ledger of a task that is resumed.
+    pub(super) fn restore(&self, task_id: &TaskId, saved: Value) -> serde_json::Result<()> {
+        let kept = serde_json::from_value(saved)?;
+        if let Some(place) = self.place(task_id, true)
+            && let Ok(mut place) = place.lock()
+        {
+            *place = Some(kept);
+        }
+        Ok(())
+    }
+
+    /// Reads a request into a new ledger, or adds proposed readings to the ledger that the task has already.
     ///
-    /// Its place is taken before this returns, so that it can't be taken after the task was forgotten. `by_recipes` says
-    /// that the embedded parser plans: its recipes have checks of their own, so that nothing needs to be computed here.
+    /// Its place is taken before this returns, so that it can't be taken after the task was forgotten. `needs_none` says
+    /// of a ledger that the embedded parser plans: its recipes have checks of their own, so that nothing needs to be
+    /// computed here.
     pub(super) fn read(
         &self,
         order: ReadOrder,
         environment: Environment,
-        by_recipes: bool,
+        needs_none: fn(&Ledger) -> bool,
     ) -> impl Future<Output = Result<Reading, String>> + use<> {
         let place = self.place(&order.task_id, order.proposals.is_empty());
         async move {
-            let read = move |kept: &mut Option<Kept>| {
-                if let Some(Kept { ledger, shown, .. }) = kept {
+            let read = move |kept: &mut Option<TaskLedger>| {
+                if let Some(TaskLedger { ledger, shown, by_skill, .. }) = kept {
+                    if std::mem::replace(by_skill, order.confirmed) && !order.confirmed {
+                        *shown = false;
+                        ledger.withdraw();
+                    }
                     if !*shown {
                         ledger.propose(&order.proposals, &RealFiles);
+                    }
+                    let is_offered = |proposal: &ProposedReading| {
+                        ledger.reading().offered.iter().any(|offered| offered.clause == proposal.clause)
+                    };
+                    if order.confirmed {
+                        if !order.proposals.iter().all(is_offered) {
+                            (*shown, *by_skill) = (false, false);
+                            ledger.withdraw();
+                            return Err("the readings of a skill can't count".to_owned());
+                        }
+                        *shown = true;
+                        ledger.confirm();
                     }
                     return Ok(ledger.reading().clone());
                 }
                 let mut ledger = Ledger::read(&order.request, &order.session, &environment, order.now, &RealFiles);
-                if !by_recipes || !order.required.is_empty() {
+                if !needs_none(&ledger) || !order.required.is_empty() {
                     ledger = ledger.simulate(&RealFiles);
                 }
                 ledger.require(&order.required, order.by_required, &RealFiles)?;
                 let reading = ledger.reading().clone();
-                *kept = Some(Kept { ledger, shown: false, declined: false });
+                *kept = Some(TaskLedger { ledger, shown: false, declined: false, by_skill: false });
                 Ok(reading)
             };
             on_a_thread(place, read).await.unwrap_or_else(|| Err("reading the request failed inside artoo".to_owned()))
         }
     }
 
+    /// Computes what the request of a task would change and answer, if that was left out when it was read. Returns whether
+    /// it was.
+    pub(super) async fn simulate(&self, task_id: &TaskId) -> bool {
+        let simulate = |kept: &mut Option<TaskLedger>| {
+            let Some(known) = kept.take_if(|known| !known.ledger.reading().simulated) else { return false };
+            *kept = Some(TaskLedger { ledger: known.ledger.simulate(&RealFiles), ..known });
+            true
+        };
+        on_a_thread(self.place(task_id, false), simulate).await.unwrap_or(false)
+    }
+
     /// Compares a request with what was recorded. If that fails, nothing counts as shown.
     pub(super) fn cover(&self, order: CoverOrder, request: String) -> impl Future<Output = Coverage> + use<> {
         let place = self.place(&order.task_id, false);
         async move {
-            let cover = move |kept: &mut Option<Kept>| {
+            let cover = move |kept: &mut Option<TaskLedger>| {
                 let kept = kept.as_ref()?;
                 let mut coverage = kept.ledger.cover(&order.calls, &RealFiles);
                 if kept.declined {
@@ -98,7 +149,7 @@ impl Ledgers {
 
     /// The offered readings to show with a consent question; none if they were shown before in this task.
     pub(super) async fn to_show(&self, task_id: &TaskId) -> Vec<OfferedReading> {
-        let show = |kept: &mut Option<Kept>| {
+        let show = |kept: &mut Option<TaskLedger>| {
             let kept = kept.as_mut().filter(|kept| !kept.shown)?;
             let offered = kept.ledger.reading().offered.clone();
             kept.shown = !offered.is_empty();
@@ -107,15 +158,15 @@ impl Ledgers {
         on_a_thread(self.place(task_id, false), show).await.flatten().unwrap_or_default()
     }
 
-    /// A person said no to a question that showed readings of the request: they are not on offer any more.
+    /// Withdraws offered readings after the user denied a question that showed them.
     pub(super) async fn decline(&self, task_id: &TaskId) {
-        let decline = |kept: &mut Option<Kept>| kept.as_mut().map(|kept| kept.declined = true);
+        let decline = |kept: &mut Option<TaskLedger>| kept.as_mut().map(|kept| kept.declined = true);
         on_a_thread(self.place(task_id, false), decline).await;
     }
 
-    /// A person confirmed these readings. Whether they are all that is on offer, and so count from now on.
+    /// Confirms readings; true if they are all offered readings, which then count.
     pub(super) async fn confirm(&self, task_id: &TaskId, readings: Vec<OfferedReading>) -> bool {
-        let confirm = move |kept: &mut Option<Kept>| {
+        let confirm = move |kept: &mut Option<TaskLedger>| {
             let Some(kept) = kept else { return false };
             let offered = &kept.ledger.reading().offered;
             let is_seen = !offered.is_empty() && offered.iter().all(|one| readings.contains(one));
@@ -131,8 +182,8 @@ impl Ledgers {
 
 /// Works with a ledger on a blocking thread; `None` if there is no place for it, or if this or earlier work panicked.
 async fn on_a_thread<T: Send + 'static>(
-    place: Option<Place>,
-    work: impl FnOnce(&mut Option<Kept>) -> T + Send + 'static,
+    place: Option<LedgerSlot>,
+    work: impl FnOnce(&mut Option<TaskLedger>) -> T + Send + 'static,
 ) -> Option<T> {
     let place = place?;
     tokio::task::spawn_blocking(move || Some(work(&mut *place.lock().ok()?))).await.ok().flatten()

@@ -1,4 +1,4 @@
-//! Performing one effect: the only place where models, tools and checks are touched.
+//! Performs one effect; only this module calls models, tools and checks.
 
 use std::borrow::Cow;
 use std::pin::Pin;
@@ -8,25 +8,35 @@ use std::time::Duration;
 use artoo_llm::Model;
 use artoo_proto::{
     CallStatus, Check, CheckOutcome, ClarificationAnswer, ConsentAnswer, ConsentRequest, Environment, Message,
-    ModelFailure, ReadingAnswer, ReadingRequest, TaskId, ToolCall, ToolOutcome,
+    ModelFailure, ModelReply, ModelRequest, ReadingAnswer, ReadingRequest, Role, TaskId, ToolCall, ToolOrder,
+    ToolOutcome,
 };
+use artoo_reflex::Ledger;
 use artoo_tools::checks::{self, CheckInput};
 use artoo_tools::{EvidenceStore, Registry};
 
 use super::files::RealFiles;
 use super::ledgers::{Ledgers, not_compared};
 use super::operator::Operator;
-use super::reflex::Reflex;
-use super::store::Store;
+use super::reflex::{Reflex, reply_in_full};
+use super::skills::Skills;
+use super::store::{CLOSED, Store};
 use crate::machine::{CheckOrder, Completion, Work};
+use crate::record::{Frame, Records};
 
 /// Performs the System's effects with the models, tools and operator that all tasks share.
 pub(super) struct EffectRunner {
     pub(super) model: Arc<dyn Model>,
+    /// Whether the embedded parser answers in place of the model what it explains in full.
+    pub(super) reflex_first: bool,
+    /// The skills that the user approved; they are asked after the embedded parser.
+    pub(super) skills: Skills,
     pub(super) tools: Arc<Registry>,
     pub(super) operator: Arc<dyn Operator>,
     pub(super) environment: Environment,
     pub(super) ledgers: Ledgers,
+    /// The records of the open tasks; `None` without a data folder.
+    pub(super) records: Option<Arc<Records>>,
 }
 
 impl EffectRunner {
@@ -41,8 +51,9 @@ impl EffectRunner {
         store: Option<&Store>,
     ) -> Pin<Box<dyn Future<Output = Completion> + Send>> {
         match work {
-            Work::Model { request } => Box::pin(async move { Completion::Model(self.model.ask(&request).await) }),
+            Work::Model { request } => Box::pin(async move { Completion::Model(self.ask_model(&request).await) }),
             Work::Tool { order } => Box::pin(async move {
+                self.sync_before(&order).await;
                 let grant = order.consent.as_ref().map(|hash| self.tools.grant(hash, order.scope));
                 Completion::Tool(Box::new(self.tools.call(&order, &user_request, grant).await))
             }),
@@ -52,9 +63,18 @@ impl EffectRunner {
                 Completion::Timer
             }),
             Work::Read { order } => {
-                let by_recipes = self.model.name() == Reflex.name();
-                let reading = self.ledgers.read(*order, self.environment.clone(), by_recipes);
-                Box::pin(async move { Completion::Read(reading.await) })
+                let needs_none: fn(&Ledger) -> bool = match self.model.name() == Reflex.name() {
+                    true => |_| true,
+                    false if self.reflex_first => Ledger::only_asks,
+                    false => |_| false,
+                };
+                let task_id = order.task_id.clone();
+                let reading = self.ledgers.read(*order, self.environment.clone(), needs_none);
+                Box::pin(async move {
+                    let reading = reading.await;
+                    self.record_ledger(&task_id).await;
+                    Completion::Read(reading)
+                })
             }
             Work::Cover { order } => {
                 let coverage = self.ledgers.cover(order, user_request);
@@ -64,11 +84,46 @@ impl EffectRunner {
                 let written = store.map(|store| store.write(frames));
                 Box::pin(async move {
                     Completion::Persisted(match written {
-                        Some(written) => written.await.unwrap_or_else(|_| Err("the memory is closed".to_owned())),
+                        Some(written) => written.await.unwrap_or_else(|_| Err(CLOSED.to_owned())),
                         None => Err("memory is not kept in this run".to_owned()),
                     })
                 })
             }
+        }
+    }
+
+    /// Asks the model, unless the embedded parser explains the whole task.
+    async fn ask_model(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
+        if self.reflex_first {
+            if let Some(reply) = reply_in_full(request) {
+                return Ok(reply);
+            }
+            // Until a model or a skill plans, a task that only asks has changed nothing.
+            if request.role != Role::Perceiver && self.ledgers.simulate(&request.task_id).await {
+                self.record_ledger(&request.task_id).await;
+            }
+            if let Some(reply) = self.skills.reply(request) {
+                return Ok(reply);
+            }
+        }
+        self.model.ask(request).await
+    }
+
+    /// Writes the record of a task to the disk before a call that may change something.
+    async fn sync_before(&self, order: &ToolOrder) {
+        if let Some(records) = self.records.clone().filter(|_| !self.tools.only_reads(&order.request.tool)) {
+            let task_id = order.task_id.clone();
+            // If it fails, a warning was given: the call is made all the same.
+            drop(tokio::task::spawn_blocking(move || records.sync(&task_id)).await);
+        }
+    }
+
+    /// Records the expected file changes of a request before a call, since they can't be computed after a change.
+    async fn record_ledger(&self, task_id: &TaskId) {
+        if let Some(records) = &self.records
+            && let Some(ledger) = self.ledgers.saved(task_id).await
+        {
+            records.append(task_id, &Frame::Ledger { ledger });
         }
     }
 
@@ -103,6 +158,7 @@ impl EffectRunner {
                 let confirmed = self.operator.is_present()
                     && self.operator.confirm_readings(&request).await
                     && self.ledgers.confirm(&task_id, request.readings).await;
+                self.record_ledger(&task_id).await;
                 Some(ReadingAnswer { task_id, confirmed }.into())
             }
             _ => None,
@@ -124,9 +180,15 @@ impl EffectRunner {
             if !request.readings.is_empty() {
                 self.ledgers.decline(&request.task_id).await;
             }
+            if let Some(records) = &self.records {
+                records.append(&request.task_id, &Frame::Denials { denials: self.tools.denials(&request.task_id) });
+            }
         }
         let by_person = consent.is_some_and(|consent| consent.by_person);
         let is_confirmed = by_person && self.ledgers.confirm(&request.task_id, request.readings.clone()).await;
+        if !request.readings.is_empty() {
+            self.record_ledger(&request.task_id).await;
+        }
         let offered = consent.map(|consent| consent.scope).filter(|scope| request.offers.include(*scope));
         ConsentAnswer {
             task_id: request.task_id,

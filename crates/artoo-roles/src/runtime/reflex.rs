@@ -1,7 +1,10 @@
 //! The embedded parser as a model: no language model, no network, no tokens.
 
 use artoo_llm::Model;
-use artoo_proto::{Environment, ModelFailure, ModelReply, ModelRequest, Now, Usage};
+use artoo_proto::{
+    Environment, ModelFailure, ModelReply, ModelRequest, Now, PerceiveContext, ReplyBody, RoleContext, SessionTurn,
+    Usage,
+};
 use async_trait::async_trait;
 
 use super::files::RealFiles;
@@ -17,9 +20,35 @@ impl Model for Reflex {
     }
 
     async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
-        let body = artoo_reflex::respond(&request.context, &RealFiles);
-        Ok(ModelReply { body, usage: Usage::default(), model: self.name() })
+        Ok(reply(artoo_reflex::respond(&request.context, &RealFiles)))
     }
+}
+
+/// A model reply of the embedded parser.
+fn reply(body: ReplyBody) -> ModelReply {
+    ModelReply { body, usage: Usage::default(), model: Reflex.name() }
+}
+
+/// The embedded parser's reply to a request for a model, if it explains the whole task.
+///
+/// This depends on the request and the disk alone, so that a resumed task is decided again in the same way.
+pub(super) fn reply_in_full(request: &ModelRequest) -> Option<ModelReply> {
+    artoo_reflex::respond_in_full(&request.context, &RealFiles).map(reply)
+}
+
+/// Whether the embedded parser would carry out a request in full, without a language model.
+#[must_use]
+pub fn is_answered_in_full(request: &str, session: &[SessionTurn], environment: &Environment, now: Now) -> bool {
+    let context = PerceiveContext {
+        raw_input: request.to_owned(),
+        session: session.to_vec(),
+        material: None,
+        clarifications: Vec::new(),
+        may_ask: false,
+        environment: environment.clone(),
+        now,
+    };
+    artoo_reflex::respond_in_full(&RoleContext::Perceive(Box::new(context)), &RealFiles).is_some()
 }
 
 /// Whether the embedded parser can read a request, in this environment and without earlier requests.

@@ -10,8 +10,9 @@ use artoo_proto::{
 use artoo_tools::{Registry, ToolConfig};
 use uuid::Uuid;
 
-use super::builder::{RuntimeError, audit_in, or_disk_full, tools_in};
+use super::error::{RuntimeError, or_disk_full};
 use super::operator::Operator;
+use super::stores::{audit_in, tools_in};
 
 /// How a single call ended.
 #[derive(Debug)]
@@ -58,7 +59,7 @@ fn begun(data_dir: &Path, task_id: &TaskId, request: &ToolRequest) -> Result<Aud
     Ok(audit)
 }
 
-/// Makes the call and asks until it is approved or not; each answer and the end of the call are recorded.
+/// Makes the call, asking until it is approved or denied; records each answer and the end of the call.
 async fn call(
     registry: &Registry,
     operator: &dyn Operator,

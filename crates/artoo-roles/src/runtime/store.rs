@@ -1,34 +1,59 @@
 //! The memory stored in a data folder. Its Dreamer (a background pass that makes rules of experience) maintains it.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use artoo_mkct::{
     Durability, Engine, Memory, Options,
-    disk::SystemDisk,
-    leveldb::IndexError,
-    memory::{DamagePolicy, DurabilityError, MemoryWriteError, OpenError, OpenSummary, Receipt},
-    record::Frame,
+    memory::{DamagePolicy, DurabilityError, MemoryWriteError, Observer, OpenError, OpenSummary, Receipt},
+    record::{Frame, Megram, MegramId},
+    rules::SopRecord,
 };
 use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::distiller::PlainWords;
+use crate::skill;
 
 /// Maximum number of memory records for which the Dreamer runs when artoo closes, which takes some milliseconds. For a
 /// larger memory it runs only in the background of longer runs.
 const DREAM_AT_CLOSE_RECORDS: usize = 20_000;
 
+/// Why a write has no result.
+pub(super) const CLOSED: &str = "the memory is closed";
+
 /// The stored memory, which writes the frames (journal entries) of the memory role (R5).
 #[derive(Debug)]
 pub(super) struct Store {
-    memory: Memory,
+    memory: Arc<Memory>,
     /// Whether a task has ended since this store was opened, so that the Dreamer may have new records to process.
     has_news: AtomicBool,
+    /// Number of writes that were refused at once.
+    refused: AtomicU64,
 }
 
-/// Why memory frames (journal entries) could not be stored.
+/// Is told the frames (journal entries) of changes that others than R5 (the memory) made to the stored memory.
+pub(super) type OnChange = Box<dyn Fn(Vec<Value>) + Send + Sync>;
+
+/// Passes changes of the stored memory to R5 (the memory), which then knows what the Dreamer changed.
+struct Changes(OnChange);
+
+impl fmt::Debug for Changes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Changes")
+    }
+}
+
+impl Observer for Changes {
+    fn changed(&self, frames: &[Frame]) {
+        (self.0)(frames.iter().filter_map(|frame| serde_json::to_value(frame).ok()).collect());
+    }
+}
+
+/// Why memory frames (journal entries) were not stored.
 #[derive(Debug, thiserror::Error)]
 enum Unkept {
     /// A frame is not valid JSON of its type.
@@ -46,18 +71,29 @@ enum Unkept {
 /// the user.
 ///
 /// If another artoo has the memory open, this one reads it and writes to a file of its own, which the other one adopts.
-pub(super) fn open(folder: &Path) -> Result<(Store, Engine, Vec<String>), OpenError> {
+///
+/// `changes` gets the changes that the Dreamer makes, or another artoo's file brings.
+pub(super) fn open(folder: &Path, changes: OnChange) -> Result<(Store, Engine, Vec<String>), OpenError> {
     let options = Options::default().with(|options| {
         options.distiller = Some(Arc::new(PlainWords));
+        options.observer = Some(Arc::new(Changes(changes)));
         // A damaged memory is still used: valid records are kept; damaged bytes are moved to another file and reported.
         options.on_damage = DamagePolicy::Repair;
     });
+    #[cfg(test)]
+    let options = tests::planted(options);
     let (memory, summary) = Memory::open(folder, options)?;
     let engine = (*memory.engine()).clone();
-    Ok((Store { memory, has_news: AtomicBool::new(false) }, engine, notes(&summary)))
+    let store = Store { memory: Arc::new(memory), has_news: AtomicBool::new(false), refused: AtomicU64::new(0) };
+    Ok((store, engine, notes(&summary)))
 }
 
 impl Store {
+    /// The open memory, for a user who reads or changes it. The store can close only after this is dropped.
+    pub(super) fn memory(&self) -> Arc<Memory> {
+        Arc::clone(&self.memory)
+    }
+
     /// Queues memory frames (journal entries) for writing without waiting for the disk. The receiver gets the result
     /// when the frames are synced or have failed.
     pub(super) fn write(&self, frames: Vec<Value>) -> oneshot::Receiver<Result<(), String>> {
@@ -66,9 +102,17 @@ impl Store {
         let tell = |result: Result<(), String>| drop(done.send(result));
         match self.accept(frames) {
             Ok(receipt) => receipt.then(Durability::Synced, move |kept| tell(kept.map_err(|error| error.to_string()))),
-            Err(error) => tell(Err(error.to_string())),
+            Err(error) => {
+                self.refused.fetch_add(1, Ordering::Relaxed);
+                tell(Err(error.to_string()));
+            }
         }
         answer
+    }
+
+    /// Number of writes that were refused at once, not when they reached the disk.
+    pub(super) fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
     }
 
     /// Parses frames and passes them to the memory; an error if one is not valid or was refused.
@@ -80,6 +124,28 @@ impl Store {
         match records.saturating_sub(accepted.ids.len()) {
             0 => Ok(accepted.receipt),
             missing => Err(Unkept::Unfitting(missing)),
+        }
+    }
+
+    /// A rule with the words of the table that is not one of `asked`, and the texts of its evidence; `None` if there is
+    /// none, or another artoo has the memory open.
+    pub(super) fn unworded_rule(&self, asked: &BTreeSet<MegramId>) -> Option<(Megram, Vec<String>)> {
+        let engine = self.memory.engine();
+        let record = |id: MegramId| engine.get(id).ok().flatten();
+        let is_guest = self.memory.stats().guest;
+        let is_skill = |rule: &SopRecord| rule.tag.space.starts_with(skill::SPACE);
+        let rules = engine.sop_records().into_iter();
+        let rules = rules.filter(|rule| !is_guest && !asked.contains(&rule.id) && !is_skill(rule));
+        let mut unworded = rules.filter_map(|rule| record(rule.id)).filter(|rule| rule.provenance.source.is_none());
+        let rule = unworded.next()?;
+        let evidence = rule.provenance.evidence.iter().filter_map(|id| Some(record(*id)?.content)).collect();
+        Some((rule, evidence))
+    }
+
+    /// Replaces the words of a rule by those of `source`, without waiting for the disk.
+    pub(super) fn reword(&self, rule: MegramId, words: &str, source: &str) {
+        if let Err(error) = self.memory.reword(rule, words, source) {
+            tracing::warn!("a rule keeps its words: {error}");
         }
     }
 
@@ -97,37 +163,8 @@ impl Store {
             // If the Dreamer fails here, it tries again at a later close.
             drop(self.memory.dream());
         }
-        self.memory.close()
+        Arc::into_inner(self.memory).map_or(Ok(()), Memory::close)
     }
-}
-
-/// Why the memory of a data folder could not be exported as a LevelDB.
-#[derive(Debug, thiserror::Error)]
-pub enum MemoryIndexError {
-    /// The data folder holds no memory.
-    #[error("there is no memory in {} yet", folder.display())]
-    Missing {
-        /// The data folder.
-        folder: PathBuf,
-    },
-    /// The memory can't be opened.
-    #[error(transparent)]
-    Memory(#[from] OpenError),
-    /// The target folder is not empty or can't be written, or LevelDB failed.
-    #[error(transparent)]
-    Target(#[from] IndexError),
-}
-
-/// Exports the memory of a data folder as a LevelDB into a new or empty folder; returns the number of records.
-///
-/// # Errors
-/// [`MemoryIndexError`]; a folder that is not empty is left unchanged.
-pub fn export_memory_index(data_dir: &Path, target: &Path) -> Result<usize, MemoryIndexError> {
-    if !data_dir.join("memory.journal").is_file() {
-        return Err(MemoryIndexError::Missing { folder: data_dir.to_owned() });
-    }
-    let (memory, _) = Memory::open(data_dir, Options::default().with(|options| options.dream = None))?;
-    Ok(artoo_mkct::leveldb::export(&memory.engine(), &SystemDisk, target)?)
 }
 
 /// Notes for the user about how the memory was opened: damage, missing bytes, another process using it.
@@ -160,3 +197,6 @@ fn notes(summary: &OpenSummary) -> Vec<String> {
     }
     notes
 }
+
+#[cfg(test)]
+mod tests;

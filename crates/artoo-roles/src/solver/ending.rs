@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use artoo_ggs::Decision;
+use artoo_ggs::{BlockedTarget, Decision};
 use artoo_proto::{
-    AbandonReason, Answer, Basis, Coverage, CoverageState, Criterion, CriterionMark, CriterionReport, CriterionVerdict,
-    DeniedAction, DispatchManifest, Ending, FinalResult, OutcomeStatus, OutcomeSummary, PrevDirective, ReplanRequest,
-    SubTaskOutcome, TaskId, TaskSpec, UnverifiedOutput, Verdict, VerdictSource, escape, units,
+    AbandonReason, Answer, Basis, CallStatus, Coverage, CoverageState, Criterion, CriterionMark, CriterionReport,
+    CriterionVerdict, DeniedAction, DispatchManifest, Ending, FinalResult, Lesson, MacroState, MegramDraft, ModelWords,
+    OutcomeStatus, OutcomeSummary, PrevDirective, ReplanRequest, SubTaskOutcome, TaskId, TaskSpec, TriedSubtask,
+    UnverifiedOutput, Verdict, VerdictSource, WordingRequest, escape, units,
 };
 
-use super::translate;
 use super::wording::{next_steps, reason_words};
+use super::{lesson, translate};
 use crate::limits::SUMMARY_CHARS;
 
 /// What the Solver (R7) collects during a task for its final result.
@@ -22,12 +23,49 @@ pub(super) struct Account {
     pub(super) denied: Vec<DeniedAction>,
     /// The (tool, target) pairs of denied calls, as text; every later plan must avoid them.
     pub(super) denied_targets: Vec<String>,
-    /// Tools that the last dispatched plan named: the approach that memory learns about.
+    /// Tools that were called in the last round: the approach that memory learns about.
     pub(super) approach: Vec<String>,
+    /// What a model says about the end of the task.
+    pub(super) words: Option<ModelWords>,
+    /// What each subtask of the last round did.
+    pub(super) tried: Vec<TriedSubtask>,
+    /// What corrections and replans of this task taught so far.
+    pub(super) lessons: Vec<Lesson>,
+    /// The gap of the last round and what failed first in it, until a later round closes the gap.
+    pub(super) unlearnt: Option<(String, String)>,
+    /// The memory record about a skill, or to learn one from, if the request was covered.
+    pub(super) skill: Option<MegramDraft>,
     /// Whether any tool call of this task was run, that is, not denied.
     pub(super) ran_tool: bool,
     /// Assumptions that the last plan made about the request.
     pub(super) assumptions: Vec<String>,
+}
+
+impl Account {
+    /// Collects the denied actions of a round, and whether any tool ran.
+    pub(super) fn note(&mut self, outcomes: &[SubTaskOutcome]) {
+        let ran = outcomes.iter().flat_map(|outcome| &outcome.tool_calls);
+        let ran: BTreeSet<&String> =
+            ran.filter(|call| call.status != CallStatus::Denied).map(|call| &call.tool).collect();
+        self.approach = ran.into_iter().cloned().collect();
+        for outcome in outcomes {
+            for denied in &outcome.denied {
+                if !self.denied.contains(denied) {
+                    self.denied.push(denied.clone());
+                }
+            }
+            self.lessons.extend(lesson::of_correction(outcome));
+            for call in &outcome.tool_calls {
+                self.ran_tool |= call.status != CallStatus::Denied;
+                if call.status == CallStatus::Denied {
+                    let target = BlockedTarget::pair(call.tool.clone(), call.target.clone()).to_string();
+                    if !self.denied_targets.contains(&target) {
+                        self.denied_targets.push(target);
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// The output and the judged criteria of one round.
@@ -239,6 +277,29 @@ pub(super) fn abandon(
     Ending::Abandon { reason, unmet }
 }
 
+/// The request to write the ending text of an abandoned task; `None` unless a part was verified and neither time nor
+/// budget ended the task.
+pub(super) fn wording(
+    task_id: &TaskId,
+    account: &Account,
+    decision: Option<&Decision>,
+    ending: &Ending,
+) -> Option<WordingRequest> {
+    let Ending::Abandon { reason, unmet } = ending else { return None };
+    use AbandonReason as A;
+    let (A::MaxReplans | A::Diverging | A::Cycling | A::ToolsExhausted) = reason else { return None };
+    let is_met = |report: &&CriterionReport| report.mark != CriterionMark::Unmet;
+    let met: Vec<String> =
+        best(account, decision)?.criteria.iter().filter(is_met).map(|report| report.claim.clone()).collect();
+    (!met.is_empty()).then(|| WordingRequest {
+        task_id: task_id.clone(),
+        reason: reason_words(reason),
+        met,
+        unmet: unmet.iter().map(|report| format!("{}: {}", report.claim, report.evidence)).collect(),
+        tried: account.tried.clone(),
+    })
+}
+
 /// The round that the decision names as best, or else the last one; `None` if there was no round.
 fn best<'a>(account: &'a Account, decision: Option<&Decision>) -> Option<&'a Delivered> {
     let best = decision.and_then(|decision| account.rounds.get(&decision.best_round));
@@ -277,6 +338,12 @@ pub(super) fn result(
         assumptions: account.assumptions.clone(),
         next_steps: next_steps(&ending, account, coverage),
         coverage: coverage.cloned(),
+        model_words: account.words.clone().map(Box::new),
+        skill: account
+            .skill
+            .as_ref()
+            .filter(|draft| draft.state == MacroState::Refine)
+            .map(|draft| draft.space.clone()),
         ending,
     }
 }
@@ -311,7 +378,7 @@ fn summary(ending: &Ending, spec: Option<&TaskSpec>, coverage: Option<&Coverage>
         }
         Ending::Abandon { reason, .. } => {
             let reason = escape::one_line(&reason_words(reason));
-            escape::shorten(&capitalised(&reason), SUMMARY_CHARS)
+            escape::shorten(&escape::capitalised(&reason), SUMMARY_CHARS)
         }
     }
 }
@@ -320,10 +387,4 @@ fn summary(ending: &Ending, spec: Option<&TaskSpec>, coverage: Option<&Coverage>
 fn failed(unmet: &[CriterionReport]) -> &str {
     let is_decided = |report: &&CriterionReport| !report.evidence.starts_with("not ");
     unmet.iter().find(is_decided).map(|report| report.evidence.as_str()).unwrap_or_default()
-}
-
-/// The text with its first letter in upper case.
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

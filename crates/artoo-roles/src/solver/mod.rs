@@ -2,26 +2,33 @@
 //!
 //! Only this role can publish replan directives, final results and Megrams (records of experience).
 
+mod control;
 mod ending;
 mod experience;
+mod last_round;
+mod lesson;
 mod observe;
+mod skill;
 #[cfg(test)]
 mod tests;
 mod translate;
 mod wording;
+mod words;
 
 use std::collections::BTreeSet;
 
-use artoo_ggs::{AvailableTool, BlockedTarget, Controller, Decision, Outcome, Profile, StopReason};
+use artoo_ggs::{AvailableTool, Controller, ControllerCall, Decision, LogEntry, Outcome, Profile, StopReason};
 use artoo_proto::{
-    AbandonReason, Abort, CallStatus, ConsentHash, DispatchManifest, EffectId, Ending, FinalResult, MegramDraft,
-    ModelFailure, OutcomeStatus, OutcomeSummary, PerceptionFailed, PerceptionFailure, PlanDirective, PlanRejected,
-    ReplanRequest, RoleFailed, SubTaskId, SubTaskOutcome, TaskId, TaskSpec, ToolSpec, UserRequest, Verdict,
+    AbandonReason, Abort, ConsentHash, DispatchManifest, EffectId, Ending, FinalResult, MegramDraft, MemoryCorrection,
+    MemoryFeedback, OutcomeSummary, PerceptionFailed, PerceptionFailure, PlanDirective, PlanRejected, ReplanRequest,
+    RoleFailed, SubTaskId, TaskId, TaskSpec, ToolSpec, UserRequest, Wording, WordingRequest,
 };
 
 use crate::machine::{Completion, Context, Machine, adapters};
 use ending::{Account, Delivered};
+use last_round::{LastRound, provider_failure, unusable_model, what_failed};
 pub use wording::explain;
+use words::AwaitingEndText;
 
 /// An input of the Solver (R7).
 #[derive(Debug)]
@@ -48,10 +55,12 @@ pub enum Input {
     Cancel,
     /// A role panicked or broke a limit; the task ends.
     RoleFailed(RoleFailed),
+    /// The Planner's words for the end of the task.
+    Worded(Wording),
     /// A timer that the Solver set has fired.
     TimerFired(EffectId),
-    /// The user's feedback on a task. The Solver ignores it.
-    Feedback,
+    /// The user's feedback on a task, which may have ended.
+    Feedback(MemoryFeedback),
 }
 
 /// An effect that the Solver may request. It can't plan, call a tool or judge an output.
@@ -94,16 +103,21 @@ pub enum Input {
 pub enum Effect {
     /// Publish what must change in the next plan.
     Direct(PlanDirective),
+    /// Ask the Planner to word the end of the task.
+    Word(WordingRequest),
     /// Publish the task's one final result.
     Finish(FinalResult),
     /// Tell every role instance of the task to stop.
     Abort(Abort),
     /// Send a record of experience to memory.
     Record(MegramDraft),
+    /// Pass the user's feedback on to memory.
+    Correct(MemoryCorrection),
     /// Start a timer for the hard limit or the deadline, in milliseconds.
     Wait(EffectId, u64),
 }
 
+/// What the Solver waits for.
 #[derive(Debug, Default)]
 #[expect(clippy::large_enum_variant, reason = "a Solver has one phase at a time")]
 enum Phase {
@@ -111,6 +125,8 @@ enum Phase {
     Perceiving,
     /// The task is understood, and a round of it is planned or under way.
     Solving(TaskSpec),
+    /// The task is abandoned, and a model is asked to word its end, at most until the timer fires.
+    Wording(Box<AwaitingEndText>),
     /// The result was sent.
     #[default]
     Ended,
@@ -121,18 +137,10 @@ impl Phase {
     fn spec(&self) -> Option<&TaskSpec> {
         match self {
             Self::Solving(spec) => Some(spec),
+            Self::Wording(unworded) => Some(&unworded.spec),
             Self::Perceiving | Self::Ended => None,
         }
     }
-}
-
-/// Why the last round did not meet its criteria.
-#[derive(Debug, Default)]
-struct LastRound {
-    /// A model's failure, if every failed subtask failed because of its model.
-    unusable: Option<ModelFailure>,
-    /// The text of the first failure, and hints at existing paths close to a missing one.
-    failed: Option<(String, Vec<String>)>,
 }
 
 /// The Solver of one task.
@@ -140,7 +148,7 @@ struct LastRound {
 pub struct Solver {
     tools: Vec<AvailableTool>,
     /// The decision procedure of `artoo-ggs`, with this task's state.
-    controller: Controller<()>,
+    controller: Controller<TaskId>,
     task_id: TaskId,
     /// Ids of the timers for the hard limit and for the task's own deadline.
     limits: Vec<EffectId>,
@@ -153,13 +161,21 @@ pub struct Solver {
     /// What is collected for the final result.
     account: Account,
     last: LastRound,
+    /// The current folder, which belongs to what a skill is learned from.
+    folder: String,
+    /// The round whose plan a skill may be learned from: the first, or the one after a skill that changed nothing.
+    learnable: Option<u32>,
+    /// The last directive of this task.
+    directive: Option<PlanDirective>,
+    /// Log entries of the controller's calls, until the task ends.
+    records: Vec<LogEntry<TaskId>>,
     phase: Phase,
 }
 
 impl Solver {
     /// A Solver for one task that can use `tools`, with the decision parameters of `profile`.
     #[must_use]
-    pub fn new(profile: Profile, tools: &[ToolSpec], task_id: TaskId) -> Self {
+    pub fn new(profile: Profile, tools: &[ToolSpec], folder: &str, task_id: TaskId) -> Self {
         let tools = tools.iter().map(|t| AvailableTool::new(&t.name, format!("{:?}", t.class))).collect();
         Self {
             tools,
@@ -171,6 +187,10 @@ impl Solver {
             asking: BTreeSet::new(),
             account: Account::default(),
             last: LastRound::default(),
+            folder: folder.to_owned(),
+            learnable: Some(0),
+            directive: None,
+            records: Vec::new(),
             phase: Phase::Perceiving,
         }
     }
@@ -185,7 +205,7 @@ impl Solver {
     /// Starts the time budget of an understood task, and a timer if the task has a deadline of its own.
     fn begin(&mut self, cx: &mut Context<'_>, spec: TaskSpec) -> Vec<Effect> {
         // Only the first TaskSpec gets here, so this can't fail.
-        drop(self.controller.begin((), cx.now.uptime_ms));
+        drop(self.call(cx, ControllerCall::Begin(self.task_id.clone())));
         let deadline = spec.constraints.deadline.map(|at| at.as_millis() - cx.now.wall.as_millis());
         self.phase = Phase::Solving(spec);
         let left_ms = deadline.and_then(|left_ms| u64::try_from(left_ms).ok());
@@ -195,18 +215,24 @@ impl Solver {
     /// Measures a round with unmet criteria and follows the decision; ends the task if a model provider failed for
     /// good.
     fn fell_short(&mut self, cx: &mut Context<'_>, request: ReplanRequest) -> Vec<Effect> {
-        self.note_outcomes(&request.outcomes);
+        self.account.note(&request.outcomes);
+        self.account.tried = translate::tried(&request, self.manifest.as_ref());
+        self.account.unlearnt = what_failed(&request).map(|(wrong, _)| (request.gap_summary.clone(), wrong));
         self.last = LastRound { unusable: unusable_model(&request), failed: what_failed(&request) };
         let round = observe::round(&request, self.manifest.as_ref(), &self.tools);
-        if let Some(failure) = provider_failure(&request) {
-            let decision = self.controller.stop(&(), Some(&round), cx.now.uptime_ms).ok();
+        // A recipe does only what was asked for: another plan would get round the denial.
+        let is_denied = self.is_by_recipe() && !self.account.denied.is_empty();
+        let reason = provider_failure(&request).map(|failure| AbandonReason::Provider { failure });
+        if let Some(reason) = reason.or(is_denied.then_some(AbandonReason::ConsentNeeded)) {
+            let decision = self.stop_controller(cx, Some(round));
             self.deliver(decision.as_ref(), &request);
-            return self.abandon(AbandonReason::Provider { failure }, decision);
+            return self.abandon(reason, decision);
         }
-        match self.controller.observe(&(), &round, cx.now.uptime_ms) {
+        let against = self.against_skill(&request);
+        match self.observe(cx, round) {
             Ok(decision) => {
                 self.deliver(Some(&decision), &request);
-                self.follow(&request, decision)
+                against.into_iter().chain(self.follow(cx, &request, decision)).collect()
             }
             // A round that can't be measured is a bug in artoo: end the task and report it rather than guess.
             Err(error) => {
@@ -217,17 +243,18 @@ impl Solver {
     }
 
     /// Carries out a decision on a round that fell short: a replan, a delivery with unmet criteria, or an abandon.
-    fn follow(&mut self, request: &ReplanRequest, decision: Decision) -> Vec<Effect> {
+    fn follow(&mut self, cx: &mut Context<'_>, request: &ReplanRequest, decision: Decision) -> Vec<Effect> {
         match &decision.outcome {
             Outcome::Replan(replan) => {
                 self.round += 1;
-                let mut directive = translate::directive(request, &decision, replan);
+                let mut directive = translate::directive(request, &self.account.tried, &decision, replan);
                 directive.round = self.round;
                 // A denied effect stays forbidden for the rest of the task, whatever the directive (decision D10).
                 let denied = self.account.denied_targets.iter().filter(|t| !directive.blocked_targets.contains(t));
                 let denied: Vec<String> = denied.cloned().collect();
                 directive.blocked_targets.extend(denied);
                 let mut effects = self.record(&decision);
+                self.directive = Some(directive.clone());
                 effects.push(Effect::Direct(directive));
                 effects
             }
@@ -238,7 +265,7 @@ impl Solver {
                     Some(failure) => AbandonReason::Provider { failure },
                     None => self.stopped(*reason),
                 };
-                self.abandon(reason, Some(decision))
+                self.abandon_worded(cx, reason, Some(decision))
             }
             Outcome::Accept => {
                 let detail = "a round that fell short was decided as an accept".to_owned();
@@ -249,7 +276,7 @@ impl Solver {
 
     /// Why a task was stopped. A recipe has no other way, so what failed in it is the reason.
     fn stopped(&mut self, reason: StopReason) -> AbandonReason {
-        let is_recipe = self.manifest.iter().flat_map(|manifest| &manifest.subtasks).any(|subtask| subtask.recipe);
+        let is_recipe = self.is_by_recipe();
         match self.last.failed.take().filter(|_| is_recipe) {
             Some((failed, next_steps)) => AbandonReason::NoOtherWay { failed, next_steps },
             None => translate::stop(reason),
@@ -259,12 +286,15 @@ impl Solver {
     /// Ends the task as accepted if facts cover the request, or if the verdicts show every criterion met and no fact
     /// refutes a part of the request; otherwise abandons it as an internal failure.
     fn met(&mut self, cx: &mut Context<'_>, summary: &OutcomeSummary) -> Vec<Effect> {
-        self.note_outcomes(&summary.outcomes);
+        self.account.note(&summary.outcomes);
+        let replanned = self.account.unlearnt.take();
+        self.account.lessons.extend(replanned.and_then(|gap| lesson::of_replan(gap, &summary.outcomes)));
         let round = observe::accepted(summary, self.manifest.as_ref(), &self.tools);
         let refuted = summary.coverage.refuted().next();
-        let refusal = match self.controller.observe(&(), &round, cx.now.uptime_ms) {
+        let refusal = match self.observe(cx, round) {
             Ok(decision) if decision.outcome == Outcome::Accept && refuted.is_none() => {
                 self.account.rounds.insert(decision.round, Delivered::of_summary(summary));
+                self.account.skill = self.of_skill(summary);
                 return self.finish(ending::accept(summary), Some(decision));
             }
             Ok(decision) => format!("{:?} is not met", decision.primary_failed.unwrap_or_default()),
@@ -276,26 +306,6 @@ impl Solver {
         self.abandon(AbandonReason::RoleFailed { detail }, None)
     }
 
-    /// Collects the denied actions of a round, and whether any tool ran.
-    fn note_outcomes(&mut self, outcomes: &[SubTaskOutcome]) {
-        for outcome in outcomes {
-            for denied in &outcome.denied {
-                if !self.account.denied.contains(denied) {
-                    self.account.denied.push(denied.clone());
-                }
-            }
-            for call in &outcome.tool_calls {
-                self.account.ran_tool |= call.status != CallStatus::Denied;
-                if call.status == CallStatus::Denied {
-                    let target = BlockedTarget::pair(call.tool.clone(), call.target.clone()).to_string();
-                    if !self.account.denied_targets.contains(&target) {
-                        self.account.denied_targets.push(target);
-                    }
-                }
-            }
-        }
-    }
-
     /// Stores the output and criteria of a round that fell short, for the final result.
     fn deliver(&mut self, decision: Option<&Decision>, request: &ReplanRequest) {
         let number = decision.map_or(request.round + 1, |decision| decision.round);
@@ -304,7 +314,7 @@ impl Solver {
 
     /// Abandons the task for a reason from outside `artoo-ggs`.
     fn stop(&mut self, cx: &mut Context<'_>, reason: AbandonReason) -> Vec<Effect> {
-        let decision = self.controller.stop(&(), None, cx.now.uptime_ms).ok();
+        let decision = self.stop_controller(cx, None);
         self.abandon(reason, decision)
     }
 
@@ -323,7 +333,9 @@ impl Solver {
         let mut effects = Vec::new();
         if let (Some(decision), Some(spec)) = (&decision, phase.spec()) {
             let ended = experience::of_ending(spec, decision, &ending, &self.account);
-            effects.extend(ended.into_iter().map(Effect::Record));
+            let is_checked = matches!(ending, Ending::Accept { basis: artoo_proto::Basis::Checked });
+            let skill = self.account.skill.clone().filter(|_| is_checked);
+            effects.extend(ended.into_iter().chain(skill).map(Effect::Record));
         }
         effects.push(Effect::Abort(Abort { task_id: self.task_id.clone() }));
         let task_id = self.task_id.clone();
@@ -350,6 +362,9 @@ impl Solver {
 
     /// Abandons a task without an acceptable plan, for the most useful reason known.
     fn not_planned(&mut self, cx: &mut Context<'_>, rejected: PlanRejected) -> Vec<Effect> {
+        if let Some(directive) = self.released(cx, &rejected) {
+            return vec![Effect::Direct(directive)];
+        }
         let reason = match (rejected.model_failure, rejected.abstention) {
             (Some(failure), _) => AbandonReason::Provider { failure },
             // There is no other plan because of what was denied.
@@ -367,43 +382,21 @@ impl Solver {
                 None => AbandonReason::NoPlan { problems: rejected.problems },
             },
         };
-        self.stop(cx, reason)
-    }
-
-    /// Pauses the time that counts for Ω (the used share of the budget) while at least one approval request is open.
-    fn consent_asked(&mut self, cx: &Context<'_>, request: (SubTaskId, ConsentHash)) -> Vec<Effect> {
-        if self.asking.insert(request) && self.asking.len() == 1 {
-            drop(self.controller.pause(&(), cx.now.uptime_ms));
+        let reason = match self.last.failed.take().filter(|_| self.is_by_recipe()) {
+            // The model was asked only because the recipe failed.
+            Some((failed, near)) if reason != AbandonReason::ConsentNeeded => {
+                let next_steps = if near.is_empty() { vec![explain(&reason).1] } else { near };
+                AbandonReason::NoOtherWay { failed, next_steps }
+            }
+            _ => reason,
+        };
+        let decision = self.stop_controller(cx, None);
+        let is_close = decision.as_ref().is_some_and(|decision| self.is_close_enough(decision));
+        if is_close && matches!(reason, AbandonReason::NoPlan { .. }) {
+            return self.finish(ending::success(&self.account), decision);
         }
-        Vec::new()
+        self.abandon(reason, decision)
     }
-
-    /// Resumes the time budget when no approval request is open.
-    fn consent_answered(&mut self, cx: &Context<'_>, request: &(SubTaskId, ConsentHash)) -> Vec<Effect> {
-        if self.asking.remove(request) && self.asking.is_empty() {
-            drop(self.controller.resume(&(), cx.now.uptime_ms));
-        }
-        Vec::new()
-    }
-}
-
-/// The first failed subtask of a round: the output of its failed call with hints at similar paths, or else the evidence
-/// of its failed criterion. `None` if there is neither.
-fn what_failed(request: &ReplanRequest) -> Option<(String, Vec<String>)> {
-    let outcome = request.outcomes.iter().find(|outcome| outcome.status == OutcomeStatus::Failed)?;
-    if let Some(call) = outcome.tool_calls.iter().rev().find(|call| call.status != CallStatus::Ok) {
-        let near = call.alternatives.iter().map(|path| format!("there is {path}"));
-        return Some((call.output.clone(), near.collect()));
-    }
-    let verdict = outcome.criteria_verdicts.iter().find(|verdict| verdict.verdict == Verdict::Fail)?;
-    Some((verdict.evidence.clone(), Vec::new()))
-}
-
-/// A model failure of this round that retrying can't help, such as an unreachable provider; no replan helps either.
-fn provider_failure(request: &ReplanRequest) -> Option<ModelFailure> {
-    let of_outcomes = request.outcomes.iter().filter_map(|outcome| outcome.model_failure.as_ref());
-    let mut all = request.model_failure.iter().chain(of_outcomes);
-    all.find(|failure| !failure.is_worth_asking_again()).cloned()
 }
 
 /// The final result of a task whose Solver (R7) panicked too often to send one; the System sends it in the Solver's
@@ -415,28 +408,41 @@ pub(crate) fn last_word(task_id: TaskId, detail: String) -> FinalResult {
     ending::result(task_id, None, &account, None, ending)
 }
 
-/// The model failure that explains a round; `None` unless every failed subtask of the round failed because of a model.
-fn unusable_model(request: &ReplanRequest) -> Option<ModelFailure> {
-    let failed = || request.outcomes.iter().filter(|outcome| outcome.status == OutcomeStatus::Failed);
-    let of_failed = failed().find_map(|outcome| outcome.model_failure.clone());
-    let all = failed().all(|outcome| outcome.model_failure.is_some());
-    request.model_failure.clone().or(of_failed).filter(|_| all)
-}
-
 impl Machine for Solver {
     type Input = Input;
     type Effect = Effect;
 
     fn step(&mut self, cx: &mut Context<'_>, input: Input) -> Vec<Effect> {
+        let effects = self.take(cx, input);
+        if matches!(self.phase, Phase::Ended) {
+            let records = std::mem::take(&mut self.records);
+            // A recipe has one plan: nothing is learnt from how it was steered.
+            if !self.is_by_recipe() {
+                cx.records.extend(records.iter().filter_map(|entry| serde_json::to_value(entry).ok()));
+            }
+        }
+        effects
+    }
+}
+
+impl Solver {
+    /// Processes an input.
+    fn take(&mut self, cx: &mut Context<'_>, input: Input) -> Vec<Effect> {
         match (&self.phase, input) {
+            (_, Input::Feedback(MemoryFeedback { task_id, feedback })) => {
+                vec![Effect::Correct(MemoryCorrection { task_id, feedback })]
+            }
             (Phase::Ended, _) => cx.ignore(),
+            (Phase::Wording(_), Input::Worded(wording)) => self.worded(wording.words),
+            (Phase::Wording(unworded), Input::TimerFired(id)) if id == unworded.timer || self.limits.contains(&id) => {
+                self.worded(None)
+            }
+            (Phase::Wording(_), Input::Cancel | Input::RoleFailed(_)) => self.worded(None),
             (_, Input::Request(request)) => self.wait(cx, request.hard_limit_ms),
             (Phase::Perceiving, Input::Task(spec)) => self.begin(cx, spec),
             (_, Input::NotPerceived(failed)) => self.not_perceived(failed),
             (_, Input::NotPlanned(rejected)) if rejected.round == self.round => self.not_planned(cx, rejected),
             (_, Input::Manifest(manifest)) if manifest.round == self.round => {
-                let tools: BTreeSet<&String> = manifest.subtasks.iter().flat_map(|subtask| &subtask.tools).collect();
-                self.account.approach = tools.into_iter().cloned().collect();
                 self.manifest = Some(manifest);
                 Vec::new()
             }
@@ -459,8 +465,8 @@ impl Machine for Solver {
                 | Input::Manifest(_)
                 | Input::FellShort(_)
                 | Input::Met(_)
-                | Input::TimerFired(_)
-                | Input::Feedback,
+                | Input::Worded(_)
+                | Input::TimerFired(_),
             ) => cx.ignore(),
         }
     }
@@ -479,9 +485,10 @@ adapters! {
         ConsentAnswer(answer) => Input::ConsentAnswered(answer.subtask_id, answer.hash.clone()),
         CancelRequest(_) => Input::Cancel,
         RoleFailed(failed) => Input::RoleFailed(failed.clone()),
-        MemoryFeedback(_) => Input::Feedback,
+        Wording(wording) => Input::Worded(wording.clone()),
+        MemoryFeedback(feedback) => Input::Feedback(feedback.clone()),
     }
     completions { (id, Completion::Timer) => Input::TimerFired(id), }
-    publishes { Direct, Finish, Abort, Record }
+    publishes { Direct, Word, Finish, Abort, Record, Correct }
     performs { Wait }
 }

@@ -114,6 +114,7 @@ fn undecided(criterion: &Criterion) -> CriterionMeasure {
     measure
 }
 
+/// Converts a failure class to the type of `artoo-ggs`.
 fn class(class: artoo_proto::FailureClass) -> FailureClass {
     match class {
         artoo_proto::FailureClass::Logical => FailureClass::Logical,

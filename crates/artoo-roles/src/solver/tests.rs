@@ -1,8 +1,10 @@
-//! R7: what follows from a round, how a task ends, what is remembered of it.
+//! Tests of R7: decisions after a round, endings, and memory records.
 
+mod control;
 mod coverage;
 mod endings;
 mod experience;
+mod words;
 
 use artoo_ggs::Profile;
 use artoo_proto::{
@@ -13,13 +15,16 @@ use artoo_proto::{
 
 use super::{Input, Solver};
 use crate::machine::RoleEffect;
+use crate::testing::bench::only;
 use crate::testing::bench::{
     Bench, failed, look, manifest, outcome, prose, said, spec, subtask_id, task_id, timers, verdict,
 };
 use crate::testing::world::config;
+use artoo_proto::{EffectId, ModelWords, Wording};
 
 const REQUEST: &str = "how many reports are there";
 
+/// A user's request with this time limit.
 fn request(hard_limit_ms: u64) -> UserRequest {
     UserRequest {
         task_id: task_id(),
@@ -35,18 +40,24 @@ fn request(hard_limit_ms: u64) -> UserRequest {
 
 /// A solver whose task has begun, with the manifest of round 0.
 fn begun() -> Bench<Solver> {
-    let mut bench = Bench::new(Solver::new(Profile::default(), &config(1).tools, task_id()));
+    begun_with(REQUEST)
+}
+
+/// A Solver that waits for the outcomes of the first round of this request.
+fn begun_with(words: &str) -> Bench<Solver> {
+    let mut bench = Bench::new(Solver::new(Profile::default(), &config(1).tools, "/home/u", task_id()));
     bench.step(Input::Request(request(1_800_000)));
-    bench.step(Input::Task(spec(REQUEST)));
+    bench.step(Input::Task(spec(words)));
     bench.step(Input::Manifest(plan(0)));
     bench
 }
 
+/// The manifest of a round with two subtasks.
 fn plan(round: u32) -> DispatchManifest {
     manifest(round, 2, vec![prose("the reports are counted")])
 }
 
-/// A round with these outcomes, gate shut.
+/// A replan request with these outcomes, as of a round that no model judged.
 fn short(round: u32, outcomes: Vec<SubTaskOutcome>) -> ReplanRequest {
     ReplanRequest {
         task_id: task_id(),
@@ -62,22 +73,25 @@ fn short(round: u32, outcomes: Vec<SubTaskOutcome>) -> ReplanRequest {
     }
 }
 
-/// Subtask 1 failed with this class and these calls; subtask 2 matched.
+/// A replan request in which subtask 1 failed with this class and these calls; subtask 2 matched.
 fn one_failed(round: u32, class: FailureClass, calls: Vec<ToolCall>) -> ReplanRequest {
     let mut bad = outcome(1, false, "", calls);
     bad.criteria_verdicts[0].failure_class = Some(class);
     short(round, vec![bad, outcome(2, true, "two", vec![look(9, "two")])])
 }
 
+/// A replan request whose subtask 1 failed since the target does not exist.
 fn missed(round: u32, target: &str) -> ReplanRequest {
     let call = ToolCall { target: target.to_owned(), ..failed(look(1, "no such file"), true) };
     one_failed(round, FailureClass::Environmental, vec![call])
 }
 
+/// A replan request whose subtask 1 gave a wrong answer.
 fn wrong(round: u32) -> ReplanRequest {
     one_failed(round, FailureClass::Logical, vec![look(1, "names")])
 }
 
+/// An outcome summary in which all criteria are met.
 fn met(round: u32) -> OutcomeSummary {
     let criterion = prose("the reports are counted");
     OutcomeSummary {
@@ -95,25 +109,38 @@ fn met(round: u32) -> OutcomeSummary {
     }
 }
 
-/// A round whose request these facts cover, or do not cover.
+/// An outcome summary with this coverage.
 fn covered(round: u32, coverage: Coverage) -> OutcomeSummary {
     OutcomeSummary { coverage, ..met(round) }
 }
 
+/// The directive that R7 publishes.
 fn directive(effects: &[RoleEffect]) -> PlanDirective {
     let found = said(effects).into_iter().find_map(|m| if let Message::PlanDirective(d) = m { Some(d) } else { None });
     found.unwrap_or_else(|| panic!("no directive: {effects:#?}")).clone()
 }
 
+/// The result that R7 publishes.
 fn finished(effects: &[RoleEffect]) -> FinalResult {
     let found = said(effects).into_iter().find_map(|m| if let Message::FinalResult(r) = m { Some(r) } else { None });
     found.unwrap_or_else(|| panic!("no result: {effects:#?}")).clone()
 }
 
+/// Steps R7 and answers its request for an ending text with none.
+fn closing(bench: &mut Bench<Solver>, input: Input) -> Vec<RoleEffect> {
+    let effects = bench.step(input);
+    if said(&effects).iter().any(|message| matches!(message, Message::WordingRequest(_))) {
+        return bench.step(Input::Worded(Wording { task_id: task_id(), words: None }));
+    }
+    effects
+}
+
+/// The memory records that R7 publishes.
 fn megrams(effects: &[RoleEffect]) -> Vec<MegramDraft> {
     said(effects).into_iter().filter_map(|m| if let Message::Megram(d) = m { Some(d.clone()) } else { None }).collect()
 }
 
+/// The reason of an abandoned task.
 fn reason(result: &FinalResult) -> &AbandonReason {
     let Ending::Abandon { reason, .. } = &result.ending else { panic!("{:#?}", result.ending) };
     reason
@@ -126,7 +153,7 @@ fn next(bench: &mut Bench<Solver>, round: u32) {
 
 #[doc = "holds: invariant 21; design G6"]
 #[test]
-fn the_first_round_changes_path_or_breaks_symmetry_and_its_previous_directive_is_init() {
+fn first_replan_follows_directive_init() {
     for (request, expected) in
         [(missed(0, "/gone"), ReplanDirective::ChangePath), (wrong(0), ReplanDirective::BreakSymmetry)]
     {
@@ -138,7 +165,7 @@ fn the_first_round_changes_path_or_breaks_symmetry_and_its_previous_directive_is
 
 #[doc = "holds: invariant 12"]
 #[test]
-fn blocked_targets_accumulate_over_the_rounds_of_a_task() {
+fn blocked_targets_accumulate_over_rounds() {
     let mut bench = begun();
     let first = directive(&bench.step(Input::FellShort(missed(0, "/a"))));
     assert_eq!(first.blocked_targets, ["*:/a"], "[73] never empty after an environmental failure");
@@ -150,7 +177,7 @@ fn blocked_targets_accumulate_over_the_rounds_of_a_task() {
 }
 
 #[test]
-fn calls_that_answered_without_what_was_asked_are_failed_inputs_too() {
+fn insufficient_calls_count_as_failed_inputs() {
     let empty = one_failed(0, FailureClass::Environmental, vec![look(1, "")]);
     let directive = directive(&begun().step(Input::FellShort(empty)));
     assert_eq!(directive.blocked_targets, ["*:/home/u/1"]);
@@ -162,16 +189,28 @@ fn calls_that_answered_without_what_was_asked_are_failed_inputs_too() {
 
 #[doc = "holds: law 2.6; design G22"]
 #[test]
-fn near_names_travel_with_the_directive() {
+fn directive_carries_similar_names() {
     let mut request = missed(0, "/gone");
     let names = ["/b", "/a", "/b"].map(str::to_owned);
     request.outcomes[0].tool_calls[0].alternatives = names.to_vec();
     assert_eq!(directive(&begun().step(Input::FellShort(request))).suggested_alternatives, ["/a", "/b"]);
 }
 
+#[test]
+fn directive_lists_what_each_subtask_did() {
+    let request = missed(0, "/gone");
+    let directive = directive(&begun().step(Input::FellShort(request.clone())));
+    let outcomes = &request.outcomes;
+    assert_eq!(directive.tried.len(), plan(0).subtasks.len());
+    let failures: Vec<_> = directive.tried.iter().map(|tried| tried.failure.clone()).collect();
+    assert_eq!(failures, outcomes.iter().map(|outcome| outcome.failure_reason.clone()).collect::<Vec<_>>());
+    assert!(failures.iter().any(Option::is_some), "{failures:?}");
+    assert!(directive.tried[0].calls[0].contains("no such file"), "{:?}", directive.tried);
+}
+
 #[doc = "holds: design G8"]
 #[test]
-fn a_rejected_whole_is_a_gap_though_every_subtask_matched() {
+fn rejected_task_is_a_gap_despite_matches() {
     let mut request = short(0, met(0).outcomes);
     request.task_verdicts = vec![verdict(&prose("the reports are counted"), Verdict::Fail, VerdictSource::Model)];
     let directive = directive(&begun().step(Input::FellShort(request)));
@@ -181,7 +220,7 @@ fn a_rejected_whole_is_a_gap_though_every_subtask_matched() {
 
 #[doc = "holds: principle 1; design G9"]
 #[test]
-fn one_failure_of_six_is_a_sixth() {
+fn loss_is_share_of_failed_subtasks() {
     let mut outcomes: Vec<_> = (1..=6).map(|n| outcome(n, n != 1, "x", vec![look(1, "x")])).collect();
     outcomes[0].criteria_verdicts[0].failure_class = Some(FailureClass::Logical);
     let result = finished(&begun().step(Input::FellShort(short(0, outcomes))));
@@ -190,7 +229,7 @@ fn one_failure_of_six_is_a_sixth() {
 
 #[doc = "holds: design G7"]
 #[test]
-fn what_infrastructure_broke_is_no_success() {
+fn infrastructure_failure_is_no_success() {
     let mut request = short(0, vec![outcome(1, false, "", Vec::new())]);
     request.outcomes[0].criteria_verdicts.clear();
     request.outcomes[0].infrastructure = true;
@@ -206,13 +245,13 @@ fn a_fifth_execution_is_impossible() {
         directive(&bench.step(Input::FellShort(missed(round, &format!("/{round}")))));
         next(&mut bench, round + 1);
     }
-    let result = finished(&bench.step(Input::FellShort(missed(3, "/3"))));
+    let result = finished(&closing(&mut bench, Input::FellShort(missed(3, "/3"))));
     assert_eq!((reason(&result), result.replans), (&AbandonReason::MaxReplans, 3));
 }
 
 #[doc = "holds: design G16"]
 #[test]
-fn waiting_for_a_person_does_not_count_and_several_questions_are_one_wait() {
+fn overlapping_questions_stop_the_clock_once() {
     let hash = |text: &str| ConsentHash(text.to_owned());
     let mut bench = begun();
     let id = subtask_id(1);
@@ -252,7 +291,7 @@ fn a_single_question_stops_the_clock() {
 
 #[doc = "holds: law 1.14; design D10"]
 #[test]
-fn a_refused_target_stays_forbidden_for_the_rest_of_the_task() {
+fn refused_target_stays_blocked() {
     let refused = |round: u32| {
         let call = ToolCall {
             tool: "shell".to_owned(),
@@ -284,7 +323,7 @@ fn a_refused_target_stays_forbidden_for_the_rest_of_the_task() {
 /// The built-in reader has no second way; what was refused is the reason, not the request's words.
 #[doc = "holds: design D10"]
 #[test]
-fn a_plan_that_fails_after_a_no_ends_for_want_of_a_yes() {
+fn denied_consent_ends_task_as_consent_needed() {
     let ended_after_a_no = |by_person: bool| {
         let mut request = one_failed(0, FailureClass::Environmental, vec![look(1, "[LAW1]")]);
         request.outcomes[0].denied = vec![artoo_proto::DeniedAction {
@@ -317,7 +356,7 @@ fn a_plan_that_fails_after_a_no_ends_for_want_of_a_yes() {
 
 #[doc = "holds: design D3"]
 #[test]
-fn the_solver_speaks_only_of_the_round_it_awaits_and_ends_once() {
+fn solver_ignores_other_rounds_and_ends_once() {
     let mut bench = begun();
     assert!(bench.step(Input::FellShort(wrong(1))).is_empty(), "a round that is not due");
     assert!(bench.step(Input::Met(met(5))).is_empty());
@@ -328,14 +367,14 @@ fn the_solver_speaks_only_of_the_round_it_awaits_and_ends_once() {
     let effects = bench.step(Input::Met(met(1)));
     let kinds: Vec<String> = said(&effects).iter().rev().take(2).map(|m| m.kind().to_string()).collect();
     assert_eq!(kinds, ["FinalResult", "Abort"], "the result comes last");
-    for late in [Input::Met(met(1)), Input::FellShort(wrong(1)), Input::Cancel, Input::Feedback] {
+    for late in [Input::Met(met(1)), Input::FellShort(wrong(1)), Input::Cancel] {
         assert!(bench.step(late).is_empty());
     }
 }
 
 #[doc = "holds: design D8"]
 #[test]
-fn an_accept_that_its_own_verdicts_contradict_never_leaves() {
+fn accept_contradicting_its_verdicts_is_withheld() {
     let fail = |v: &mut CriterionVerdict| v.verdict = Verdict::Fail;
     let mut of_task = met(0);
     fail(&mut of_task.task_verdicts[0]);
@@ -354,7 +393,7 @@ fn an_accept_that_its_own_verdicts_contradict_never_leaves() {
 
 #[doc = "holds: design G11"]
 #[test]
-fn an_accept_bypasses_a_spent_budget() {
+fn accept_ignores_an_exhausted_budget() {
     let mut bench = begun();
     bench.wait(1_000_000);
     let result = finished(&bench.step(Input::Met(met(0))));
@@ -363,8 +402,8 @@ fn an_accept_bypasses_a_spent_budget() {
 
 #[doc = "holds: design G20"]
 #[test]
-fn the_hard_limit_and_an_earlier_deadline_each_end_the_task() {
-    let mut bench = Bench::new(Solver::new(Profile::default(), &config(1).tools, task_id()));
+fn hard_limit_or_earlier_deadline_ends_task() {
+    let mut bench = Bench::new(Solver::new(Profile::default(), &config(1).tools, "/home/u", task_id()));
     let mut task = spec(REQUEST);
     task.constraints.deadline = Some(bench.now.wall.plus_millis(5_000));
     let [(deadline, ms)] = timers(&bench.step(Input::Task(task)))[..] else { panic!() };
@@ -382,10 +421,10 @@ fn the_hard_limit_and_an_earlier_deadline_each_end_the_task() {
 
 #[doc = "holds: design G12"]
 #[test]
-fn blocked_tools_accumulate_and_the_oldest_is_released_when_none_is_left() {
+fn oldest_blocked_tool_is_released_first() {
     let tools: Vec<_> =
         config(1).tools.iter().filter(|tool| ["glob", "shell"].contains(&&*tool.name)).cloned().collect();
-    let mut bench = Bench::new(Solver::new(Profile::default(), &tools, task_id()));
+    let mut bench = Bench::new(Solver::new(Profile::default(), &tools, "/home/u", task_id()));
     bench.step(Input::Task(spec(REQUEST)));
     next(&mut bench, 0);
     let with = |round: u32, tool: &str| {

@@ -19,6 +19,7 @@ pub(super) fn reason_words(reason: &AbandonReason) -> String {
         AbandonReason::BudgetExhausted => "The time and the new plans that this task may use are used up".to_owned(),
         AbandonReason::MaxReplans => "I tried four plans, and none of them did it".to_owned(),
         AbandonReason::Diverging => "Two new plans in a row came out worse, so I stopped".to_owned(),
+        AbandonReason::Cycling => "New plans failed in turn at the same points, so I stopped".to_owned(),
         AbandonReason::ToolsExhausted => "Every tool that could do this was tried, and failed".to_owned(),
         AbandonReason::NoPlan { problems } => {
             format!("I found no way to do this: {}", problems.last().map_or("there was no plan", String::as_str))
@@ -112,6 +113,7 @@ pub(super) fn next_steps(ending: &Ending, account: &Account, coverage: Option<&C
         | AbandonReason::BudgetExhausted
         | AbandonReason::MaxReplans
         | AbandonReason::Diverging
+        | AbandonReason::Cycling
         | AbandonReason::ToolsExhausted => step("try a smaller or more exact request; -v shows what failed"),
     }
 }

@@ -6,7 +6,7 @@ use artoo_bus::{Delivery, TapEvent};
 use artoo_proto::{Address, Envelope, MessageId, MessageKind, Now, Role, TaskId};
 
 use super::instance::Instance;
-use super::{Effect, Slot, System, digest};
+use super::{Effect, Slot, System, digest, outlives_its_task};
 use crate::limits::SOLVER_PANICS_MAX;
 use crate::machine::{Context, Incoming};
 use crate::memory::Memory;
@@ -61,6 +61,7 @@ impl System {
     /// for memory).
     fn end(&mut self, task_id: TaskId) {
         let Some(forgotten) = self.tasks.end(&task_id) else { return };
+        self.ids.end(&task_id);
         for task in forgotten {
             self.instances.values_mut().for_each(|slot| drop(slot.seen.remove(&Some(task.clone()))));
         }
@@ -70,7 +71,7 @@ impl System {
         // The bus forgets by address; deliveries to an address without a task are found by their correlation id.
         let is_stale = |delivery: &Delivery| {
             let envelope = &delivery.envelope;
-            envelope.correlation_id.as_ref() == Some(&task_id) && envelope.message.kind() != MessageKind::Megram
+            envelope.correlation_id.as_ref() == Some(&task_id) && !outlives_its_task(envelope.message.kind())
         };
         let stale: Vec<usize> = self.bus.waiting().enumerate().filter(|(_, d)| is_stale(d)).map(|(at, _)| at).collect();
         for at in stale.into_iter().rev() {
@@ -86,9 +87,10 @@ impl System {
             Incoming::Completed(..) => None,
         };
         let task = match incoming {
-            // Megrams are delivered even after their task ended; every other message is not.
-            Incoming::Message(envelope) if kind != Some(MessageKind::Megram) => envelope.message.task_id(),
-            Incoming::Message(_) | Incoming::Completed(..) => address.task_id.as_ref(),
+            // Only what memory is to learn is delivered after its task has ended.
+            Incoming::Message(envelope) if outlives_its_task(envelope.message.kind()) => None,
+            Incoming::Message(envelope) => envelope.message.task_id(),
+            Incoming::Completed(..) => address.task_id.as_ref(),
         };
         if task.is_some_and(|task| !self.tasks.is_open(task)) {
             return Some("after the task ended");
@@ -107,6 +109,12 @@ impl System {
     /// Runs one step of an instance and performs its effects. A panic removes the instance and ends its task through
     /// the Solver (R7).
     pub(super) fn run(&mut self, now: Now, address: Address, cause: MessageId, incoming: Incoming) {
+        if let Incoming::Message(envelope) = &incoming
+            && envelope.message.kind() == MessageKind::MemoryFeedback
+            && !self.feedback.insert(envelope.id)
+        {
+            return self.ignore(now, address, &format!("{} a second time", incoming.describe()));
+        }
         if let Some(objection) = self.objection(&address, &incoming) {
             return self.ignore(now, address, &format!("{} {objection}", incoming.describe()));
         }
@@ -130,7 +138,7 @@ impl System {
         }
         let Some(instance) = &mut slot.instance else { return };
         let described = incoming.describe();
-        let mut cx = Context::new(now, &mut self.ids);
+        let mut cx = Context::new(now, self.ids.of(address.task_id.as_ref()));
         #[cfg(any(test, feature = "testing"))]
         let planted = crate::testing::world::planted_panic(&mut self.panic_next, address.role);
         let stepped = catch_unwind(AssertUnwindSafe(|| {
@@ -138,8 +146,16 @@ impl System {
             assert!(!planted, "planted panic");
             instance.step(&mut cx, incoming)
         }));
+        let records = std::mem::take(&mut cx.records);
+        if let Some(task_id) = address.task_id.clone().filter(|_| !records.is_empty()) {
+            self.out.push(Effect::Decided { task_id, records });
+        }
         if cx.ignored {
             self.ignore(now, address.clone(), &format!("at {described}: not awaited in this phase"));
+        }
+        // An instance that was made for feedback on an ended task is of no more use.
+        if address.task_id.as_ref().is_some_and(|task| !self.tasks.is_open(task)) {
+            self.instances.remove(&address);
         }
         match stepped {
             Ok(Ok(effects)) => self.enact(now, &address, cause, effects),

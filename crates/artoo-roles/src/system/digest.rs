@@ -7,7 +7,7 @@ use artoo_proto::{CallStatus, CoverageState, ReplyBody, ToolOutcome, Usage, esca
 use crate::limits::DIGEST_CHARS;
 use crate::machine::{Completion, Work};
 
-/// What an effect is about to do, on one short line.
+/// A description of the work of an effect, on one short line.
 pub(super) fn of_work(work: &Work) -> String {
     let text = match work {
         Work::Model { request } => format!("{}: {}", request.schema_name, request.prompt.user),
@@ -21,7 +21,7 @@ pub(super) fn of_work(work: &Work) -> String {
     short(&text)
 }
 
-/// How an effect ended, on one short line.
+/// A description of an effect's result, on one short line.
 pub(super) fn of_completion(completion: &Completion) -> String {
     let text = match completion {
         Completion::Model(Ok(reply)) => match &reply.body {
@@ -88,6 +88,7 @@ pub(super) fn panic_text(panic: &(dyn Any + Send)) -> String {
     short(text.unwrap_or("a role panicked"))
 }
 
+/// A text on one short line.
 fn short(text: &str) -> String {
     escape::short_line(text, DIGEST_CHARS)
 }

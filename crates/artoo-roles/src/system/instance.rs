@@ -49,7 +49,12 @@ impl Instance {
             Role::Executor => Box::new(Lifecycle::<Executor>::new((environment(), Arc::clone(toolbox)))),
             Role::AgentValidator => Box::new(Lifecycle::<AgentValidator>::new(())),
             Role::MetaValidator => Box::new(Lifecycle::<MetaValidator>::new(())),
-            Role::Solver => Box::new(Solver::new(config.profile.clone(), &config.tools, address.task_id.clone()?)),
+            Role::Solver => Box::new(Solver::new(
+                config.profile.clone(),
+                &config.tools,
+                &config.environment.cwd,
+                address.task_id.clone()?,
+            )),
             Role::Memory | Role::Auditor | Role::Operator | Role::Runtime => return None,
         }))
     }

@@ -19,16 +19,17 @@ use artoo_proto::{
     RoleFailed, TaskId, Timestamp, ToolSpec, Usage,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::executor::Toolbox;
-use crate::machine::{Completion, EffectOrigin, Ids, Incoming, RoleEffect, Work};
+use crate::machine::{Completion, EffectOrigin, IdSources, Incoming, RoleEffect, Work};
 use crate::memory::Memory;
 use instance::Instance;
 use tasks::Tasks;
 
 /// Configuration of a System. With the configuration and the inputs, a run can be replayed.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SystemConfig {
     /// Facts about the machine: folders, operating system, time zone.
     pub environment: Environment,
@@ -56,6 +57,11 @@ pub enum Input {
         effect_id: EffectId,
         /// How the effect ended, with its result.
         completion: Completion,
+    },
+    /// The stored memory was changed by others than R5 (the memory): by the Dreamer, or by another process.
+    MemoryChanged {
+        /// Frames (entries of memory's journal, as JSON) of the changes.
+        frames: Vec<Value>,
     },
 }
 
@@ -85,6 +91,13 @@ pub enum Effect {
         /// The task whose work to stop.
         task_id: TaskId,
     },
+    /// Append the log of a task's decisions, which R7 (the Solver) made.
+    Decided {
+        /// The task that ended.
+        task_id: TaskId,
+        /// The log entries, in order.
+        records: Vec<Value>,
+    },
     /// Pass an event to the taps (event streams for observers), in order.
     Observe {
         /// When the event happened.
@@ -100,19 +113,20 @@ struct Slot {
     /// The instance; `None` after a panic, except for memory, which is replaced by one that is unavailable.
     instance: Option<Instance>,
     /// Ids of the messages it received, so that none is processed twice.
-    seen: Seen,
+    seen: SeenMessages,
     /// Number of panics of this instance.
     panics: u32,
 }
 
 impl Slot {
+    /// A slot for a new instance.
     fn new(instance: Instance) -> Self {
-        Self { instance: Some(instance), seen: Seen::new(), panics: 0 }
+        Self { instance: Some(instance), seen: SeenMessages::new(), panics: 0 }
     }
 }
 
 /// Message ids by task, so that an instance shared by all tasks can forget the ids of ended tasks.
-type Seen = BTreeMap<Option<TaskId>, HashSet<MessageId>>;
+type SeenMessages = BTreeMap<Option<TaskId>, HashSet<MessageId>>;
 
 /// The role instances of all open tasks, and the bus that connects them.
 #[derive(Debug)]
@@ -120,11 +134,13 @@ pub struct System {
     config: SystemConfig,
     toolbox: Arc<Toolbox>,
     bus: Bus,
-    ids: Ids,
+    ids: IdSources,
     instances: BTreeMap<Address, Slot>,
     /// Effects that were started and have not completed.
     awaited: BTreeMap<EffectId, EffectOrigin>,
     tasks: Tasks,
+    /// Ids of the user's feedback messages: the instance that gets one may be made for it alone.
+    feedback: HashSet<MessageId>,
     /// Effects that were not handed to the driver yet.
     out: Vec<Effect>,
     /// The role whose next step panics, for tests.
@@ -140,13 +156,14 @@ impl System {
         let memory = Slot::new(Instance::Memory(Box::new(memory)));
         instances.insert(Address::of(Role::Memory, None, None), memory);
         Self {
-            ids: Ids::new(config.seed),
+            ids: IdSources::new(config.seed),
             toolbox: Toolbox::new(&config.tools).into(),
             config,
             bus: Bus::new(),
             instances,
             awaited: BTreeMap::new(),
             tasks: Tasks::default(),
+            feedback: HashSet::new(),
             out: Vec::new(),
             #[cfg(any(test, feature = "testing"))]
             panic_next: None,
@@ -168,6 +185,11 @@ impl System {
         match input {
             Input::Operator { message } => self.operator(now, message),
             Input::Completed { effect_id, completion } => self.completed(now, effect_id, completion),
+            Input::MemoryChanged { frames } => {
+                if let Some(Instance::Memory(memory)) = self.memory_slot().and_then(|slot| slot.instance.as_mut()) {
+                    memory.changed(frames);
+                }
+            }
         }
     }
 
@@ -200,6 +222,18 @@ impl System {
         Some(memory)
     }
 
+    /// Lets the memory answer for itself again after a replay.
+    pub(crate) fn end_replay(&mut self) {
+        if let Some(Instance::Memory(memory)) = self.memory_slot().and_then(|slot| slot.instance.as_mut()) {
+            memory.end_replay();
+        }
+    }
+
+    /// The slot of the memory instance.
+    fn memory_slot(&mut self) -> Option<&mut Slot> {
+        self.instances.get_mut(&Address::of(Role::Memory, None, None))
+    }
+
     /// Number of role instances, including the memory. An instance that panicked counts until its task ends.
     #[must_use]
     pub fn instances(&self) -> usize {
@@ -219,7 +253,10 @@ impl System {
             if !self.tasks.begin(&request.task_id) {
                 return self.ignore(now, from, "a task id that was used before");
             }
-        } else if message.task_id().is_some_and(|task| !self.tasks.is_working(task)) {
+            self.ids.begin(&request.task_id);
+        } else if !outlives_its_task(message.kind())
+            && message.task_id().is_some_and(|task| !self.tasks.is_working(task))
+        {
             return self.ignore(now, from, &format!("{} for a task that is not open", message.kind()));
         }
         self.publish(now, &from, None, message);
@@ -235,15 +272,8 @@ impl System {
             let detail = format!("{} of {effect_id}, which nobody awaits", completion.describe());
             return self.ignore(now, Address::of(Role::Runtime, None, None), &detail);
         };
-        let finished = EffectFinished {
-            effect_id,
-            by: origin.address.role,
-            task_id: origin.address.task_id.clone(),
-            ok: digest::is_ok(&completion),
-            digest: digest::of_completion(&completion),
-            usage: digest::usage(&completion),
-        };
-        self.bus.observe(now.wall, TapEvent::EffectFinished(finished));
+        let finished = finished(effect_id, origin.address.role, origin.address.task_id.clone(), &completion);
+        self.bus.observe(now.wall, finished);
         self.run(now, origin.address, origin.cause, Incoming::Completed(effect_id, completion));
     }
 
@@ -257,6 +287,7 @@ impl System {
         }
     }
 
+    /// Starts work that a role asked for, and reports it to the observers.
     fn perform(&mut self, now: Now, address: &Address, cause: MessageId, effect_id: EffectId, work: Work) {
         let origin = EffectOrigin { address: address.clone(), cause, subtask_id: address.subtask_id };
         let started = EffectStarted {
@@ -274,9 +305,10 @@ impl System {
         self.out.push(Effect::Perform { effect_id, task_id: address.task_id.clone(), work });
     }
 
+    /// Publishes a message of an instance, or reports why the bus refused it.
     fn publish(&mut self, now: Now, from: &Address, cause: Option<MessageId>, message: Message) {
-        let id = MessageId(self.ids.next_uuid());
         let task = message.task_id().cloned();
+        let id = MessageId(self.ids.of(task.as_ref()).next_uuid());
         let is_result = message.kind() == MessageKind::FinalResult;
         match (self.bus.publish(now.wall, id, from, cause, message), task) {
             (Ok(()), Some(task_id)) if is_result => self.tasks.conclude(&task_id),
@@ -292,8 +324,8 @@ impl System {
     /// Publishes that a role failed, so that the Solver (R7) ends the task.
     fn role_failed(&mut self, now: Now, task_id: TaskId, role: Role, detail: String) {
         let runtime = Address::of(Role::Runtime, None, None);
+        let id = MessageId(self.ids.of(Some(&task_id)).next_uuid());
         let failed = RoleFailed { task_id, role, detail, effect_id: None };
-        let id = MessageId(self.ids.next_uuid());
         // The bus accepts this message even for a task that has reached its message limit.
         drop(self.bus.publish(now.wall, id, &runtime, None, failed.into()));
     }
@@ -303,10 +335,28 @@ impl System {
         self.bus.observe(now.wall, TapEvent::Ignored { address, detail: detail.to_owned() });
     }
 
+    /// Moves the events of the bus to the effects that are handed out.
     fn flush_observations(&mut self) {
         let events = self.bus.take_events();
         self.out.extend(events.into_iter().map(|(at, event)| Effect::Observe { at, event }));
     }
+}
+
+/// The event that outside work of a role ended.
+pub(crate) fn finished(effect_id: EffectId, by: Role, task_id: Option<TaskId>, completion: &Completion) -> TapEvent {
+    TapEvent::EffectFinished(EffectFinished {
+        effect_id,
+        by,
+        task_id,
+        ok: digest::is_ok(completion),
+        digest: digest::of_completion(completion),
+        usage: digest::usage(completion),
+    })
+}
+
+/// Whether a message is delivered although its task has ended: records for memory, and the user's feedback.
+fn outlives_its_task(kind: MessageKind) -> bool {
+    matches!(kind, MessageKind::Megram | MessageKind::MemoryFeedback | MessageKind::MemoryCorrection)
 }
 
 /// Adds the model calls and tokens of a finished effect to the total of its role; ignores other events.

@@ -22,17 +22,21 @@ pub struct Bench<M> {
     pub machine: M,
     pub ids: Ids,
     pub now: Now,
+    /// The entries that the role added to the log of decisions.
+    pub records: Vec<Value>,
 }
 
 impl<M: Machine> Bench<M> {
     pub fn new(machine: M) -> Self {
-        Self { machine, ids: Ids::new(Uuid::from_u128(7)), now: start() }
+        Self { machine, ids: Ids::new(Uuid::from_u128(7)), now: start(), records: Vec::new() }
     }
 
     /// Passes an input to the role and returns the effects it asks for.
     pub fn step(&mut self, input: M::Input) -> Vec<RoleEffect> {
         let mut cx = Context::new(self.now, &mut self.ids);
-        self.machine.step(&mut cx, input).into_iter().map(Into::into).collect()
+        let effects = self.machine.step(&mut cx, input).into_iter().map(Into::into).collect();
+        self.records.append(&mut cx.records);
+        effects
     }
 
     /// Advances the simulated clock by `ms` milliseconds.
@@ -194,6 +198,7 @@ pub fn spec(raw_input: &str) -> TaskSpec {
         session: Vec::new(),
         material: None,
         reading: Reading::default(),
+        interactive: true,
     }
 }
 
@@ -325,6 +330,7 @@ pub fn manifest(round: u32, count: u128, task_criteria: Vec<Criterion>) -> Dispa
             tools: vec!["glob".to_owned()],
             success_criteria: vec![prose(&format!("part {number} is shown"))],
             recipe: false,
+            skill: None,
             answers: Some(Vec::new()),
         })
         .collect();

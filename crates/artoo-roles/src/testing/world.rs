@@ -160,6 +160,11 @@ pub fn value(value: Value) -> Result<ReplyBody, ModelFailure> {
     Ok(ReplyBody::Json { value })
 }
 
+/// A reply with the words for the end of an abandoned task.
+pub fn words() -> Result<ReplyBody, ModelFailure> {
+    value(json!({"summary": "a part is done", "next_steps": ["ask for the rest"]}))
+}
+
 /// A reply to the perceiver (R1) that restates the request as the task's intent.
 pub fn understood(request: &ModelRequest) -> Result<ReplyBody, ModelFailure> {
     let artoo_proto::RoleContext::Perceive(context) = &request.context else { panic!("not a perceive request") };
@@ -169,7 +174,7 @@ pub fn understood(request: &ModelRequest) -> Result<ReplyBody, ModelFailure> {
     }))
 }
 
-/// A reply to a validator that passes every criterion and cites the first tool call.
+/// A validator's reply that passes every criterion and cites the first tool call.
 pub fn pass_all(request: &ModelRequest) -> Result<ReplyBody, ModelFailure> {
     use artoo_proto::RoleContext;
     let (count, cite) = match &request.context {
@@ -194,6 +199,7 @@ impl World {
         Self::with_memory(seed, Memory::new(artoo_mkct::Engine::new()))
     }
 
+    /// A world with this memory.
     pub fn with_memory(seed: u128, memory: Memory) -> Self {
         Self {
             system: System::new(config(seed), memory),
@@ -270,11 +276,12 @@ impl World {
                 }
                 Effect::Deliver { .. } | Effect::CancelTask { .. } => {}
                 Effect::Observe { event, .. } => self.events.push(event),
+                Effect::Decided { .. } => {}
             }
         }
     }
 
-    /// Performs queued work in order, then fires the next timer, until no task is open or nothing is left to do.
+    /// Performs queued work and fires timers in order, until no task is open or nothing is left to do.
     pub fn work_until_quiet(&mut self) {
         for _ in 0..100_000 {
             if let Some((id, work)) = self.work.pop_front() {
@@ -347,7 +354,7 @@ impl World {
     }
 }
 
-/// Whether a role must panic now because a test planted a panic for it; clears the planted panic if so.
+/// Whether a role must panic now because a test asked for it; resets that wish.
 pub fn planted_panic(planted: &mut Option<Role>, role: Role) -> bool {
     if *planted == Some(role) {
         *planted = None;

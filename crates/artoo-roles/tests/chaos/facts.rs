@@ -1,17 +1,17 @@
-//! What code finds when it compares a request with the calls of its task.
+//! Simulated comparisons of a request with the tool calls of its task.
 
 use artoo_proto::{Answer, Coverage, CoverageState, Covered, EvidenceId, OfferedReading, ToolCall, Unasked};
 
-use super::errand::Errand;
 use super::rng::Rng;
+use super::scripted_request::ScriptedRequest;
 
-/// The coverage of an errand. What a lying model was asked for is never shown.
-pub(super) fn cover(rng: &mut Rng, errand: Option<&Errand>, calls: &[ToolCall]) -> Coverage {
+/// The coverage of a request. If its model lies, the coverage never shows the request to be done.
+pub(super) fn cover(rng: &mut Rng, scripted_request: Option<&ScriptedRequest>, calls: &[ToolCall]) -> Coverage {
     use CoverageState::{Courtesy, Judged, NotRead, NotShown, Refuted, Shown, Vague};
-    let Some(errand) = errand else { return Coverage::default() };
+    let Some(scripted_request) = scripted_request else { return Coverage::default() };
     let is_done = calls.iter().any(|call| call.changed.iter().any(|change| change.before != change.after));
     let open = [NotRead, NotShown, Vague, Judged];
-    let state = match (errand.lie, errand.is_act()) {
+    let state = match (scripted_request.lie, scripted_request.is_act()) {
         (None, true) if is_done && rng.chance(600) => Shown,
         (Some(_), _) | (None, true) if !is_done && rng.chance(600) => Refuted,
         (None, false) if rng.chance(400) => Shown,
@@ -30,15 +30,16 @@ pub(super) fn cover(rng: &mut Rng, errand: Option<&Errand>, calls: &[ToolCall]) 
         let words = "the request".to_owned();
         coverage.offered.push(OfferedReading { clause: 1, words, obligations: Vec::new() });
     }
-    if is_done && (errand.lie.is_some() || rng.chance(100)) {
+    if is_done && (scripted_request.lie.is_some() || rng.chance(100)) {
         let change = "made".to_owned();
         coverage.unasked.push(Unasked { path: "/home/u/x".to_owned(), change, by: EvidenceId("e1".to_owned()) });
     }
-    let is_composed = !errand.is_act() && rng.chance(500);
+    let is_composed = !scripted_request.is_act() && rng.chance(500);
     coverage.answers = is_composed.then(|| Answer::text("count", "the answer by code")).into_iter().collect();
     coverage
 }
 
+/// A row of a coverage for these words with this state.
 fn row(words: &str, state: CoverageState) -> Covered {
     Covered {
         span: (0, words.len()),

@@ -1,6 +1,6 @@
-//! The System under a seeded scheduler that loses, delays, repeats and reorders what it can, and lies where it may.
+//! Runs Systems under a seeded scheduler that drops, delays, repeats and reorders deliveries, with models that may lie.
 //!
-//! A run is a function of its seed. After every act of the scheduler the invariants of `watch` must hold; they are
+//! A run is a function of its seed. After every act of the scheduler the invariants of `invariants` must hold; they are
 //! numbered there. A failing seed is run alone with
 //! `ARTOO_SEED=<seed> cargo test -p artoo-roles --no-default-features --test chaos chaos_replay -- --nocapture`.
 #![expect(
@@ -12,37 +12,40 @@
     reason = "helpers of tests fail as tests do"
 )]
 
-mod choice;
-mod errand;
+mod action;
+mod environment;
 mod facts;
-mod hands;
-mod liar;
-mod mangle;
-mod mind;
-mod outside;
-mod person;
+mod fault_rates;
+mod faulty_reply;
+mod honest_model;
+mod invariants;
+mod lying_model;
 mod recipes;
 mod rng;
 mod run;
+mod scripted_request;
+mod simulated_tools;
 mod tally;
-mod watch;
-mod weather;
+mod user;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use run::Run;
+use run::{Kills, Run};
 use tally::Tally;
 
-/// Seeds of the test.
+/// Number of seeds that `chaos_1000_seeds` runs.
 const SEEDS: u64 = 1_000;
-/// Every such seed is also run a second time from its record.
+/// Every seed divisible by this number is also replayed from its record.
 const REPLAYED_EVERY: u64 = 8;
-/// Failing seeds shown by each worker before it gives up.
+/// Number of seeds whose process is killed after each input; for other seeds it is killed once, after a random input.
+const KILLED_THROUGHOUT: u64 = 50;
+/// Maximum number of failing seeds that a worker thread reports before it stops.
 const SHOWN: usize = 5;
-/// Characters of a failure shown.
+/// Maximum length of a reported failure, in characters.
 const SHOWN_CHARS: usize = 1_500;
 
+/// Runs a seed and returns its counts, or the text of its panic with the command that repeats it.
 fn attempt(seed: u64, recorded: bool) -> Result<Tally, String> {
     catch_unwind(AssertUnwindSafe(|| Run::of_seed(seed, recorded))).map_err(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
@@ -56,7 +59,7 @@ fn attempt(seed: u64, recorded: bool) -> Result<Tally, String> {
     })
 }
 
-/// Runs seeds on every core; the tallies add up to the same table in any order.
+/// Runs seeds on all cores; the sum of their counts does not depend on the order.
 fn sweep(seeds: std::ops::Range<u64>) -> (Tally, Vec<String>) {
     let workers = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
     let parts = std::thread::scope(|scope| {
@@ -147,6 +150,32 @@ fn chaos_1000_seeds() {
     ] {
         at_least(what, 1);
     }
+}
+
+/// A process may be killed after any input: its System is rebuilt from the record, and goes on as if nothing had been.
+/// With `ARTOO_KILLED=1` every seed is killed, not only every fifth.
+#[test]
+fn chaos_kills() {
+    let started = Instant::now();
+    let workers = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    let part = if std::env::var_os("ARTOO_KILLED").is_some() { 1 } else { 5 };
+    let kills = std::thread::scope(|scope| {
+        let spawn = |worker: u64| {
+            scope.spawn(move || {
+                let seeds =
+                    (0..SEEDS / part).map(|number| number * part).filter(|seed| seed / part % workers == worker);
+                let killed = seeds.map(|seed| {
+                    let number = 1 + usize::try_from(seed * 7919 % 97).unwrap();
+                    Run::killed(seed, if seed < KILLED_THROUGHOUT { Kills::AfterEach } else { Kills::After(number) })
+                });
+                killed.sum::<usize>()
+            })
+        };
+        let threads: Vec<_> = (0..workers).map(spawn).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum::<usize>()
+    });
+    println!("{kills} kills in {:.1} s", started.elapsed().as_secs_f64());
+    assert!(kills > 2_000 / usize::try_from(part).unwrap(), "{kills}");
 }
 
 /// Seeds beyond the thousand, as many as `ARTOO_SEEDS` says: for a night, not for every change.

@@ -1,4 +1,4 @@
-//! The embedded parser of a run: plans of recipes from code, and nothing to say to any other question.
+//! The simulated embedded parser: plans of recipes; it abstains from every other question.
 
 use artoo_proto::{
     Abstention, Check, Criterion, ModelRequest, Recipe, RecipePlan, RecipeStep, RecipeSubtask, ReplyBody, RoleContext,
@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::rng::Rng;
 
+/// The parser's reply: a plan of recipes for the planner, an abstention for other roles.
 pub(super) fn reply(rng: &mut Rng, request: &ModelRequest) -> ReplyBody {
     let RoleContext::Plan(context) = &request.context else { return abstain() };
     let has = |name: &str| context.tools.iter().any(|tool| tool.name == name);
@@ -17,10 +18,16 @@ pub(super) fn reply(rng: &mut Rng, request: &ModelRequest) -> ReplyBody {
     let subtasks: Vec<RecipeSubtask> = (0..rng.between(1, 2)).map(|number| subtask(rng, number)).collect();
     let task_criteria = subtasks.iter().flat_map(|subtask| subtask.success_criteria.clone()).collect();
     ReplyBody::Recipes {
-        plan: RecipePlan { subtasks, task_criteria, assumptions: vec!["hidden files are left out".to_owned()] },
+        plan: RecipePlan {
+            subtasks,
+            task_criteria,
+            assumptions: vec!["hidden files are left out".to_owned()],
+            readings: Vec::new(),
+        },
     }
 }
 
+/// A subtask with a recipe of one to three calls.
 fn subtask(rng: &mut Rng, number: usize) -> RecipeSubtask {
     let folder = format!("/home/u/d{}", rng.below(3));
     let call = |depth: usize| ToolRequest { tool: "glob".to_owned(), input: json!({"root": folder, "depth": depth}) };
@@ -36,12 +43,13 @@ fn subtask(rng: &mut Rng, number: usize) -> RecipeSubtask {
     RecipeSubtask {
         intent: format!("{reading}, step {number}"),
         sequence: i64::try_from(number).unwrap(),
-        recipe: Recipe { steps, reading },
+        recipe: Recipe { steps, reading, skill: None },
         success_criteria: vec![Criterion::checked(check)],
         answers: Some(Vec::new()),
     }
 }
 
+/// The reply that declines a request.
 fn abstain() -> ReplyBody {
     ReplyBody::Abstain {
         abstention: Abstention {

@@ -1,6 +1,6 @@
-//! A small seeded generator (SplitMix64): one seed is one run, on every machine.
+//! A small seeded generator of random numbers (SplitMix64), the same on every machine.
 
-/// Numbers that depend on nothing but the seed.
+/// A generator whose numbers depend on the seed alone.
 #[derive(Debug, Clone)]
 pub(super) struct Rng(u64);
 
@@ -9,6 +9,7 @@ impl Rng {
         Self(seed)
     }
 
+    /// The next 64 random bits.
     pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -17,11 +18,12 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// 0 to `n − 1`; 0 for `n = 0`.
+    /// A random number from 0 to `n − 1`; 0 for `n = 0`.
     pub(super) fn below(&mut self, n: usize) -> usize {
         usize::try_from(self.next() % u64::try_from(n.max(1)).unwrap()).unwrap()
     }
 
+    /// A random number from `low` to `high`, both included.
     pub(super) fn between(&mut self, low: usize, high: usize) -> usize {
         low + self.below(high - low + 1)
     }
@@ -31,6 +33,7 @@ impl Rng {
         self.next() % 1_000 < u64::from(per_mille)
     }
 
+    /// A random element of a slice.
     pub(super) fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         &of[self.below(of.len())]
     }

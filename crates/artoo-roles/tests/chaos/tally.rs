@@ -1,4 +1,4 @@
-//! What happened over many runs: a run in which nothing happens proves nothing.
+//! Counts of what happened in many runs, so that a test can require that every kind of event occurred.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,24 +10,29 @@ use artoo_proto::{AbandonReason, Basis, Ending, FinalResult};
 pub(super) struct Tally(BTreeMap<String, u64>);
 
 impl Tally {
+    /// Counts one event.
     pub(super) fn add(&mut self, what: &str) {
         self.add_many(what, 1);
     }
 
+    /// Counts `n` events.
     pub(super) fn add_many(&mut self, what: &str, n: u64) {
         *self.0.entry(what.to_owned()).or_default() += n;
     }
 
+    /// Adds the counts of another tally.
     pub(super) fn merge(&mut self, other: &Self) {
         for (what, n) in &other.0 {
             self.add_many(what, *n);
         }
     }
 
+    /// The count of a name; 0 if it was never counted.
     pub(super) fn of(&self, what: &str) -> u64 {
         self.0.get(what).copied().unwrap_or_default()
     }
 
+    /// Counts the ending of a task.
     pub(super) fn ending(&mut self, result: &FinalResult) {
         let what = match &result.ending {
             Ending::Accept { basis } => {
@@ -44,6 +49,7 @@ impl Tally {
                 AbandonReason::BudgetExhausted => "abandon: budget exhausted",
                 AbandonReason::MaxReplans => "abandon: max replans",
                 AbandonReason::Diverging => "abandon: diverging",
+                AbandonReason::Cycling => "abandon: cycling",
                 AbandonReason::ToolsExhausted => "abandon: tools exhausted",
                 AbandonReason::NoPlan { .. } => "abandon: no plan",
                 AbandonReason::NoOtherWay { .. } => "abandon: no other way",

@@ -1,4 +1,4 @@
-//! What the System must do when deliveries do not come in the order of the bus, or roles fail in the middle of it.
+//! Deliveries in another order than that of the bus, and roles that panic during a delivery.
 
 use artoo_bus::TapEvent;
 use artoo_proto::{
@@ -10,7 +10,7 @@ use artoo_roles::machine::Completion;
 use artoo_roles::system::{Effect, Input};
 use artoo_roles::testing::world::{World, needs_consent, ok_call, pass_all, refusing, understood, value};
 
-/// A world whose model plans one glob call, and the request it has just been given; nothing is delivered yet.
+/// A world whose model plans one glob call, with a request that was not delivered yet.
 fn begun(text: &str) -> (World, TaskId) {
     let mut world = World::new(1);
     world.model = Box::new(|request| match request.role {
@@ -29,13 +29,14 @@ fn begun(text: &str) -> (World, TaskId) {
     (world, task_id)
 }
 
+/// Passes an input to the System.
 fn accept(world: &mut World, input: Input) {
     world.system.accept(world.now, input);
     let effects = world.system.take_effects();
     world.take(effects);
 }
 
-/// Delivers the oldest message that `wanted` picks; `false` if there is none.
+/// Delivers the oldest message that `wanted` selects; `false` if there is none.
 fn deliver(world: &mut World, wanted: impl Fn(&Message, Role) -> bool) -> bool {
     let hit = |delivery: &artoo_bus::Delivery| wanted(&delivery.envelope.message, delivery.to.role);
     let Some(at) = world.system.bus().waiting().position(hit) else { return false };
@@ -46,7 +47,7 @@ fn deliver(world: &mut World, wanted: impl Fn(&Message, Role) -> bool) -> bool {
     true
 }
 
-/// Delivers and works until something published is of this kind; nothing of that kind is delivered.
+/// Delivers messages and performs work until a message of this kind is published; that message is not delivered.
 fn until_published(world: &mut World, kind: MessageKind) {
     for _ in 0..1_000 {
         if !world.published(kind).is_empty() {
@@ -62,6 +63,7 @@ fn until_published(world: &mut World, kind: MessageKind) {
     panic!("{kind} is never said");
 }
 
+/// The results that were delivered.
 fn results(world: &World) -> Vec<&FinalResult> {
     let results = world.delivered.iter().map(|message| match message {
         Message::FinalResult(result) => Some(result),
@@ -72,7 +74,7 @@ fn results(world: &World) -> Vec<&FinalResult> {
 
 #[doc = "holds: design B5"]
 #[test]
-fn nothing_is_done_between_the_result_and_its_delivery() {
+fn no_work_between_result_and_delivery() {
     let (mut world, task_id) = begun("how many reports are there");
     until_published(&mut world, MessageKind::SubTask);
     // The executor's subtask, the memory's answer and all the rest still wait when the user stops.
@@ -94,7 +96,7 @@ fn nothing_is_done_between_the_result_and_its_delivery() {
 
 #[doc = "holds: design B5"]
 #[test]
-fn a_question_that_waits_behind_the_result_is_not_asked() {
+fn queued_question_after_result_is_dropped() {
     let (mut world, task_id) = begun("how many reports are there");
     world.model = Box::new(|_| value(json!({"task_id": "x", "intent": "y", "question": "which?"})));
     until_published(&mut world, MessageKind::UserRequest);
@@ -114,7 +116,7 @@ fn a_question_that_waits_behind_the_result_is_not_asked() {
 
 #[doc = "holds: design B5"]
 #[test]
-fn a_question_that_arrives_twice_is_asked_once() {
+fn duplicate_question_is_asked_once() {
     let mut world = World::new(1);
     world.model = Box::new(|_| value(json!({"task_id": "x", "intent": "y", "question": "which?"})));
     let interactive = artoo_proto::UserRequest { interactive: true, ..world.request("which reports are there") };
@@ -129,7 +131,7 @@ fn a_question_that_arrives_twice_is_asked_once() {
 }
 
 #[test]
-fn an_abort_reaches_the_executors_and_makes_none() {
+fn abort_reaches_executors_and_creates_none() {
     let (mut world, task_id) = begun("how many reports are there");
     until_published(&mut world, MessageKind::SubTask);
     while deliver(&mut world, |message, _| message.kind() == MessageKind::SubTask) {}
@@ -141,7 +143,7 @@ fn an_abort_reaches_the_executors_and_makes_none() {
 }
 
 #[test]
-fn an_unawaited_input_is_named_on_the_tap() {
+fn unexpected_input_is_reported_on_the_tap() {
     let (mut world, task_id) = begun("how many reports are there");
     while deliver(&mut world, |_, _| true) {}
     let ignored = |world: &World| -> Vec<String> {
@@ -159,7 +161,7 @@ fn an_unawaited_input_is_named_on_the_tap() {
 
 #[doc = "holds: design B3"]
 #[test]
-fn an_instance_that_panicked_stays_away() {
+fn panicked_instance_is_not_recreated() {
     let (mut world, _) = begun("how many reports are there");
     until_published(&mut world, MessageKind::SubTask);
     let to_executor = |message: &Message, role| message.kind() == MessageKind::SubTask && role == Role::Executor;
@@ -177,7 +179,7 @@ fn an_instance_that_panicked_stays_away() {
 
 #[doc = "holds: design B3"]
 #[test]
-fn an_r7_made_anew_only_says_that_the_task_failed() {
+fn recreated_solver_only_reports_failure() {
     let (mut world, _) = begun("how many reports are there");
     let to_solver = |message: &Message, role| message.kind() == MessageKind::UserRequest && role == Role::Solver;
     world.system.panic_next = Some(Role::Solver);
@@ -205,7 +207,7 @@ fn an_r7_made_anew_only_says_that_the_task_failed() {
 
 #[doc = "holds: design B3"]
 #[test]
-fn an_r7_that_panics_at_everything_still_gives_one_result() {
+fn always_panicking_solver_gives_one_result() {
     let (mut world, _) = begun("how many reports are there");
     for _ in 0..100 {
         world.system.panic_next = Some(Role::Solver);
@@ -220,7 +222,7 @@ fn an_r7_that_panics_at_everything_still_gives_one_result() {
 }
 
 #[test]
-fn a_memory_that_panicked_does_not_answer_twice() {
+fn panicked_memory_does_not_answer_twice() {
     let (mut world, _) = begun("how many reports are there");
     until_published(&mut world, MessageKind::MemoryQuery);
     let query = world.system.bus().waiting().find(|d| d.envelope.message.kind() == MessageKind::MemoryQuery).cloned();
@@ -235,7 +237,7 @@ fn a_memory_that_panicked_does_not_answer_twice() {
 
 #[doc = "holds: design G20"]
 #[test]
-fn a_deadline_of_the_specs_does_not_replace_the_hard_limit() {
+fn spec_deadline_keeps_the_hard_limit() {
     let (mut world, _) = begun("how many reports are there");
     world.model = Box::new(|_| {
         value(json!({"task_id": "x", "intent": "y", "constraints": {"deadline": "9000-01-01T00:00:00Z"}}))
@@ -258,7 +260,7 @@ fn a_deadline_of_the_specs_does_not_replace_the_hard_limit() {
 
 #[doc = "holds: law 1.14; design D10"]
 #[test]
-fn what_was_refused_is_not_asked_again_in_a_later_round() {
+fn refused_call_is_not_asked_again() {
     let mut world = World::new(1);
     let mut rounds = 0;
     world.model = Box::new(move |request| match request.role {

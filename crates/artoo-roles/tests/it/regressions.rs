@@ -1,4 +1,4 @@
-//! What broke in practice, and where a lie could pass: each through the whole System with a scripted model.
+//! Regression tests of observed failures and of possible lies, each through the whole System with a scripted model.
 
 mod faults;
 mod flow;
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use artoo_roles::testing::world::{World, call_of, ok_call, pass_all, understood, value};
 
+/// A model's reply or failure.
 type Reply = Result<ReplyBody, ModelFailure>;
 
 /// A plan of one step with this tool.
@@ -23,7 +24,7 @@ fn plan_with(tools: &[&str], criteria: Value, task_criteria: Value) -> Reply {
     }))
 }
 
-/// One call whose output is the answer; never the same one twice.
+/// A reply with one call whose output is the answer; each call is different.
 fn answer_from(request: &ModelRequest, tool: &str, input: Value) -> Reply {
     let RoleContext::Execute(context) = &request.context else { panic!("not an execution") };
     let mut input = input;
@@ -32,11 +33,12 @@ fn answer_from(request: &ModelRequest, tool: &str, input: Value) -> Reply {
                  "output": ""}))
 }
 
+/// An executor's reply with this text.
 fn says(output: &str) -> Reply {
     value(json!({"calls": [], "answer_is_output": false, "status": "completed", "output": output}))
 }
 
-/// Counts with glob, and is believed.
+/// The replies of a model that counts with glob.
 fn honest(request: &ModelRequest) -> Reply {
     match request.role {
         Role::Perceiver => understood(request),
@@ -46,6 +48,7 @@ fn honest(request: &ModelRequest) -> Reply {
     }
 }
 
+/// A world with this model.
 fn world(model: impl FnMut(&ModelRequest) -> Reply + 'static) -> World {
     let mut world = World::new(1);
     world.model = Box::new(model);
@@ -53,6 +56,7 @@ fn world(model: impl FnMut(&ModelRequest) -> Reply + 'static) -> World {
     world
 }
 
+/// The outcome of a call that created a file.
 fn wrote(order: &ToolOrder, path: &str) -> ToolOutcome {
     let change = FileChange { path: path.to_owned(), before: None, after: Some("2cf2".to_owned()) };
     let call = call_of(order, "wrote 5 bytes");
@@ -60,15 +64,18 @@ fn wrote(order: &ToolOrder, path: &str) -> ToolOutcome {
     ToolOutcome::Called { call: ToolCall { target: path.to_owned(), ..call } }
 }
 
+/// The reason of an abandoned task.
 fn reason(result: &FinalResult) -> &AbandonReason {
     let Ending::Abandon { reason, .. } = &result.ending else { panic!("not an abandon: {result:#?}") };
     reason
 }
 
+/// Whether a result is accepted.
 fn is_accept(result: &FinalResult) -> bool {
     matches!(result.ending, Ending::Accept { .. })
 }
 
+/// The marks of a result's criteria.
 fn marks(result: &FinalResult) -> Vec<CriterionMark> {
     result.criteria.iter().map(|report| report.mark).collect()
 }

@@ -1,8 +1,9 @@
-//! Whole tasks through the System: scripted models and tools, real roles, real decisions.
+//! Whole tasks through the System: scripted models and tools, real roles and decisions.
 
 mod costs;
 mod faults;
 mod flows;
+mod laws;
 mod lies;
 #[cfg(feature = "runtime")]
 mod prefixes;
@@ -12,10 +13,12 @@ use serde_json::{Value, json};
 
 use artoo_roles::testing::world::{pass_all, understood, value};
 
+/// A plan with these subtasks and criteria.
 fn plan(subtasks: Value, criteria: Value) -> Result<ReplyBody, ModelFailure> {
     value(json!({"task_criteria": criteria, "subtasks": subtasks}))
 }
 
+/// One subtask with this tool.
 fn one_subtask(tool: &str) -> Value {
     json!([{
         "intent": format!("look at the machine with {tool}"), "context": "", "sequence": 1, "tools": [tool],
@@ -23,12 +26,13 @@ fn one_subtask(tool: &str) -> Value {
     }])
 }
 
+/// A reply with one call whose output is the answer.
 fn answer_with(tool: &str, input: Value) -> Result<ReplyBody, ModelFailure> {
     value(json!({"calls": [{"tool": tool, "input": input}], "answer_is_output": true,
                  "status": "completed", "output": ""}))
 }
 
-/// A model that plans one glob call, makes it, and passes everything.
+/// A model that plans one glob call, makes it, and passes every criterion.
 fn honest(request: &ModelRequest) -> Result<ReplyBody, ModelFailure> {
     match request.role {
         Role::Perceiver => understood(request),
@@ -38,6 +42,7 @@ fn honest(request: &ModelRequest) -> Result<ReplyBody, ModelFailure> {
     }
 }
 
+/// The claims of the criteria that are not met.
 fn unmet(ending: &Ending) -> Vec<String> {
     match ending {
         Ending::Accept { .. } => Vec::new(),
@@ -45,6 +50,7 @@ fn unmet(ending: &Ending) -> Vec<String> {
     }
 }
 
+/// The reason of an abandoned task.
 fn reason(ending: &Ending) -> &AbandonReason {
     match ending {
         Ending::Abandon { reason, .. } => reason,

@@ -18,6 +18,7 @@ use crate::{input, texts};
 /// Longest target of a call; a script, which is its own target, is cut.
 const TARGET_MAX_CHARS: usize = 1500;
 
+/// A checked call of a built-in action: its manifest, its target for display, and the program's arguments.
 pub(super) struct ActionCall {
     manifest: Arc<Manifest>,
     run: Arc<Run>,
@@ -26,6 +27,7 @@ pub(super) struct ActionCall {
 }
 
 impl ActionCall {
+    /// Checks the input against the action's manifest and fills in the arguments.
     pub(super) fn read(
         manifest: &Arc<Manifest>,
         run: &Arc<Run>,
@@ -76,6 +78,7 @@ impl ActionCall {
         Invocation { program, name, arguments: words.collect(), environment: self.run.session.clone() }
     }
 
+    /// Runs the action's program and makes the record of its result.
     async fn record(&self, call: &Call) -> Record {
         let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
         if self.run.is_media {

@@ -28,7 +28,7 @@ pub(super) async fn run(gdbus: impl Fn(&[&str]) -> Invocation, arguments: &[&str
     let control = async || {
         let list = "org.freedesktop.DBus.ListNames";
         let names = ask("org.freedesktop.DBus", "/org/freedesktop/DBus", &[list]).await?;
-        let player = chosen(&players(&names), arguments.get(1).copied())?;
+        let player = chosen(&media_players(&names), arguments.get(1).copied())?;
         let (name, path) = (format!("{PLAYERS}{player}"), "/org/mpris/MediaPlayer2");
         let method = method(arguments.first().copied().unwrap_or_default());
         ask(&name, path, &[&format!("{PLAYERS}Player.{method}")]).await?;
@@ -52,12 +52,14 @@ fn quoted(answer: &str) -> Vec<&str> {
     answer.split('\'').skip(1).step_by(2).collect()
 }
 
-fn players(names: &str) -> Vec<&str> {
+/// The names of the media players in a reply of `ListNames`.
+fn media_players(names: &str) -> Vec<&str> {
     let is_name =
         |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'));
     quoted(names).into_iter().filter_map(|name| name.strip_prefix(PLAYERS)).filter(is_name).collect()
 }
 
+/// The player to control: the wanted one, or the only one that runs; an error lists the players.
 fn chosen<'a>(players: &[&'a str], wanted: Option<&str>) -> Result<&'a str, String> {
     let fits = |player: &&&str| {
         wanted.is_none_or(|wanted| player.to_ascii_lowercase().starts_with(&wanted.to_ascii_lowercase()))
@@ -73,12 +75,12 @@ fn chosen<'a>(players: &[&'a str], wanted: Option<&str>) -> Result<&'a str, Stri
 
 #[cfg(test)]
 mod tests {
-    use super::{chosen, players, quoted};
+    use super::{chosen, media_players, quoted};
 
     #[test]
     fn player_is_chosen_by_name_or_alone() {
         let names = "(['org.freedesktop.DBus', ':1.2', 'org.mpris.MediaPlayer2.vlc', 'org.mpris.MediaPlayer2.a b'],)";
-        assert_eq!(players(names), ["vlc"]);
+        assert_eq!(media_players(names), ["vlc"]);
         assert_eq!(quoted("(<'Paused'>,)"), ["Paused"]);
         let check = |players: &[&str], wanted: Option<&str>, expected: Result<&str, &str>| match (
             chosen(players, wanted),

@@ -22,6 +22,7 @@ use crate::tool::{Machine, Request, Tool, UserContext, spec};
 
 use call::ActionCall;
 
+/// A built-in tool as its TOML table describes it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ToolTable {
@@ -31,6 +32,7 @@ struct ToolTable {
     action: Vec<ActionTable>,
 }
 
+/// An action of a built-in tool as its TOML table describes it, with the ways to run it on different machines.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ActionTable {
@@ -116,6 +118,7 @@ pub(crate) fn detect(config: &ToolConfig) -> (Vec<ManifestTool>, Vec<ToolProblem
     (tools, problems)
 }
 
+/// The built-in tools as their tables describe them.
 fn built_in(config: &ToolConfig) -> Result<Vec<ManifestTool>, ManifestProblem> {
     let tables: BTreeMap<String, ToolTable> = custom::from_toml(include_str!("manifests.toml"))?;
     let tool = |(name, table): (String, ToolTable)| {
@@ -164,6 +167,7 @@ fn launcher(config: &ToolConfig, session: &[(String, OsString)]) -> Option<Vec<O
 }
 
 impl ManifestTool {
+    /// The action that the input selects; the selector is removed from the fields.
     fn choose(&self, fields: &mut Map<String, Value>) -> Result<&Arc<Action>, Box<Record>> {
         let names: Vec<&str> = self.actions.iter().map(|action| action.manifest.name.as_str()).collect();
         let names = names.join(", ");
@@ -181,6 +185,7 @@ impl ManifestTool {
         found.ok_or(input::unfit(problem))
     }
 
+    /// The JSON schema of one action's input.
     fn schema(&self, action: &Action) -> Value {
         let Manifest { name, description, .. } = &*action.manifest;
         match action.run {

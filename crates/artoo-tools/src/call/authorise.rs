@@ -29,8 +29,8 @@ pub(super) fn authorise(
     limit: &Limit,
 ) -> Result<Option<Approval>, EarlyOutcome> {
     let task_id = &context.order.task_id;
-    // A denial holds for the effect, in any spelling, also for a call that needs no approval.
-    // What a program would do is not known before it has run.
+    // A denial covers the effect in any spelling, also in a call that needs no approval. The effects of a program are
+    // not known before it has run.
     let is_known = question.is_some() || !matches!(effects.undo, UndoMethod::Commit) || !effects.changes.is_empty();
     if let Some(what) = context.registry.tasks().denied(task_id, effects).filter(|_| is_known) {
         return Err(EarlyOutcome::refused(&texts::denied_before(&what)));
@@ -112,6 +112,7 @@ fn approve(context: &Context, effects: &CallEffects, scope: ConsentScope) -> App
 }
 
 impl Machine {
+    /// The paths that rules may cover on this machine.
     fn bounds(&self) -> Bounds<'_> {
         Bounds { environment: &self.config.environment, protected: &self.protected }
     }
@@ -124,6 +125,7 @@ impl Machine {
     }
 }
 
+/// The scopes as text, one line each.
 fn messages(scopes: &[ApprovalScope]) -> Vec<String> {
     let mut messages: Vec<String> = scopes.iter().take(SCOPES_SHOWN).map(ApprovalScope::message).collect();
     if scopes.len() > SCOPES_SHOWN {

@@ -47,7 +47,8 @@ pub(super) fn commit(
     }
 }
 
-/// The folders of a view are not kept for a user who doesn't answer.
+/// Discards the pending changes after [`PENDING_TIME`] even if no further call comes, so that a view's folders don't
+/// stay on disk.
 fn discard_later(context: &Context) {
     let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
     let registry = context.registry.clone();

@@ -57,6 +57,7 @@ pub(super) fn ended(context: &Context, attempt: Attempt, record: &Record) {
 pub(crate) struct CallKey(String);
 
 impl CallKey {
+    /// The identity of this request.
     pub(crate) fn of(request: &ToolRequest) -> Self {
         let mut input = request.input.clone();
         if let Some(Value::String(command)) = input.get_mut("command") {

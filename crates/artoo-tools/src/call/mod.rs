@@ -53,7 +53,7 @@ impl Registry {
                 Some(pending @ Pending { next: Next::Commit(_), .. }) => {
                     return Ok((Step::of_pending(pending), attempt, None, grant));
                 }
-                // What was asked before the first run was approved then.
+                // The questions asked before the first run were approved then.
                 Some(Pending { effects, question, next: Next::RunAgain(allowed) }) => {
                     request.effects = effects;
                     (question, allowed)
@@ -64,7 +64,7 @@ impl Registry {
             let approval = authorise::authorise(context, &request.effects, question, &undo, &mut grant, limit)?;
             Ok((run::prepare(context, request, allowed, &undo, limit), attempt, approval, grant))
         };
-        let (step, attempt, approval, mut grant) = match context.hop(context.deadline.left(), before).await {
+        let (step, attempt, approval, mut grant) = match context.run_blocking(context.deadline.left(), before).await {
             Ok(ready) => ready,
             Err(outcome) => return *outcome,
         };
@@ -77,7 +77,7 @@ impl Registry {
             Ok(record::report(context, record, approval))
         };
         // The run may have taken all the time there was; what it did is still recorded.
-        context.hop(context.machine.config.call_timeout, after).await.unwrap_or_else(|outcome| *outcome)
+        context.run_blocking(context.machine.config.call_timeout, after).await.unwrap_or_else(|outcome| *outcome)
     }
 }
 
@@ -90,7 +90,7 @@ struct Context {
     deadline: Deadline,
     /// What the call acts on; set by the read step.
     target: OnceLock<String>,
-    /// The outcome so far, in case its evidence can't be stored in time.
+    /// The outcome so far, for a call whose evidence can't be stored in time.
     outcome: Mutex<Option<ToolOutcome>>,
 }
 
@@ -101,6 +101,7 @@ enum EarlyOutcome {
 }
 
 impl EarlyOutcome {
+    /// A call that ends with this record.
     fn record(record: Record) -> Self {
         Self::Record(Box::new(record))
     }
@@ -129,7 +130,7 @@ impl Context {
     }
 
     /// Runs steps on a blocking thread. `Err` is the outcome of a call that they end.
-    async fn hop<T: Send + 'static>(
+    async fn run_blocking<T: Send + 'static>(
         self: &Arc<Self>,
         time: Duration,
         steps: impl FnOnce(&Self, &Limit) -> Result<T, EarlyOutcome> + Send + 'static,

@@ -28,6 +28,7 @@ pub(super) fn stopped_report(context: &Context, why: Stopped) -> ToolOutcome {
     unstored.unwrap_or_else(|| outcome(context, stopped(why), None))
 }
 
+/// The outcome of a call with this record.
 fn outcome(context: &Context, mut record: Record, approval: Option<Approval>) -> ToolOutcome {
     let config = &context.machine.config;
     // The evidence is whole, but without an approval the model sees no keys.
@@ -47,7 +48,7 @@ fn store(context: &Context, record: &Record) -> Vec<KeptOutput> {
     let mut kept = record.kept.clone();
     if kept.is_empty() {
         kept.extend(store.keep("output", &record.text));
-        // The text of a tool that shows a part of its output holds only that part.
+        // A tool that shows a part of its output has only that part as text.
         for kept in kept.iter_mut().filter(|_| record.truncated) {
             kept.left_out = record.output_bytes.map_or(1, |all| all.saturating_sub(kept.bytes).max(1));
         }
@@ -55,7 +56,7 @@ fn store(context: &Context, record: &Record) -> Vec<KeptOutput> {
     if !kept.is_empty() {
         let order = &context.order;
         let (task_id, evidence_id) = (order.task_id.clone(), order.evidence_id.clone());
-        // Without this line the output is still found by its digest.
+        // Without this line the output can still be found by its digest.
         drop(store.note(KeptCall {
             at: now(),
             task_id,

@@ -13,8 +13,8 @@ use crate::record::Record;
 use crate::tool::Request;
 use crate::{paths, texts};
 
-/// Refuses a tool that is blocked or not allowed. Letter case and blanks are ignored, so that a plan can't evade a block
-/// by spelling.
+/// Denies a tool that is blocked or not in the plan. Letter case and blanks are ignored, so that a plan can't evade a
+/// block by spelling.
 pub(super) fn tool(order: &ToolOrder) -> Result<(), EarlyOutcome> {
     let tool = order.request.tool.as_str();
     if order.blocked_tools.iter().any(|entry| entry.trim().eq_ignore_ascii_case(tool)) {
@@ -26,7 +26,7 @@ pub(super) fn tool(order: &ToolOrder) -> Result<(), EarlyOutcome> {
     Ok(())
 }
 
-/// Refuses a call whose target, paths or commands are blocked, in any spelling.
+/// Denies a call whose target, paths or commands are blocked, in any spelling.
 pub(super) fn target(context: &Context, request: &Request) -> Result<(), EarlyOutcome> {
     let blocked = &context.order.blocked_targets;
     if blocked.is_empty() {
@@ -52,7 +52,8 @@ pub(super) fn target(context: &Context, request: &Request) -> Result<(), EarlyOu
     Err(EarlyOutcome::record(Record::denied(&reason).class(request.effects.class)))
 }
 
-/// Whether an entry that is spelled as a path blocks one of these. A blocked command is not a path.
+/// Whether a blocked target that is spelled as a path covers one of these paths; one that ends with `/` covers
+/// everything below it.
 fn blocks_path(environment: &Environment, entry: &str, places: &[PathBuf]) -> bool {
     if !entry.starts_with(['/', '~']) {
         return false;
@@ -65,7 +66,7 @@ fn blocks_path(environment: &Environment, entry: &str, places: &[PathBuf]) -> bo
     places.iter().any(|place| effects::matches(place, &path) || effects::matches(place, &real))
 }
 
-/// Whether an entry is the same command, spelled with other quotes, links, variables or wrappers.
+/// Whether a blocked target is this command in another spelling: with other quotes, links, variables or wrappers.
 fn is_same_command(config: &ToolConfig, entry: &str, commands: &[Vec<String>]) -> bool {
     !commands.is_empty() && command_line::read(config, entry).commands == commands
 }

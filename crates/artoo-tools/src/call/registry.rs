@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use artoo_proto::{ConsentHash, ConsentScope, TaskId, ToolSpec};
+use artoo_proto::{ConsentHash, ConsentScope, EvidenceId, TaskId, ToolSpec};
 
 use super::record::now;
 use super::tasks::Tasks;
@@ -21,7 +21,7 @@ use crate::mcp;
 use crate::mdfind::Mdfind;
 use crate::read_file::ReadFile;
 use crate::shell::Shell;
-use crate::tool::{Machine, Tool};
+use crate::tool::{Machine, Tool, Unrecorded};
 #[cfg(feature = "web")]
 use crate::web::Search;
 use crate::write_file::WriteFile;
@@ -94,14 +94,41 @@ impl Registry {
         &self.tasks
     }
 
+    /// The tool with exactly this name.
     pub(super) fn find(&self, name: &str) -> Option<&dyn Tool> {
         self.tools.iter().find(|(spec, _)| spec.name == name).map(|(_, tool)| tool.as_ref())
     }
 
-    /// The user's own tools that can't be offered, each with what is wrong.
+    /// The user's own tools that can't be offered, with the reason for each.
     #[must_use]
     pub fn problems(&self) -> &[ToolProblem] {
         &self.problems
+    }
+
+    /// Whether a tool can't change anything, whatever its input is.
+    #[must_use]
+    pub fn only_reads(&self, tool: &str) -> bool {
+        READING_NAMES.split(' ').any(|name| name == tool)
+    }
+
+    /// Sets the callback that is told of each call that is about to act in a way that the undo journal does not record.
+    /// A second callback is ignored.
+    pub fn on_unrecorded(&self, tell: impl Fn(&TaskId, &EvidenceId) + Send + Sync + 'static) {
+        drop(self.machine.unrecorded.set(Unrecorded(Box::new(tell))));
+    }
+
+    /// What the user denied in a task, for [`Registry::restore_denials`].
+    #[must_use]
+    pub fn denials(&self, task_id: &TaskId) -> serde_json::Value {
+        self.tasks.denials(task_id)
+    }
+
+    /// Restores the user's denials of a resumed task, so that the same effects stay denied.
+    ///
+    /// # Errors
+    /// If the value is not one of [`Registry::denials`].
+    pub fn restore_denials(&self, task_id: &TaskId, denials: serde_json::Value) -> serde_json::Result<()> {
+        self.tasks.restore_denials(task_id, denials)
     }
 
     /// The tools, first choice first.
@@ -151,6 +178,9 @@ fn installed(config: &ToolConfig) -> Vec<Arc<dyn Tool>> {
 
 /// The names of built-in tools on all machines.
 const OWN_NAMES: &str = "mdfind glob read_file write_file files trash shell search desktop applescript shortcuts";
+
+/// The names of built-in tools that only read.
+const READING_NAMES: &str = "mdfind glob read_file search";
 
 /// Adds the tools that the user configured; returns the problems of those that can't be used.
 fn add_own(config: &ToolConfig, tools: &mut Vec<Arc<dyn Tool>>) -> Vec<ToolProblem> {

@@ -7,21 +7,22 @@ use super::undoable::Undoability;
 use crate::limit::{Limit, Stopped};
 use crate::tool::{Allowed, Call, Job, Look, Outcome, Pending, Request, Source, done};
 
-/// What is run.
+/// What the run step executes: a tool's job, or the look at an earlier run whose changes are pending.
 pub(super) enum Step {
     Job(Job, Box<Call>),
-    /// Nothing, since the run is over.
+    /// No job, since the run is over.
     Ended(Look),
 }
 
 impl Step {
-    /// The changes of an earlier run, which are looked at again.
+    /// The step for the pending changes of an earlier run: only the look is repeated.
     pub(super) fn of_pending(pending: Pending) -> Self {
         Self::Ended(Box::new(move |_, _| Outcome::Pending(Box::new(pending))))
     }
 }
 
-/// Starts the journal entry.
+/// Starts the undo journal entry of a call and returns the step to run; without an entry, a call that was to be
+/// undoable ends here.
 pub(super) fn prepare(
     context: &Context,
     request: Request,
@@ -30,7 +31,11 @@ pub(super) fn prepare(
     limit: &Limit,
 ) -> Step {
     let Request { target, effects, job, .. } = request;
-    let source = Source { task: context.order.task_id.clone(), tool: context.tool_name().to_owned(), target };
+    let (task, call) = (context.order.task_id.clone(), context.order.evidence_id.clone());
+    let source = Source { task, call, tool: context.tool_name().to_owned(), target };
+    if matches!(undo, Undoability::Never) {
+        context.machine.announce(&source);
+    }
     match undo.begin(&context.machine, source.subject(), limit) {
         Ok(act) => {
             let (machine, deadline) = (Arc::clone(&context.machine), context.deadline.clone());
@@ -42,7 +47,7 @@ pub(super) fn prepare(
     }
 }
 
-/// Runs a prepared request.
+/// Runs the prepared step.
 pub(super) async fn run(step: Step) -> Result<Look, Stopped> {
     match step {
         Step::Job(job, call) => job(*call).await,

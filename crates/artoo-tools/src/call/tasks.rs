@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use artoo_proto::{ConsentHash, TaskId};
+use serde_json::Value;
 
 use super::dedupe::FailedCalls;
 use crate::consent::denial::Denial;
@@ -27,6 +28,7 @@ pub(crate) struct Tasks {
     states: Mutex<States>,
 }
 
+/// The states by task, with the order in which the tasks came, to remove the oldest.
 #[derive(Debug, Default)]
 struct States {
     by_id: BTreeMap<TaskId, TaskState>,
@@ -34,6 +36,7 @@ struct States {
     order: VecDeque<TaskId>,
 }
 
+/// State of one task: open questions, approvals, denials and failed calls.
 #[derive(Debug, Default)]
 struct TaskState {
     questions: VecDeque<OpenQuestion>,
@@ -104,6 +107,18 @@ impl Tasks {
         });
     }
 
+    /// The denials of a task as JSON.
+    pub(crate) fn denials(&self, task: &TaskId) -> Value {
+        self.with(task, |state| serde_json::to_value(&state.denials).unwrap_or_default())
+    }
+
+    /// Adds denials of a task from JSON.
+    pub(crate) fn restore_denials(&self, task: &TaskId, denials: Value) -> serde_json::Result<()> {
+        let denials: Vec<Denial> = serde_json::from_value(denials)?;
+        self.with(task, |state| state.denials.extend(denials));
+        Ok(())
+    }
+
     /// The denied effect that a call would repeat, as text for the user.
     pub(crate) fn denied(&self, task: &TaskId, effects: &CallEffects) -> Option<String> {
         if effects.is_read_only() {
@@ -138,6 +153,7 @@ impl Tasks {
         states.order.retain(|known| known != task);
     }
 
+    /// Calls `act` with the state of a task; creates the state if the task has none.
     fn with<T>(&self, id: &TaskId, act: impl FnOnce(&mut TaskState) -> T) -> T {
         let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
         if !states.by_id.contains_key(id) {

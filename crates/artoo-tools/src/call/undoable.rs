@@ -1,4 +1,4 @@
-//! Whether the changes of a call can be undone, and the journal entry that makes them so.
+//! Whether the changes of a call can be undone, and the journal entry that makes that possible.
 
 use crate::effects::{CallEffects, UndoMethod};
 use crate::limit::Limit;
@@ -10,13 +10,13 @@ use crate::undo::{Act, Subject, UndoSurvey};
 /// Whether the changes of a call can be undone.
 #[derive(Debug, Clone)]
 pub(crate) enum Undoability {
-    /// It changes nothing.
+    /// The call changes nothing.
     ReadOnly,
     /// Each step is written to the journal before it is made.
     Steps,
-    /// The paths that it may change are copied first, unless they are too large.
+    /// The paths that the call may change are copied first, unless they are too large.
     Snapshot(Box<UndoSurvey>),
-    /// What it changes is known before it is made.
+    /// The changes are known before they are made, and the commit is journaled.
     Commit,
     /// Nothing is saved.
     Never,
@@ -34,7 +34,7 @@ impl Undoability {
         }
     }
 
-    /// The answer for the user, to follow "it".
+    /// The sentence for the user about undo; its subject is "it".
     pub(super) fn message(&self) -> Option<String> {
         match self {
             Self::ReadOnly => None,
@@ -44,7 +44,8 @@ impl Undoability {
         }
     }
 
-    /// The part of the consent digest: an approval of a change that can be undone covers no other.
+    /// The part of the consent digest that says whether the call can be undone: an approval of a change that can be
+    /// undone covers no other.
     pub(super) fn term(&self) -> &'static str {
         match self {
             Self::Snapshot(survey) if survey.not_undoable().is_some() => "not undoable",
@@ -63,7 +64,7 @@ impl Undoability {
         };
         match journal.begin(subject, survey, limit) {
             Ok(act) => Ok(act),
-            // It was approved as a change that can't be undone.
+            // The call was approved as one that can't be undone.
             Err(_) if survey.is_some_and(|survey| survey.not_undoable().is_some()) => Ok(Act::default()),
             Err(error) => Err(Box::new(Record {
                 measures: false,
@@ -78,7 +79,7 @@ impl crate::Registry {
     /// A journal entry for a change that a test makes by hand.
     pub(crate) fn begin_for_test(&self, tool: &str) -> Act {
         let task = crate::tests::task();
-        let subject = Subject { task: &task, tool, what: "by hand" };
+        let subject = Subject { task: &task, tool, call: "e1", what: "by hand" };
         let limit = Limit::after(std::time::Duration::from_secs(5));
         self.machine().journal.as_ref().unwrap().begin(subject, None, &limit).unwrap()
     }

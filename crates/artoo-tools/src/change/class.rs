@@ -26,7 +26,7 @@ pub(crate) struct Places<'a> {
     pub(crate) protected: &'a Protected,
 }
 
-/// Whether a change set may be committed.
+/// The decision about a change set: committable, in need of an approval, or refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Class {
     /// Only new ordinary files in the workspace.
@@ -40,27 +40,27 @@ pub(crate) enum Class {
 /// Why an entry needs an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Reason {
-    /// It changes, moves or deletes what was there.
+    /// The entry changes, moves or deletes an existing path.
     #[error("it changes existing files")]
     Existing,
     #[error("it writes outside the workspace")]
     OutsideWorkspace,
-    /// Keys, histories, browsers' data.
+    /// The path is protected: keys, histories, data of browsers.
     #[error("it may hold keys")]
     Protected,
     /// It belongs to a repository's own data, and is not a new object.
     #[error("it is part of a repository's own data")]
     Repository,
-    /// Other programs run or obey it by its name.
+    /// Other programs run the file, or read it as settings, because of its name.
     #[error("{0}")]
     RunByOthers(&'static str),
-    /// The real file has so many names: the others keep what they have.
+    /// The real file has this many names; the other names keep the old content.
     #[error("one of {0} names of a file; the others keep what they have")]
     SeveralNames(u64),
-    /// Mode or times of a file with so many names: all of them get the same.
+    /// Mode or times change of a file with this many names, and so for all of them.
     #[error("one of {0} names of a file; the others change with it")]
     AllNames(u64),
-    /// A new file that is also known by a name elsewhere.
+    /// The new file is a hard link of a file elsewhere.
     #[error("the new file has a name elsewhere as well")]
     OtherNames,
     /// A pipe, a socket or a device.
@@ -71,10 +71,10 @@ pub(crate) enum Reason {
     /// A link that leads out of the workspace.
     #[error("the link leads out of the workspace")]
     LeadsOut,
-    /// It belongs to another user or group than before, or than the folder's other files would.
+    /// Owner or group differ from those before, or from those of the folder's other files.
     #[error("its owner or group changes")]
     OtherOwner,
-    /// Only its times change.
+    /// Only the times change.
     #[error("it changes dates of files")]
     Times,
 }
@@ -121,6 +121,7 @@ pub(super) fn refusal(entry: &Entry, own_data: &[PathBuf]) -> Option<String> {
     is_own.then(|| texts::OWN_DATA.to_owned())
 }
 
+/// The reasons why one entry needs an approval; none if it may be committed without.
 fn reasons(entry: &Entry, places: &Places<'_>, bare: &BTreeSet<PathBuf>) -> Vec<Reason> {
     let path = entry.path.as_path();
     let is_folder = matches!(entry.after, State::Folder(_));
@@ -207,7 +208,7 @@ fn bare_repositories(set: &ChangeSet) -> BTreeSet<PathBuf> {
     folders.into_iter().filter(is_bare).map(Path::to_path_buf).collect()
 }
 
-/// Whether it is a program or a link.
+/// Whether the entry's new file can be run: it is an executable file or a symlink.
 fn can_run(entry: &Entry) -> bool {
     match &entry.after {
         State::File(file) => file.facts.mode & EXECUTABLE != 0,
@@ -216,6 +217,7 @@ fn can_run(entry: &Entry) -> bool {
     }
 }
 
+/// Whether the entry sets a set-id bit that was not set before.
 fn has_new_set_id(entry: &Entry) -> bool {
     let mode = |state: &State| state.facts().map_or(0, |facts| facts.mode & SET_ID);
     let (was, is) = (mode(&entry.before), mode(&entry.after));
@@ -223,7 +225,7 @@ fn has_new_set_id(entry: &Entry) -> bool {
         return false;
     }
     match (&entry.kind, &entry.after) {
-        // A folder takes the bit over from the one it is made in.
+        // A new folder inherits the bit from its parent folder.
         (Kind::Created, State::Folder(_)) => {
             let above = entry.path.parent().and_then(|folder| folder.symlink_metadata().ok());
             let inherited = above.map_or(0, |found| std::os::unix::fs::MetadataExt::mode(&found) & 0o2000);
@@ -234,17 +236,18 @@ fn has_new_set_id(entry: &Entry) -> bool {
     }
 }
 
+/// Whether a symlink leads out of the workspace.
 fn leads_out(entry: &Entry, workspace: &Path) -> bool {
     let State::Link { target } = &entry.after else { return false };
     let target = artoo_proto::escape::path_from_line(target).unwrap_or_default();
     let target = Path::new(std::ffi::OsStr::from_bytes(&target));
-    // A name before `..` may be a link: then `..` is the parent of its target.
+    // A name before `..` may be a symlink; then `..` is the parent of its target.
     let mut parts = target.components().skip_while(|part| !matches!(part, Component::Normal(_)));
     if parts.any(|part| part == Component::ParentDir) {
         return true;
     }
     let written = entry.path.parent().unwrap_or(Path::new("/")).join(target);
     let by_letters = paths::normalise(&written);
-    // Letters tell where it leads once all is made, the disk where links that are there lead on.
+    // New links are resolved by their text, existing ones on disk.
     !(by_letters.starts_with(workspace) && paths::real(&by_letters).starts_with(workspace))
 }

@@ -71,10 +71,10 @@ pub(crate) fn commit(
     let sources: BTreeSet<&Path> =
         outer().filter(|entry| entry.new.is_some()).filter_map(|entry| entry.source.parent()).collect();
     for folder in sources {
-        // Things are moved out of it, whatever mode it is to have in the end.
+        // Entries are moved out of the folder, whatever its final mode is.
         set_mode(folder, |mode| mode | OWNER).map_err(failed(folder))?;
     }
-    // New folders that keep their owner out are opened from the top down, and closed again from the bottom up.
+    // New folders whose mode denies their owner access are opened from the top down, and closed from the bottom up.
     let is_shut = |entry: &&Entry| entry.kind == Kind::Created && is_closed(&entry.after);
     let shut: Vec<(&PathBuf, &State)> =
         set.entries.iter().filter(is_shut).map(|entry| (&entry.source, &entry.after)).collect();
@@ -88,7 +88,7 @@ pub(crate) fn commit(
         in_folder(path, |place| Ok(unlinkat(&place.folder, &place.name, AtFlags::empty())?)).map_err(failed(path))?;
     }
     for entry in &set.entries {
-        // Where no link can be made the copy in the layer is as good, but for being a file of its own.
+        // If no hard link can be made, the copy in the layer is used; it differs only in being a separate file.
         let _ = entry.link_of.as_deref().map(|existing| link(entry, existing));
     }
     for (path, state) in shut.iter().rev() {
@@ -134,7 +134,7 @@ fn operations(set: &ChangeSet) -> io::Result<Vec<Operation>> {
             }
             Kind::Changed | Kind::Replaced => {
                 let (old, new, tree, below) = (old?, identity(entry)?, entry.tree.clone(), below(set, at));
-                // A content that is stored to be made again is known by its number.
+                // A content that is stored to be created again has its number in the state.
                 let before = if tree.is_none() { before.stored_as(Some(number)) } else { before };
                 let from_layer = Operation::Exchange { path, source, before, after, old, new, tree, number, below };
                 arrivals.push(from_layer);
@@ -149,7 +149,8 @@ fn operations(set: &ChangeSet) -> io::Result<Vec<Operation>> {
         }
     }
     let mut openings = Vec::new();
-    // A folder's mode may shut what lies below it: the deepest come first, and those that must be open before all.
+    // A folder's mode may deny access to entries below it: the deepest folders come first, and those that must be open
+    // before all others.
     for (path, Facts { mut before, after, old, source }) in folders.into_iter().rev() {
         if is_closed(&before) && parents.contains(path.as_path()) {
             let closes_to = after.facts().map(|facts| facts.mode);
@@ -174,11 +175,13 @@ struct Facts {
     source: Option<PathBuf>,
 }
 
+/// Whether the state is a folder whose mode denies its owner access.
 fn is_closed(state: &State) -> bool {
     let mode = if let State::Folder(facts) = state { facts.mode } else { OWNER };
     mode & OWNER != OWNER && !geteuid().is_root()
 }
 
+/// The state with the access that its owner needs to change its entries.
 fn opened(state: &State) -> State {
     let mut state = state.clone();
     if let State::Folder(facts) = &mut state {
@@ -191,7 +194,7 @@ fn opened(state: &State) -> State {
 fn closed_folders(parents: &BTreeSet<&Path>) -> io::Result<BTreeMap<PathBuf, Facts>> {
     let mut closed = BTreeMap::new();
     for folder in parents {
-        // One that is not there yet comes with its folder's new path.
+        // An entry that does not exist yet moves with its folder.
         let Ok(place) = Place::of(folder) else { continue };
         let Some(found) = stat(&place.folder, &place.name)? else { continue };
         let state = of_stat(&place.folder, &place.name, &found)?;
@@ -203,10 +206,10 @@ fn closed_folders(parents: &BTreeSet<&Path>) -> io::Result<BTreeMap<PathBuf, Fac
     Ok(closed)
 }
 
-/// The entries of a new folder as changes.
+/// The entries of a new folder as changes of the undo journal.
 fn below(set: &ChangeSet, at: usize) -> Vec<Change> {
     let Some(root) = set.entries.get(at).map(|entry| &entry.path) else { return Vec::new() };
-    // Sorted, a folder comes right before what lies below it.
+    // In sorted order, a folder comes right before its entries.
     let inside = set.entries.iter().skip(at + 1).take_while(|entry| entry.path.starts_with(root));
     let new = inside.filter(|entry| entry.is_inside && entry.kind == Kind::Created);
     new.map(|entry| Change { path: entry.path.clone(), before: State::Absent, after: entry.after.clone() }).collect()

@@ -17,6 +17,7 @@ pub(super) struct LayerFolder {
 }
 
 impl LayerFolder {
+    /// Opens a folder of a layer, changing its mode while it is open if that denies access.
     pub(super) fn open(folder: &OwnedFd, name: &OsStr) -> io::Result<Self> {
         let (held, mode) = hold(folder, name)?;
         let mut lifted = None;
@@ -31,13 +32,13 @@ impl LayerFolder {
 impl Drop for LayerFolder {
     fn drop(&mut self) {
         if let Some((held, mode)) = &self.lifted {
-            // It is the layer's own folder; where this fails its state still tells the mode that was looked at.
+            // The mode of the layer's own folder is restored. If that fails, the recorded state still has the mode.
             let _ = chmod_opened(held, *mode);
         }
     }
 }
 
-/// Opens a name in an open folder without following a link or waiting for a pipe.
+/// Opens a name in an open folder; follows no symlink and does not block on a pipe.
 pub(super) fn open(folder: &OwnedFd, name: &OsStr, flags: OFlags) -> io::Result<OwnedFd> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     Ok(openat(folder, name, flags, Mode::empty())?)

@@ -21,7 +21,7 @@ const CONTEXT: usize = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Line<'a> {
     Kept(&'a str),
-    Gone(&'a str),
+    RemovedContents(&'a str),
     New(&'a str),
 }
 
@@ -38,6 +38,12 @@ impl Entry {
     }
 }
 
+/// How a text differs from that of the file it replaces, at most `lines_max` lines; `None` if the file is not text.
+pub(crate) fn with_text(path: &Path, after: &str, lines_max: usize) -> Option<String> {
+    Some(unified(&text(path)?, after, lines_max))
+}
+
+/// The content of a small text file; `None` for any other file.
 fn text(path: &Path) -> Option<String> {
     let file = Place::of(path).ok()?.open_file().ok()?;
     if file.metadata().ok()?.len() > TEXT_MAX_BYTES {
@@ -48,6 +54,7 @@ fn text(path: &Path) -> Option<String> {
     (!text.contains('\0')).then_some(text)
 }
 
+/// The unified diff of two texts, cut after `lines_max` lines.
 fn unified(before: &str, after: &str, lines_max: usize) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let lines = compare(&old, &new);
@@ -67,7 +74,7 @@ fn unified(before: &str, after: &str, lines_max: usize) -> String {
             }
             let (sign, text) = match line {
                 Line::Kept(text) => (' ', text),
-                Line::Gone(text) => ('-', text),
+                Line::RemovedContents(text) => ('-', text),
                 Line::New(text) => ('+', text),
             };
             let _ = writeln!(out, "{sign}{text}");
@@ -75,7 +82,7 @@ fn unified(before: &str, after: &str, lines_max: usize) -> String {
         }
         is_open = is_near(at);
         old_at += usize::from(!matches!(line, Line::New(_)));
-        new_at += usize::from(!matches!(line, Line::Gone(_)));
+        new_at += usize::from(!matches!(line, Line::RemovedContents(_)));
     }
     out
 }
@@ -94,12 +101,17 @@ fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
     lines
 }
 
+/// The diff of the parts between the common lines at both ends.
 fn middle<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
     let width = new.len() + 1;
     if old.len().saturating_mul(new.len()) > PAIRS_MAX {
-        return old.iter().map(|line| Line::Gone(line)).chain(new.iter().map(|line| Line::New(line))).collect();
+        return old
+            .iter()
+            .map(|line| Line::RemovedContents(line))
+            .chain(new.iter().map(|line| Line::New(line)))
+            .collect();
     }
-    // Length of what is in common from each pair of lines on.
+    // Length of the longest common subsequence from each pair of lines on.
     let mut common = vec![0_u32; (old.len() + 1) * width];
     let at = |row: usize, column: usize| row * width + column;
     let length = |common: &[u32], row, column| common.get(at(row, column)).copied().unwrap_or(0);
@@ -125,7 +137,7 @@ fn middle<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
             (Some(one), two)
                 if two.is_none() || length(&common, row + 1, column) >= length(&common, row, column + 1) =>
             {
-                lines.push(Line::Gone(one));
+                lines.push(Line::RemovedContents(one));
                 row += 1;
             }
             (_, Some(two)) => {

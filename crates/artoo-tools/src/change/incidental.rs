@@ -15,7 +15,7 @@ const INDEX_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A pattern of incidental changes.
 #[derive(Debug, Clone, Copy)]
-enum Which {
+enum IncidentalPattern {
     /// A file with this suffix and this beginning in a folder of this name, and the folder if it is new and has no other
     /// files.
     In { folder: &'static str, end: &'static str, begins: fn(&[u8]) -> bool },
@@ -25,18 +25,21 @@ enum Which {
     Index,
 }
 
-/// The reviewed list. None of these is a person's own work, and programs create each again.
-const TABLE: [(Which, &str); 7] = [
-    (Which::Index, "git refreshed the times in its index; the entries are the same"),
+/// The patterns, reviewed one by one: programs create each of these files again, and none is the user's own work.
+const TABLE: [(IncidentalPattern, &str); 7] = [
+    (IncidentalPattern::Index, "git refreshed the times in its index; the entries are the same"),
     (
-        Which::In { folder: "__pycache__", end: ".pyc", begins: is_bytecode },
+        IncidentalPattern::In { folder: "__pycache__", end: ".pyc", begins: is_bytecode },
         "python keeps compiled modules; it compiles them again",
     ),
-    (Which::Cache(".pytest_cache"), "pytest notes which tests failed last"),
-    (Which::Cache(".mypy_cache"), "mypy keeps what it worked out"),
-    (Which::Cache(".ruff_cache"), "ruff keeps what it worked out"),
-    (Which::In { folder: "fontconfig", end: ".cache-9", begins: is_font_list }, "fontconfig lists the fonts it found"),
-    (Which::In { folder: "_logs", end: "-debug-0.log", begins: is_npm_log }, "npm logs each run"),
+    (IncidentalPattern::Cache(".pytest_cache"), "pytest notes which tests failed last"),
+    (IncidentalPattern::Cache(".mypy_cache"), "mypy keeps what it worked out"),
+    (IncidentalPattern::Cache(".ruff_cache"), "ruff keeps what it worked out"),
+    (
+        IncidentalPattern::In { folder: "fontconfig", end: ".cache-9", begins: is_font_list },
+        "fontconfig lists the fonts it found",
+    ),
+    (IncidentalPattern::In { folder: "_logs", end: "-debug-0.log", begins: is_npm_log }, "npm logs each run"),
 ];
 
 /// How the file `CACHEDIR.TAG` begins.
@@ -50,10 +53,12 @@ fn is_bytecode(bytes: &[u8]) -> bool {
     bytes.len() > 16 && bytes.get(2..4) == Some(b"\r\n") && matches!(bytes.get(4..8), Some([0..=3, 0, 0, 0]))
 }
 
+/// Whether the bytes are a cache of `fc-cache`.
 fn is_font_list(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x04, 0xfc, 0x02, 0xfc, 9, 0, 0, 0])
 }
 
+/// Whether the bytes are a log of `npm`.
 fn is_npm_log(bytes: &[u8]) -> bool {
     bytes.starts_with(b"0 verbose cli ") || bytes.starts_with(b"0 info it worked if it ends with ok")
 }
@@ -61,14 +66,14 @@ fn is_npm_log(bytes: &[u8]) -> bool {
 /// Moves incidental changes out of the entries.
 pub(super) fn set_aside(set: &mut ChangeSet, limit: &Limit) {
     let is_outer = |entry: &&Entry| !entry.is_inside && matches!(entry.kind, Kind::Created | Kind::Changed);
-    let gone = Gone::of(set);
+    let gone = RemovedContents::of(set);
     let mut found = Vec::new();
     for (at, entry) in set.entries.iter().enumerate().filter(|(_, entry)| is_outer(entry)) {
         let Some((which, reason)) = TABLE.iter().find(|(which, _)| which.is_named(entry)) else { continue };
-        // Sorted, a folder comes right before what lies below it.
+        // In sorted order, a folder comes right before its entries.
         let all = set.entries.iter().skip(at).take_while(|other| other.path.starts_with(&entry.path));
         let all: Vec<&Entry> = all.collect();
-        let is_moved = !matches!(which, Which::Index) && all.iter().any(|entry| gone.may_be(entry));
+        let is_moved = !matches!(which, IncidentalPattern::Index) && all.iter().any(|entry| gone.may_be(entry));
         if !is_moved && which.is(entry, &all, limit) {
             found.push((entry.path.clone(), *reason));
         }
@@ -85,20 +90,22 @@ pub(super) fn set_aside(set: &mut ChangeSet, limit: &Limit) {
     set.incidental = found;
 }
 
-/// Contents that are no longer in their place. A file with one of them may be the only copy.
-struct Gone<'a> {
+/// The contents of deleted and replaced files of a change set. A new file with such content may be the only copy.
+struct RemovedContents<'a> {
     digests: BTreeSet<&'a str>,
     /// Sizes of files whose content was not read.
     unread: BTreeSet<u64>,
 }
 
-impl<'a> Gone<'a> {
+impl<'a> RemovedContents<'a> {
+    /// Collects the contents that the change set deletes or replaces.
     fn of(set: &'a ChangeSet) -> Self {
         let files = || set.entries.iter().filter_map(|entry| entry.before.file());
         let unread = files().filter(|file| file.digest.is_none()).map(|file| file.bytes);
         Self { digests: files().filter_map(|file| file.digest.as_deref()).collect(), unread: unread.collect() }
     }
 
+    /// Whether a new file may have one of these contents: by digest, or by size if the old content was not read.
     fn may_be(&self, entry: &Entry) -> bool {
         entry.after.file().is_some_and(|file| {
             self.unread.contains(&file.bytes) || file.digest.as_deref().is_some_and(|it| self.digests.contains(it))
@@ -106,7 +113,8 @@ impl<'a> Gone<'a> {
     }
 }
 
-impl Which {
+impl IncidentalPattern {
+    /// Whether the entry's path fits the pattern.
     fn is_named(self, entry: &Entry) -> bool {
         let above = |name: &str| entry.path.parent().is_some_and(|folder| named(folder, name));
         match self {
@@ -120,7 +128,7 @@ impl Which {
         }
     }
 
-    /// `all`: the entry and everything below it.
+    /// Whether the entry is incidental by this pattern; `all`: the entry and everything below it.
     fn is(self, entry: &Entry, all: &[&Entry], limit: &Limit) -> bool {
         let is_plain = |entry: &&Entry| match &entry.after {
             State::File(file) => !entry.gains_capability && file.facts.mode & 0o7111 == 0 && file.links == 1,
@@ -132,7 +140,7 @@ impl Which {
             Self::In { end, begins, .. } => {
                 let fits = |path: &Path| path.file_name().is_some_and(|name| name.as_bytes().ends_with(end.as_bytes()));
                 let is_own = |path: &Path| beginning(path).is_some_and(|bytes| begins(&bytes));
-                // One that was there must have been the tool's own as well.
+                // An existing file must have been the tool's own as well.
                 let is_same_kind =
                     |entry: &Entry| entry.kind == Kind::Created || is_own(&entry.path) && same_facts(entry);
                 let files = || all.iter().filter(|entry| !matches!(entry.after, State::Folder(_)));
@@ -154,20 +162,23 @@ impl Which {
     }
 }
 
+/// Whether the last name of the path is `name`.
 fn named(path: &Path, name: &str) -> bool {
     path.file_name().is_some_and(|found| found == name)
 }
 
+/// Whether the folder has a valid `CACHEDIR.TAG`.
 fn is_marked(path: &Path) -> bool {
     beginning(path).is_some_and(|bytes| bytes.starts_with(MARK))
 }
 
-/// Whether mode, owner and attributes are what they were.
+/// Whether mode, owner and attributes are equal before and after.
 fn same_facts(entry: &Entry) -> bool {
     let facts = |state: &State| state.facts().map(|facts| (facts.mode, facts.owner, facts.group));
     facts(&entry.before) == facts(&entry.after) && entry.attributes.0 == entry.attributes.1
 }
 
+/// The first bytes of a file.
 fn beginning(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = Place::of(path).ok()?.open_file().ok()?;
@@ -206,10 +217,10 @@ pub(super) fn index_entries(bytes: &[u8]) -> Option<Vec<[&[u8]; 3]>> {
         let mode = bytes.get(at + 24..at + 28)?;
         let object_and_flags = bytes.get(at + 40..name_at)?;
         entries.push([mode, object_and_flags, bytes.get(name_at..name_at + length)?]);
-        // Names are padded to a multiple of eight bytes, with one zero at least.
+        // Names are padded with at least one zero to a multiple of eight bytes.
         at += (name_at - at + length + 8) / 8 * 8;
     }
-    // Extensions up to the checksum; a split index keeps its entries elsewhere.
+    // Extensions end at the checksum. A split index has its entries in another file.
     while at + 20 < bytes.len() {
         let length = usize::try_from(number(at + 4)?).ok()?;
         if bytes.get(at..at + 4)? == b"link" {

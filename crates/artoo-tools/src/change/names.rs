@@ -26,14 +26,14 @@ pub(crate) fn command_folders(config: &ToolConfig) -> Vec<PathBuf> {
     system.chain(own).map(|folder| paths::real(&folder)).collect()
 }
 
-/// Why other programs run what has this name; `can_run` says whether it is a program or a link.
+/// Why other programs run a file of this name without being asked; `can_run` says whether it is a program or a link.
 pub(super) fn run_by_others(
     path: &Path,
     is_folder: bool,
     can_run: bool,
     command_folders: &[PathBuf],
 ) -> Option<&'static str> {
-    let by_name = || (can_run && is_command(path, command_folders)).then_some("it is run by its name alone");
+    let by_name = || (can_run && is_command(path, command_folders)).then_some("it is run by its name without a path");
     run_by(path, is_folder).or_else(by_name)
 }
 
@@ -63,7 +63,7 @@ impl NewNames {
         let is_git = path.iter().any(|name| name.eq_ignore_ascii_case(".git"));
         let run_by = || run_by_others(path, is_folder, !is_folder, &self.command_folders).map(Reason::RunByOthers);
         let Some(reason) = is_git.then_some(Reason::Repository).or_else(run_by) else { return };
-        // A folder stands for what lies in it.
+        // A folder represents everything in it.
         if self.listed.iter().rev().take(1).any(|(above, known)| path.starts_with(above) && *known == reason) {
             return;
         }
@@ -74,7 +74,7 @@ impl NewNames {
         }
     }
 
-    /// Notes what gets new names when a file or folder is copied or moved.
+    /// Notes the names that everything below a file or folder gets when it is copied or moved.
     pub(crate) fn add_tree(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         let mut open = vec![(from.to_path_buf(), to.to_path_buf())];
         let mut seen = 0;
@@ -104,7 +104,7 @@ impl NewNames {
         Some(format!("{}{}: {}", paths::line(first), texts::more(more), reasons.join("; ")))
     }
 
-    /// Every such name with its reason, a line each.
+    /// One line for each such name, with its reason.
     pub(crate) fn lines(&self) -> Vec<String> {
         let line = |(path, reason): &(PathBuf, Reason)| format!("new {}: {reason}", paths::line(path));
         let more = (self.more > 0).then(|| format!("and {} more", self.more));

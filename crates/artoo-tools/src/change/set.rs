@@ -10,7 +10,7 @@ use crate::paths;
 use crate::undo::{Identity, RecordedChanges, State, Touched};
 pub(crate) use crate::view::Layer;
 
-/// Digests of user attributes before and after; `None` where there are none.
+/// Digests of user attributes before and after; `None` if there are none.
 pub(super) type AttributeDigests = (Option<String>, Option<String>);
 
 /// The kind of a change.
@@ -43,7 +43,7 @@ pub(crate) struct Entry {
     pub(crate) attributes: AttributeDigests,
     /// Whether the path is in a folder that was created or deleted as a whole.
     pub(crate) is_inside: bool,
-    /// Whether the file gives new capabilities to whoever runs it.
+    /// Whether the file gives new capabilities to any user who runs it.
     pub(crate) gains_capability: bool,
     /// The existing file that this is a new name of.
     pub(crate) link_of: Option<PathBuf>,
@@ -117,18 +117,18 @@ impl Entry {
 impl ChangeSet {
     /// Whether every change creates a path.
     pub(crate) fn only_creates(&self) -> bool {
-        self.retimed().next().is_none() && self.entries.iter().all(|entry| entry.kind == Kind::Created)
+        self.paths_with_new_times().next().is_none() && self.entries.iter().all(|entry| entry.kind == Kind::Created)
     }
 
     /// Paths without an entry whose times differ, except folders in which an entry lies.
-    fn retimed(&self) -> impl Iterator<Item = &Path> {
+    fn paths_with_new_times(&self) -> impl Iterator<Item = &Path> {
         let entries = self.entries.iter().filter(|entry| entry.kind != Kind::Times);
         let changed: BTreeSet<&Path> = entries.flat_map(|entry| entry.path.ancestors()).collect();
         let paths = self.touched.iter().map(|touched| touched.path.as_path());
         paths.filter(move |path| !changed.contains(path))
     }
 
-    /// Whether there is nothing to commit, not even a time.
+    /// Whether there is nothing to commit, not even a change of times.
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty() && self.touched.is_empty()
     }
@@ -164,7 +164,7 @@ impl ChangeSet {
             gone.into_iter().chain([(entry.path.as_path(), before, &entry.after)])
         });
         let mut changes = RecordedChanges::of_changes(changes, true);
-        changes.add_times(self.retimed());
+        changes.add_times(self.paths_with_new_times());
         changes
     }
 }

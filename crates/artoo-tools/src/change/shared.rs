@@ -12,6 +12,7 @@ use crate::undo::Identity;
 #[derive(Default)]
 pub(super) struct SharedNames(HashMap<(u64, u64), Shared>);
 
+/// The names of one inode: how many there are, how many were found, and their entries.
 #[derive(Default)]
 struct Shared {
     links: u64,
@@ -22,7 +23,7 @@ struct Shared {
 }
 
 impl SharedNames {
-    /// Adds a name in a layer: of an entry, or of an unchanged copy of a real file.
+    /// Adds a name of an inode: of an entry, or of an unchanged copy of a real file.
     #[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
     pub(super) fn note(&mut self, new: &Stat, entry: Option<usize>, same_as: Option<&Path>) {
         if new.st_nlink <= 1 || !FileType::from_raw_mode(new.st_mode).is_file() {
@@ -38,8 +39,8 @@ impl SharedNames {
         }
     }
 
-    /// Sets the fields of the entries that depend on other names.
-    pub(super) fn tell(&self, entries: &mut [Entry]) {
+    /// Sets `has_other_names` and `link_of` of all entries, once every name is known.
+    pub(super) fn set_links(&self, entries: &mut [Entry]) {
         for shared in self.0.values() {
             for at in &shared.entries {
                 let Some(entry) = entries.get_mut(*at) else { continue };

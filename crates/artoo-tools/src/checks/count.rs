@@ -13,6 +13,7 @@ use crate::paths;
 /// Longest pattern, in bytes.
 const PATTERN_MAX_BYTES: usize = 1000;
 
+/// The number of counted files, and of the hidden ones among them.
 struct Counted {
     files: u64,
     /// How many of them are hidden, or in a hidden folder.
@@ -39,6 +40,7 @@ pub(super) fn files(input: &CheckInput<'_>, path: &str, pattern: &str, recursive
     }
 }
 
+/// Compiles a pattern; `None` if every name matches.
 fn matcher(pattern: &str) -> Result<Option<GlobMatcher>, String> {
     if pattern.is_empty() {
         return Ok(None);
@@ -50,6 +52,7 @@ fn matcher(pattern: &str) -> Result<Option<GlobMatcher>, String> {
     Ok(Some(glob.compile_matcher()))
 }
 
+/// Counts the files below `root` whose names match.
 fn count(root: &Path, matcher: Option<&GlobMatcher>, recursive: bool) -> Result<Counted, String> {
     let limit = Limit::after(CHECK_TIMEOUT);
     let mut counted = Counted { files: 0, hidden: 0 };

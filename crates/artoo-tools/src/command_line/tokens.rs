@@ -10,6 +10,7 @@ const BRACES_MAX: usize = 64;
 /// The word in place of a command whose output is not known.
 pub(crate) const SUBSTITUTION: &str = "$()";
 
+/// A token of a command line: a word, a redirect, a here-document, a substitution, or the end of a simple command.
 #[derive(Debug, PartialEq)]
 pub(super) enum Token {
     Word(String),
@@ -23,6 +24,7 @@ pub(super) enum Token {
     End(char),
 }
 
+/// The direction of a redirect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Redirect {
     /// `<`
@@ -34,6 +36,7 @@ pub(crate) enum Redirect {
 }
 
 impl Redirect {
+    /// The operator as it is written in a command line.
     pub(crate) fn operator(self) -> &'static str {
         match self {
             Self::Input => "<",
@@ -50,6 +53,7 @@ pub(super) fn tokens(command: &str, variables: &mut BTreeMap<String, String>) ->
     lexer.tokens
 }
 
+/// Splits a command line into tokens, one character at a time.
 struct Lexer<'a> {
     chars: Peekable<Chars<'a>>,
     variables: &'a mut BTreeMap<String, String>,
@@ -59,6 +63,7 @@ struct Lexer<'a> {
 }
 
 impl Lexer<'_> {
+    /// Reads characters until the end of the command line.
     fn read(&mut self) {
         // End marks of the here-documents that begin on the next line.
         let mut documents: Vec<String> = Vec::new();
@@ -102,6 +107,7 @@ impl Lexer<'_> {
         self.end_word();
     }
 
+    /// Ends the current word and adds it as a token.
     fn end_word(&mut self) {
         let Some(word) = self.word.take() else { return };
         if let Some((name, value)) = word.split_once('=').filter(|(name, _)| is_name(name)) {
@@ -110,9 +116,9 @@ impl Lexer<'_> {
         self.tokens.push(Token::Word(word));
     }
 
-    /// Reads a redirect after its first sign; gives the end mark of a here-document.
+    /// Reads a redirect after its first character; returns the end mark of a here-document.
     fn redirect(&mut self, sign: char) -> Option<String> {
-        // A number directly before the sign is that of a file descriptor.
+        // A number directly before the operator is a file descriptor.
         if self.word.as_ref().is_some_and(|word| word.chars().all(|c| c.is_ascii_digit())) {
             self.word = None;
         }
@@ -180,6 +186,7 @@ impl Lexer<'_> {
         self.word.get_or_insert_default().push_str(SUBSTITUTION);
     }
 
+    /// Reads a text in double quotes.
     fn double_quoted(&mut self) {
         self.word.get_or_insert_default();
         while let Some(c) = self.chars.next() {
@@ -214,6 +221,7 @@ impl Lexer<'_> {
     }
 }
 
+/// Whether a text is a valid variable name.
 pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
@@ -248,6 +256,7 @@ fn ansi_quoted(chars: &mut Peekable<Chars<'_>>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// The character with the code that follows, of at most `max` digits in this radix.
 fn coded(chars: &mut Peekable<Chars<'_>>, radix: u32, max: usize) -> Option<u32> {
     let mut digits = String::new();
     while digits.len() < max

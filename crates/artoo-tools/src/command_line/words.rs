@@ -94,7 +94,7 @@ pub(crate) struct Words {
     pub(crate) words: Vec<Word>,
     /// The simple commands in order.
     pub(crate) commands: Vec<Simple>,
-    /// Whether a function starts itself over and over, several at a time.
+    /// Whether a function calls itself without end, several times at once.
     pub(crate) is_fork_bomb: bool,
 }
 
@@ -106,6 +106,7 @@ pub(crate) fn read(command: &str, variables: &BTreeMap<String, String>) -> Words
     words
 }
 
+/// Reads commands and the commands inside their words, and collects both.
 struct Reader<'a> {
     variables: BTreeMap<String, String>,
     words: &'a mut Words,
@@ -155,6 +156,7 @@ impl Bodies {
 }
 
 impl Reader<'_> {
+    /// Reads a command line at this nesting depth.
     fn command(&mut self, command: &str, depth: usize) {
         let mut bodies = Bodies { open: vec![("$0".to_owned(), 0)], depth: 0, defined: None, piped: None };
         let mut simple = Simple::default();
@@ -187,6 +189,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads a simple command: its words, and the commands that its program would run.
     fn simple(&mut self, simple: Simple, documents: &[String], depth: usize) {
         let Simple { words, redirects, .. } = simple;
         let mut previous: Option<&str> = None;
@@ -242,7 +245,7 @@ fn unwrapped(words: &[String]) -> (&[String], Vec<String>) {
     let mut rest = words;
     let mut wrappers = Vec::new();
     while wrappers.len() < WRAPPERS_MAX {
-        rest = behind(rest, rest.iter().take_while(|word| is_assignment(word)).count());
+        rest = words_after(rest, rest.iter().take_while(|word| is_assignment(word)).count());
         let Some((first, arguments)) = rest.split_first() else { return (rest, wrappers) };
         let found = WRAPPERS.iter().find(|(names, ..)| names.split(' ').any(|name| name == base_name(first)));
         let Some((_, letters, operands)) = found.filter(|_| inner_text(rest, &[]).is_none()) else { break };
@@ -255,16 +258,17 @@ fn unwrapped(words: &[String]) -> (&[String], Vec<String>) {
         let options = arguments.get(..count).unwrap_or(arguments);
         let is_question = base_name(first) == "command" && options.iter().any(|word| word == "-v" || word == "-V");
         let count = count + operands;
-        if is_question || behind(arguments, count).is_empty() {
+        if is_question || words_after(arguments, count).is_empty() {
             break;
         }
         wrappers.push(base_name(first).to_owned());
-        rest = behind(arguments, count);
+        rest = words_after(arguments, count);
     }
     (rest, wrappers)
 }
 
-fn behind(words: &[String], count: usize) -> &[String] {
+/// The words after the first `count`.
+fn words_after(words: &[String], count: usize) -> &[String] {
     words.get(count..).unwrap_or_default()
 }
 
@@ -290,16 +294,19 @@ fn inner_text(words: &[String], documents: &[String]) -> Option<String> {
     }
 }
 
+/// Whether a word is an assignment `name=value`.
 fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
+/// Whether a word is a group of short options that has `-c`.
 fn is_cluster_with_c(word: &str) -> bool {
     word.strip_prefix('-').is_some_and(|flags| {
         !flags.is_empty() && flags.chars().all(|flag| flag.is_ascii_alphabetic()) && flags.ends_with('c')
     })
 }
 
+/// The name of a program without its folder.
 pub(crate) fn base_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
@@ -310,13 +317,14 @@ mod tests {
 
     use super::read;
 
+    /// The simple commands of a command line, joined with blanks.
     fn commands(command: &str) -> Vec<String> {
         let variables = BTreeMap::from([("HOME".to_owned(), "/home/u".to_owned())]);
         read(command, &variables).commands.iter().map(|simple| simple.words.join(" ")).collect()
     }
 
     #[test]
-    fn spellings_of_a_command_are_read_alike() {
+    fn spellings_of_a_command_read_alike() {
         for spelled in [
             "rm keep.txt",
             "  rm   keep.txt ; ",
@@ -387,8 +395,9 @@ mod tests {
         }
     }
 
+    /// Command lines that would take much time or memory to expand.
     #[test]
-    fn bombs_end() {
+    fn hostile_command_lines_are_read_in_bounds() {
         for bomb in ["{a,b}".repeat(40), "'\"".repeat(2_000), "$(".repeat(3_000), "x ".repeat(100_000)] {
             let found = read(&bomb, &BTreeMap::new());
             assert!(found.words.len() <= super::WORDS_MAX);

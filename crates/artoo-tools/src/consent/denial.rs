@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use crate::effects::{self, Action, CallEffects, EffectSet, FileEffect, UndoMethod};
 use crate::paths;
 
 /// The effects of a call that the user denied.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Denial {
     changes: EffectSet,
     /// Paths and patterns that the call named; empty if its effects were complete.
@@ -17,6 +19,7 @@ pub(crate) struct Denial {
 }
 
 impl Denial {
+    /// The denial of these effects.
     pub(crate) fn of(denied: &CallEffects) -> Self {
         let names = if denied.is_complete { &[] } else { denied.paths.as_slice() };
         Self {
@@ -27,7 +30,7 @@ impl Denial {
         }
     }
 
-    /// The denied path, host or command that a call would use again; `None` if the call repeats nothing.
+    /// The denied path, host or command that a call would use again; `None` if the call repeats no denied effect.
     pub(crate) fn repeated_by(&self, call: &CallEffects) -> Option<String> {
         if let Some(effect) = call.changes.iter().find(|effect| self.has_effect(effect)) {
             return Some(paths::line(&effect.path));
@@ -35,9 +38,10 @@ impl Denial {
         if call.is_complete { None } else { self.named_by(call) }
     }
 
+    /// Whether the denied effects overlap this effect.
     fn has_effect(&self, effect: &FileEffect) -> bool {
         let is_same = |denied: &FileEffect| denied.action == effect.action && overlap(denied, effect);
-        // A named path was to stay as it is; creating something below it is a different effect.
+        // A denied change of a path itself does not cover creating something below it.
         let is_named = |name: &PathBuf| match effect.action {
             Action::Modify => {
                 effects::matches(name, &effect.path)
@@ -49,6 +53,7 @@ impl Denial {
         self.changes.iter().any(is_same) || self.names.iter().any(is_named)
     }
 
+    /// The first denied name that the call names.
     fn named_by(&self, call: &CallEffects) -> Option<String> {
         if !self.commands.is_empty() && self.commands == call.commands {
             return Some("the same command".to_owned());
@@ -71,11 +76,12 @@ impl Denial {
     }
 }
 
-/// Each path as written, with the symlinks in its folder resolved, and with all symlinks resolved.
+/// The spellings of each path: as written, with the symlinks in its folder resolved, and with all symlinks resolved.
 fn spellings(names: &[PathBuf]) -> impl Iterator<Item = PathBuf> + '_ {
     names.iter().flat_map(|path| [path.clone(), paths::without_links(path), paths::real(path)])
 }
 
+/// Whether two effects concern a common path.
 fn overlap(denied: &FileEffect, effect: &FileEffect) -> bool {
     let is_inside = |inner: &FileEffect, outer: &FileEffect| outer.is_recursive && inner.path.starts_with(&outer.path);
     effect.path == denied.path || is_inside(effect, denied) || is_inside(denied, effect)

@@ -35,7 +35,7 @@ pub(super) const KEYS: [&str; 10] = [
     "leadingDash",
 ];
 
-/// An input of a tool.
+/// The declaration of one input of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Field {
@@ -52,7 +52,7 @@ pub(crate) struct Field {
     minimum: Option<i64>,
     maximum: Option<i64>,
     max_items: Option<usize>,
-    /// Whether the text may begin with `-`. Only safe if the program can't take the argument for an option.
+    /// Whether the text may begin with `-`: safe only if the program can't take the argument for an option.
     #[serde(default)]
     pub(super) leading_dash: bool,
 }
@@ -95,10 +95,12 @@ impl Field {
         Ok(())
     }
 
+    /// The longest text that the field accepts.
     fn max_chars(&self) -> usize {
         self.max_length.unwrap_or(TEXT_MAX_CHARS)
     }
 
+    /// The maximum number of texts that the field accepts.
     fn max_items(&self) -> usize {
         self.max_items.unwrap_or(ITEMS_MAX)
     }
@@ -138,6 +140,7 @@ impl Field {
         }
     }
 
+    /// The smallest and the largest number that the field accepts.
     fn range(&self) -> (i64, i64) {
         (self.minimum.unwrap_or(i64::MIN), self.maximum.unwrap_or(i64::MAX))
     }

@@ -51,10 +51,10 @@ pub(crate) struct Manifest {
     /// What the author claims that the tool does. It is not proven.
     #[serde(rename = "effect", deserialize_with = "class")]
     pub(crate) class: EffectClass,
-    /// It may use the network; otherwise its sandbox blocks it.
+    /// Whether the tool may use the network; otherwise its sandbox blocks it.
     #[serde(default)]
     pub(crate) network: bool,
-    /// The user allows calls that change something or use the network without asking.
+    /// Whether the user allows calls that change something or use the network without a question.
     #[serde(default)]
     pub(crate) granted: bool,
     /// Why the user is asked before every call.
@@ -68,6 +68,7 @@ pub(crate) struct Manifest {
     groups: Vec<Group>,
 }
 
+/// An argument of a started program: one text, or the texts of an optional group.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Argument {
@@ -75,6 +76,7 @@ pub(crate) enum Argument {
     Group(Vec<String>),
 }
 
+/// Deserialises the `effect` of a manifest.
 fn class<'de, D: serde::Deserializer<'de>>(text: D) -> Result<EffectClass, D::Error> {
     match String::deserialize(text)?.as_str() {
         "read_only" => Ok(EffectClass::ReadOnly),
@@ -135,10 +137,12 @@ impl Manifest {
         json!({"type": "object", "additionalProperties": false, "required": required, "properties": properties})
     }
 
+    /// The names of the inputs that a call must give.
     fn required(&self) -> impl Iterator<Item = &str> {
         self.fields.iter().filter(|(_, field)| !field.optional).map(|(name, _)| name.as_str())
     }
 
+    /// Whether an input has every required field.
     pub(crate) fn has_required(&self, input: &Map<String, Value>) -> bool {
         self.required().all(|name| input.contains_key(name))
     }
@@ -171,11 +175,12 @@ impl Manifest {
 }
 
 impl Argument {
-    /// The text of an argument that is not a group.
+    /// The text of a single argument; `None` for a group.
     pub(crate) fn text(&self) -> Option<&str> {
         if let Self::One(text) = self { Some(text) } else { None }
     }
 
+    /// The texts of the argument, in order.
     fn texts(&self) -> Vec<String> {
         match self {
             Self::One(text) => vec![text.clone()],
@@ -210,6 +215,7 @@ pub(crate) fn timeout(seconds: Option<u64>) -> Result<Duration, ManifestProblem>
     }
 }
 
+/// Parses and validates the text of a manifest.
 fn parse(text: &str) -> Result<Manifest, ManifestProblem> {
     let table: toml::Table = from_toml(text)?;
     check_keys("", table.keys(), &KEYS)?;
@@ -219,6 +225,7 @@ fn parse(text: &str) -> Result<Manifest, ManifestProblem> {
     from_toml(text)
 }
 
+/// Rejects the first key that is not known, and suggests a similar one.
 pub(crate) fn check_keys<'a>(
     table: &str,
     keys: impl IntoIterator<Item = &'a String>,
@@ -230,6 +237,7 @@ pub(crate) fn check_keys<'a>(
     Err(ManifestProblem::new(format!("{key} is not a known key{meant}; known keys are {}", known.join(", "))))
 }
 
+/// Checks names, declarations and number of the inputs.
 fn check_fields(fields: &BTreeMap<String, Field>) -> Result<(), ManifestProblem> {
     let problem = |field: &str, reason: String| Err(ManifestProblem::new(format!("input.{field}: {reason}")));
     if fields.len() > INPUTS_MAX {
@@ -247,6 +255,7 @@ fn check_fields(fields: &BTreeMap<String, Field>) -> Result<(), ManifestProblem>
     Ok(())
 }
 
+/// Checks that a text is not empty, not too long and on one line.
 fn check_text(key: &'static str, text: &str, max: usize) -> Result<(), ManifestProblem> {
     let is_shown = artoo_proto::escape::one_line(text) == text;
     if text.trim().is_empty() || text.chars().count() > max || !is_shown {
@@ -281,7 +290,7 @@ pub(crate) fn find_program(config: &ToolConfig, folder: &Path, spelled: &str) ->
 /// Checks that only the user or root can change the program and its folder.
 pub(super) fn check_program(config: &ToolConfig, path: &Path) -> Result<(), String> {
     let real = path.canonicalize().map_err(|error| format!("can't be found: {error}"))?;
-    let found = fs::metadata(&real).map_err(|error| format!("can't be looked at: {error}"))?;
+    let found = fs::metadata(&real).map_err(|error| format!("can't be read: {error}"))?;
     if !found.is_file() || found.permissions().mode() & 0o111 == 0 {
         return Err("is no program".to_owned());
     }
@@ -290,6 +299,6 @@ pub(super) fn check_program(config: &ToolConfig, path: &Path) -> Result<(), Stri
     }
     trust::check(&real, &found).map_err(|distrust| format!("is not trusted: {distrust}"))?;
     let folder = real.parent().unwrap_or(Path::new("/"));
-    let around = fs::metadata(folder).map_err(|error| format!("can't be looked at: {error}"))?;
+    let around = fs::metadata(folder).map_err(|error| format!("can't be read: {error}"))?;
     trust::check(folder, &around).map_err(|distrust| format!("is not trusted: {distrust}"))
 }

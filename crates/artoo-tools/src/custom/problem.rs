@@ -31,7 +31,7 @@ impl ManifestProblem {
         Self(format!("name: {name:?} is not a valid name; {expected}"))
     }
 
-    /// The error for a name that another tool has.
+    /// The error for a name that another tool has already.
     pub(crate) fn taken(name: &str) -> Self {
         Self(format!("name: there is a tool named {name} already"))
     }

@@ -11,29 +11,30 @@ use crate::custom::problem::ManifestProblem;
 use crate::input;
 use crate::record::Record;
 
-/// One entry of a command: an argument, or several in brackets.
+/// One entry of a manifest's command: an argument, or in brackets several that are left out together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Group {
     parts: Vec<Part>,
-    /// It is in brackets: it is left out if an input that it names is missing or false.
+    /// Whether the entry is in brackets: it is left out if an input that it names is missing or false.
     is_optional: bool,
 }
 
-/// One argument of a command.
+/// One argument, as a sequence of literal texts and placeholders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Part {
     pieces: Vec<Piece>,
-    /// A value may begin with `-` here: it follows a `--`, or its field allows it.
+    /// Whether a value may begin with `-`: the argument follows a `--`, or the field allows it.
     allows_dash: bool,
 }
 
+/// A literal text or a placeholder of an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Piece {
     Literal(String),
     Field(String, Form),
 }
 
-/// How the value of a field is written.
+/// How the value of a placeholder is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// `{name}`
@@ -45,6 +46,7 @@ enum Form {
 }
 
 impl Form {
+    /// The value in this form.
     fn of(self, value: &str) -> Cow<'_, str> {
         match self {
             Self::Plain => value.into(),
@@ -54,7 +56,7 @@ impl Form {
     }
 }
 
-/// The refusal of an input's value.
+/// The record of a call in which the value of an input is invalid.
 pub(super) fn problem(field: &str, reason: &str) -> Box<Record> {
     input::unfit(format!("{}: {reason}", artoo_proto::escape::one_line(field)))
 }
@@ -105,6 +107,7 @@ pub(super) fn groups(
     }
 }
 
+/// Checks that a placeholder names an input, and that its position fits the type of the input.
 fn check_place(name: &str, field: Option<&Field>, pieces: usize, is_optional: bool) -> Result<(), ManifestProblem> {
     let wrong = |reason: &str| Err(ManifestProblem::new(format!("command: {{{name}}} {reason}")));
     let Some(field) = field else { return wrong("names no input") };
@@ -178,6 +181,7 @@ pub(super) fn arguments(groups: &[Group], given: &Map<String, Value>) -> Result<
 }
 
 impl Part {
+    /// Adds the argument with its values filled in; a list gives one argument for each text.
     fn add_to(&self, arguments: &mut Vec<String>, given: &Map<String, Value>) -> Result<(), Box<Record>> {
         let mut text = String::new();
         for (at, piece) in self.pieces.iter().enumerate() {
@@ -196,7 +200,7 @@ impl Part {
                     text.push_str(&form.of(value));
                 }
                 Some(Value::Number(number)) => text.push_str(&number.to_string()),
-                // A switch only decides whether its group is used.
+                // A boolean only decides whether its group is used.
                 Some(Value::Bool(_)) => return Ok(()),
                 Some(Value::Array(values)) => {
                     for value in values.iter().filter_map(Value::as_str) {

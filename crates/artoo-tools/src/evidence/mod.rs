@@ -32,7 +32,7 @@ pub const ITEM_MAX_BYTES: u64 = 128 * 1024 * 1024;
 #[doc(alias = "limit")]
 pub const TOTAL_MAX_BYTES: u64 = 512 * 1024 * 1024;
 
-/// Days after the last item until a pack is removed.
+/// Days from the last item of a pack to the removal of the pack.
 #[doc(alias = "limit")]
 pub const KEPT_DAYS: u32 = 30;
 
@@ -74,7 +74,7 @@ pub enum EvidenceProblem {
         sha256: String,
     },
     /// The item was changed after it was stored.
-    #[error("{path}: the item {sha256} fails verification; it is no evidence")]
+    #[error("{path}: the item {sha256} fails verification; it can't be used as evidence")]
     Damaged {
         /// The pack.
         path: PathBuf,
@@ -215,6 +215,7 @@ impl EvidenceStore {
         })
     }
 
+    /// Calls `act` with the open pack; fails with `NotFound` if no pack is open.
     fn with_pack<T>(&self, act: impl FnOnce(&mut Pack) -> io::Result<T>) -> io::Result<T> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         act(open.as_mut().ok_or(io::ErrorKind::NotFound)?)

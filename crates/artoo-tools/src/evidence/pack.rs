@@ -23,14 +23,14 @@ pub(super) enum Frame {
     Call(KeptCall),
 }
 
-/// The position of an item's bytes.
+/// The position of an item's bytes in a pack.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     at: u64,
     bytes: u64,
 }
 
-/// The pack that is written to.
+/// The pack that is being written.
 #[derive(Debug)]
 pub(super) struct Pack {
     file: File,
@@ -65,7 +65,7 @@ impl Pack {
         Ok(Self { known: known.collect(), file, end })
     }
 
-    /// Its size, without the frames that other processes added since.
+    /// The size of the pack, without the frames that other processes have added since it was opened.
     pub(super) fn bytes(&self) -> u64 {
         self.end
     }
@@ -97,6 +97,7 @@ impl Pack {
         Ok(())
     }
 
+    /// Writes a frame and the bytes of its item.
     fn write(&mut self, line: &[u8], frame: &Frame, item: &mut dyn Read) -> io::Result<()> {
         self.file.write_all(line)?;
         let Frame::Item { bytes, .. } = frame else { return Ok(()) };

@@ -13,10 +13,10 @@ use crate::digest;
 /// Bytes stored of a long stream's end; its reader has as many in memory.
 pub(super) const TAIL_BYTES: usize = 1024 * 1024;
 
-/// Bytes stored of its beginning, so that an item does not exceed its limit.
+/// Bytes stored of the beginning of a long stream, so that an item does not exceed its limit.
 const HEAD_BYTES: u64 = ITEM_MAX_BYTES - TAIL_BYTES as u64 - 1024;
 
-/// Bytes in memory before a file is created for the stream; most programs print less.
+/// Bytes held in memory before a file is created for the stream; most programs print less.
 const EARLY_BYTES: usize = 64 * 1024;
 
 /// A stream that is being stored.
@@ -35,6 +35,7 @@ pub(crate) struct Spill {
 }
 
 impl Spill {
+    /// Starts to store a stream.
     pub(super) fn begin(store: EvidenceStore) -> Self {
         Self { store, early: Vec::new(), file: None, hasher: Sha256::new(), head: 0, total: 0, failed: None }
     }
@@ -53,6 +54,7 @@ impl Spill {
         self.total = self.total.saturating_add(bytes);
     }
 
+    /// Writes bytes unless writing failed before; the first error is kept for [`Spill::keep`].
     fn write(&mut self, bytes: &[u8]) {
         if self.failed.is_none() {
             self.failed = self.try_write(bytes).err();
@@ -60,6 +62,7 @@ impl Spill {
         }
     }
 
+    /// Writes bytes to the file, which is created once [`EARLY_BYTES`] are exceeded.
     fn try_write(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.file.is_none() && self.early.len() + bytes.len() <= EARLY_BYTES {
             self.early.extend_from_slice(bytes);
@@ -73,7 +76,7 @@ impl Spill {
         self.file.as_mut().map_or(Ok(()), |file| file.write_all(bytes))
     }
 
-    /// Ends the stream; `tail` is its last known bytes.
+    /// Completes the stream with its end and commits it to the store; `tail`: the last bytes that its reader has.
     pub(crate) fn keep(mut self, stream: &str, tail: &[u8]) -> io::Result<KeptOutput> {
         let missing = self.total - self.head;
         let known = tail.len() as u64;

@@ -10,11 +10,17 @@ use super::{EvidenceStore, KEPT_DAYS, TOTAL_MAX_BYTES};
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl EvidenceStore {
+    /// Removes expired packs, and the oldest ones if all together are too large.
+    pub fn clean(&self) {
+        self.sweep(SystemTime::now());
+    }
+
     /// Removes expired and surplus packs; ignores errors.
     pub(crate) fn sweep(&self, now: SystemTime) {
         self.sweep_to(now, TOTAL_MAX_BYTES);
     }
 
+    /// Removes expired packs, then the oldest until all packs together have at most `total_max` bytes.
     pub(crate) fn sweep_to(&self, now: SystemTime, total_max: u64) {
         let look = |path: PathBuf| -> io::Result<(SystemTime, u64, PathBuf)> {
             let found = fs::metadata(&path)?;

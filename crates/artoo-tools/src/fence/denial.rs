@@ -1,4 +1,4 @@
-//! Acts of a program that the sandbox denied.
+//! Actions of a program that the sandbox denied.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -13,19 +13,20 @@ pub(crate) const DENIALS_MAX: usize = 1000;
 /// Paths named in a message; the rest are counted.
 const NAMED_MAX: usize = 5;
 
+/// An action that the sandbox denied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Denial {
-    /// Creating, changing, renaming or removing what lies at this path.
+    /// Creating, changing, renaming or removing this path.
     Write(PathBuf),
     /// Setting its mode, owner, times or attributes.
     Metadata(PathBuf),
     /// Connecting to an address, or sending to it.
     Connection(SocketAddr),
-    /// Using a socket of the internet in a way that names no address: by listening, or with packets of its own.
+    /// Using an internet socket without naming an address: by listening, or with raw packets.
     Network,
-    /// Connecting to a socket of this machine: its path, or `@` and a name.
+    /// Connecting to a socket of this machine: its path, or `@` and the abstract name.
     UnixSocket(PathBuf),
-    /// Sending a signal to another program's process; -1 means to all of them.
+    /// Sending a signal to a process of another program; -1 means all of them.
     Signal { pid: i32, program: String },
     /// Another system call, by name.
     Call(&'static str),

@@ -38,15 +38,15 @@ pub(crate) use views::{clean_views, views_in_words};
 /// How a program is sandboxed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunKind {
-    /// It may change what its sandbox allows; anything else is denied.
+    /// The run may change what its sandbox allows; anything else is denied.
     Fenced,
-    /// It may change its temporary folder only, and is killed at its first denial.
+    /// The run may change its temporary folder only, and is killed at its first denial.
     Reading,
-    /// It changes files in a copy-on-write view.
+    /// The run changes files in a copy-on-write view.
     View,
 }
 
-/// The permissions of one command.
+/// The permissions of one command in the sandbox.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fence {
     /// Paths that the user approved: these and everything below them may be created, changed and deleted.
@@ -59,7 +59,7 @@ pub(crate) struct Fence {
     pub(crate) left_out: Vec<PathBuf>,
     /// Access beyond files.
     pub(crate) reach: Reach,
-    /// Whether the run is killed at its first denial. In a view no run is.
+    /// Whether the run is killed at its first denial; never in a view.
     pub(crate) stops_at_denial: bool,
 }
 
@@ -120,6 +120,7 @@ impl Fence {
     }
 }
 
+/// The workspace with all symlinks resolved.
 #[cfg(test)]
 fn workspace(config: &ToolConfig) -> PathBuf {
     paths::real(Path::new(&config.environment.workspace))

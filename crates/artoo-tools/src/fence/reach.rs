@@ -1,4 +1,4 @@
-//! Access of a command beyond files, each part of it granted by an approval.
+//! Access of a command beyond files (the network, sockets, signals), each part of it granted by an approval.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -72,6 +72,7 @@ impl Reach {
         self.signals.extend(signals);
     }
 
+    /// The part of the network that is granted.
     pub(crate) fn network_scope(&self) -> NetworkScope {
         match (self.network, self.addresses.is_empty()) {
             (true, _) => NetworkScope::Everything,
@@ -80,11 +81,12 @@ impl Reach {
         }
     }
 
+    /// Whether this address may be reached.
     pub(crate) fn has_address(&self, address: SocketAddr) -> bool {
         self.addresses.iter().any(|granted| plain(*granted) == plain(address))
     }
 
-    /// Whether it grants nothing but the network or a part of it.
+    /// Whether it grants nothing but the network or a part of the network.
     pub(crate) fn is_network_alone(&self) -> bool {
         self.sockets.is_empty() && self.signals.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Whether the sandbox works on this machine, tried out once on processes made for it.
+//! Tests once, on processes started for it, which parts of the sandbox work on this machine.
 
 use std::sync::OnceLock;
 use std::thread;
@@ -12,7 +12,7 @@ pub struct FenceReport {
     pub words: Vec<String>,
 }
 
-/// Whether each part of the sandbox works.
+/// The result of the test for each part of the sandbox.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Tried {
     files: bool,
@@ -69,13 +69,14 @@ pub(crate) fn report() -> FenceReport {
     }
 }
 
-/// The profile restricts files and the network, or the program does not start.
+/// Runs one program in the profile: the profile restricts files and the network, or the program does not start.
 #[cfg(not(target_os = "linux"))]
 fn try_out() -> Tried {
     let held = super::seatbelt::program().is_some();
     Tried { files: held, network: held, signals: false }
 }
 
+/// Reports that no part of the sandbox works on this system.
 #[cfg(target_os = "linux")]
 fn try_out() -> Tried {
     probe::run().unwrap_or_default()
@@ -83,7 +84,7 @@ fn try_out() -> Tried {
 
 #[cfg(target_os = "linux")]
 mod probe {
-    //! A sandboxed thread tries to open a file, to make a socket and to signal a process made for this.
+    //! Tests the sandbox: a sandboxed thread tries to open a file, to create a socket and to signal a process.
 
     use std::fs::OpenOptions;
     use std::io;
@@ -98,6 +99,7 @@ mod probe {
     use crate::fence::linux::{Filters, rules};
     use crate::fence::{NetworkScope, RunKind};
 
+    /// Tests every part of the sandbox in a child process; `None` if no child can be started.
     pub(super) fn run() -> Option<Tried> {
         // It reads from a pipe that is closed at the end, so it never outlives the probe.
         let mut outside = ["/usr/bin/cat", "/bin/cat", "/run/current-system/sw/bin/cat"].iter().find_map(|cat| {
@@ -109,17 +111,19 @@ mod probe {
         tried
     }
 
+    /// Kills and reaps the process outside the sandbox.
     fn end(outside: &mut Child) {
         drop(outside.stdin.take());
         let _ = outside.wait();
     }
 
+    /// Tests the sandbox from the inside; `outside` is a process that no signal may reach.
     fn try_inside(outside: Option<Pid>) -> io::Result<Tried> {
         let own = std::env::current_exe()?;
         let filters = Filters::of(RunKind::Fenced, NetworkScope::Nothing)?;
         let could_open = is_open(&own);
         let could_signal = outside.is_some_and(|pid| test_kill_process(pid).is_ok());
-        let status = rules::nothing().and_then(|ruleset| ruleset.restrict_self()).map_err(io::Error::other)?;
+        let status = rules::deny_all_ruleset().and_then(|ruleset| ruleset.restrict_self()).map_err(io::Error::other)?;
         // Before ABI 3 Landlock did not restrict truncation.
         let is_new_enough =
             matches!(status.landlock, LandlockStatus::Available { effective_abi, .. } if effective_abi >= ABI::V3);
@@ -131,7 +135,8 @@ mod probe {
         })
     }
 
-    /// Opened for reading, since a running program can't be opened for writing even without a sandbox.
+    /// Whether the file can be opened for reading. A running program can't be opened for writing even without a
+    /// sandbox.
     fn is_open(path: &Path) -> bool {
         OpenOptions::new().read(true).open(path).is_ok()
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::Fence;
 use crate::process::{Invocation, Order};
 
-/// The system's own path; a program of that name elsewhere is not trusted.
+/// Path of `sandbox-exec`, which macOS installs; a program of that name elsewhere is not trusted.
 const PROGRAM: &str = "/usr/bin/sandbox-exec";
 
 /// The path of `sandbox-exec`, if it is installed.
@@ -16,7 +16,7 @@ pub(crate) fn program() -> Option<PathBuf> {
     program.is_file().then_some(program)
 }
 
-/// The same order, run by `sandbox-exec` with a profile.
+/// The order with `sandbox-exec` and a profile put before its program.
 pub(crate) fn wrapped(program: &Path, order: Order, scratch: &Path) -> Order {
     let profile = profile(&order.fence, order.read_allowlist.hidden(), scratch);
     // `sandbox-exec` passes the path as `argv[0]`.
@@ -72,10 +72,12 @@ pub(crate) fn profile(fence: &Fence, hidden: &[PathBuf], scratch: &Path) -> Stri
     text
 }
 
+/// Adds a rule for a path and everything below it.
 fn path_rule(text: &mut String, action: &str, path: &Path) {
     rule(text, action, "subpath", &path.to_string_lossy());
 }
 
+/// Adds a rule of the profile.
 fn rule(text: &mut String, action: &str, kind: &str, name: &str) {
     let escaped = name.replace('\\', "\\\\").replace('"', "\\\"");
     // Writing to a `String` does not fail.

@@ -10,7 +10,7 @@ use crate::protect::Protected;
 use crate::view::{self, NoView, View};
 
 impl View {
-    /// A view of the workspace, the working folder, the home folder and these folders.
+    /// Prepares a view of the workspace, the working folder, the home folder and these folders.
     ///
     /// # Errors
     /// When this machine or its settings have no views; the reason names what would change that.
@@ -33,7 +33,7 @@ pub(crate) fn views_in_words(config: &ToolConfig) -> String {
     }
 }
 
-/// Creates the folder of all views before any program looks, and starts deleting the views of ended processes.
+/// Creates the folder of all views before any program starts, and begins to delete the views of ended processes.
 pub(crate) fn clean_views(config: &ToolConfig) {
     let Some(views) = folder(config).filter(|_| config.views) else { return };
     // If it can't be created, the first view reports why.
@@ -53,6 +53,7 @@ fn tried(config: &ToolConfig) -> Result<PathBuf, NoView> {
     Ok(views)
 }
 
+/// The folder of all views; `None` without a data folder.
 fn folder(config: &ToolConfig) -> Option<PathBuf> {
     config.data_dir.as_deref().map(|data: &Path| data.join("views"))
 }

@@ -8,6 +8,7 @@ use artoo_proto::{Environment, escape};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::files::edit::ModeChange;
 use crate::input::{self, unfit};
 use crate::paths::{self, PATH_MAX_BYTES};
 use crate::record::Record;
@@ -24,7 +25,7 @@ const PIECE_MAX_CHARS: usize = 1_000;
 /// Longest path quoted in an error, in characters.
 const QUOTED_MAX_CHARS: usize = 200;
 
-/// An operation with its fields.
+/// An operation of `files` with its fields.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Act {
@@ -57,6 +58,22 @@ pub(crate) enum Act {
         find: String,
         with: String,
     },
+    /// Gives a text file other content, if it still has the content with the digest `before`.
+    Write {
+        to: String,
+        text: String,
+        before: String,
+    },
+    /// Sets permission bits exactly, or by one of the named changes.
+    SetMode {
+        paths: Vec<String>,
+        mode: ModeChange,
+    },
+    /// Creates a symbolic link.
+    Link {
+        to: String,
+        target: String,
+    },
     Archive {
         paths: Vec<String>,
         to: String,
@@ -87,10 +104,13 @@ impl Act {
         }
     }
 
+    /// Checks the number and length of the fields.
     fn check(&self) -> Result<(), Box<Record>> {
         match self {
-            Self::CreateFolder { .. } => Ok(()),
-            Self::CreateFile { text, .. } => input::check_length("text", text, TEXT_MAX_CHARS),
+            Self::CreateFolder { .. } | Self::Link { .. } => Ok(()),
+            Self::CreateFile { text, .. } | Self::Write { text, .. } => {
+                input::check_length("text", text, TEXT_MAX_CHARS)
+            }
             Self::Rename { paths, template, find, with } => {
                 for (field, piece) in [("template", template), ("find", find), ("with", with)] {
                     input::check_length(field, piece.as_deref().unwrap_or_default(), PIECE_MAX_CHARS)?;
@@ -110,17 +130,19 @@ impl Act {
             | Self::Move { paths, .. }
             | Self::Archive { paths, .. }
             | Self::Extract { paths, .. }
+            | Self::SetMode { paths, .. }
             | Self::Delete { paths } => check_paths(paths),
         }
     }
 }
 
+/// Checks the number and length of the paths.
 fn check_paths(paths: &[String]) -> Result<(), Box<Record>> {
     input::check_count("paths", paths.len(), PATHS_MAX)?;
     if paths.is_empty() { Err(unfit("the field paths is empty")) } else { Ok(()) }
 }
 
-/// The absolute path of an entry of `paths`. Only an absolute one can hold escapes.
+/// The absolute path of an entry of `paths`; only an absolute entry may have escapes.
 pub(super) fn listed(environment: &Environment, line: &str) -> Result<PathBuf, Box<Record>> {
     if !line.starts_with('/') {
         return input::path(environment, "paths", line);
@@ -133,7 +155,7 @@ pub(super) fn listed(environment: &Environment, line: &str) -> Result<PathBuf, B
     Ok(paths::normalise(&PathBuf::from(OsString::from_vec(bytes))))
 }
 
-/// The schema of `trash` for models.
+/// The JSON schema of `trash`'s input.
 pub(crate) fn trash_schema() -> Value {
     input::schema(
         &["paths"],
@@ -144,7 +166,7 @@ pub(crate) fn trash_schema() -> Value {
     )
 }
 
-/// The schema of `files` for models.
+/// The JSON schema of `files`' input.
 pub(crate) fn schema() -> Value {
     let path = |what: &str| json!({"type": "string", "minLength": 1, "maxLength": PATH_MAX_BYTES, "description": what});
     let text = |max: usize, what: &str| json!({"type": "string", "maxLength": max, "description": what});
@@ -152,7 +174,8 @@ pub(crate) fn schema() -> Value {
         &["act"],
         json!({
             "act": {"enum": [
-                "create_folder", "create_file", "copy", "move", "rename", "replace", "archive", "extract", "delete"
+                "create_folder", "create_file", "copy", "move", "rename", "replace", "write", "set_mode", "link",
+                "archive", "extract", "delete"
             ]},
             "paths": {"type": "array", "maxItems": PATHS_MAX, "items": path("as listed by glob"),
                 "description": "what to act on; replace takes one"},
@@ -160,7 +183,10 @@ pub(crate) fn schema() -> Value {
                 for archive a name ending in .tar.gz, .tgz, .tar or .zip"),
             "template": text(PIECE_MAX_CHARS, "rename: the new name, with {name} {stem} {ext} {n} {n:3} {date}, \
                 {name|lower}, {stem|upper}"),
-            "text": text(TEXT_MAX_CHARS, "create_file: its content"),
+            "text": text(TEXT_MAX_CHARS, "create_file, write: its content"),
+            "before": text(PIECE_MAX_CHARS, "write: SHA-256 of the content that the file has now"),
+            "mode": text(PIECE_MAX_CHARS, "set_mode: octal bits, executable, not_executable or read_only"),
+            "target": path("link: where it leads"),
             "find": text(PIECE_MAX_CHARS, "replace: text in the file; rename: text in the name"),
             "with": text(PIECE_MAX_CHARS, "what comes in its place")
         }),

@@ -13,17 +13,18 @@ use crate::limit::Limit;
 use crate::openat::{Made, Place};
 use crate::{paths, undo};
 
-/// Size of a chunk.
+/// Bytes copied at a time.
 const CHUNK_BYTES: usize = 256 * 1024;
 
 /// The files that an act changed.
 pub(super) type Changes = Vec<FileChange>;
 
-/// Copies `from` to `to`, which must not exist, with times and modes.
+/// Copies `from` to `to`, which must not exist, with times and modes; adds every created path to `changes`.
 pub(crate) fn copy(from: &Place, to: Place, to_path: &Path, changes: &mut Changes, limit: &Limit) -> io::Result<()> {
     tree(from, to, to_path, changes, limit, 0)
 }
 
+/// Copies a file, symlink or folder at this depth.
 fn tree(from: &Place, to: Place, to_path: &Path, changes: &mut Changes, limit: &Limit, depth: usize) -> io::Result<()> {
     check_depth(depth)?;
     let found = statat(&from.folder, &from.name, AtFlags::SYMLINK_NOFOLLOW)?;
@@ -48,11 +49,12 @@ fn tree(from: &Place, to: Place, to_path: &Path, changes: &mut Changes, limit: &
     }
 }
 
+/// Copies a file and compares the digest of the copy.
 fn file(from: &Place, to: Place, to_path: &Path, changes: &mut Changes, limit: &Limit) -> io::Result<()> {
     let mut source = from.open_file()?;
     let facts = rustix::fs::fstat(&source)?;
     let mut new = to.make_file()?;
-    let copied = pour(&mut source, &mut new.file, limit).and_then(|()| {
+    let copied = copy_until_deadline(&mut source, &mut new.file, limit).and_then(|()| {
         keep_facts(&new.file, &facts)?;
         let (before, after) = (digest::of_whole(&mut source, limit)?, digest::of_whole(&mut new.file, limit)?);
         if before == after { Ok(after) } else { Err(io::Error::other("it changed while it was copied")) }
@@ -60,7 +62,7 @@ fn file(from: &Place, to: Place, to_path: &Path, changes: &mut Changes, limit: &
     finish(new, to_path, copied, changes)
 }
 
-/// Records a written file with its digest, or removes it if writing failed.
+/// Records a file that was written with its digest, or removes it if writing failed.
 pub(super) fn finish(new: Made, path: &Path, written: io::Result<String>, changes: &mut Changes) -> io::Result<()> {
     match written {
         Ok(digest) => {
@@ -68,14 +70,14 @@ pub(super) fn finish(new: Made, path: &Path, written: io::Result<String>, change
             Ok(())
         }
         Err(error) => {
-            new.unmake();
+            new.remove_created();
             Err(error)
         }
     }
 }
 
 /// Copies bytes until the source ends; fails at the deadline.
-pub(crate) fn pour(source: &mut impl Read, to: &mut impl Write, limit: &Limit) -> io::Result<()> {
+pub(crate) fn copy_until_deadline(source: &mut impl Read, to: &mut impl Write, limit: &Limit) -> io::Result<()> {
     let mut chunk = vec![0; CHUNK_BYTES];
     loop {
         if limit.reached() {
@@ -115,6 +117,7 @@ pub(crate) fn inventory(place: &Place, path: &Path, limit: &Limit) -> io::Result
     Ok(all)
 }
 
+/// Adds the digests of a path and of everything below it.
 fn listed(place: &Place, path: &Path, limit: &Limit, all: &mut Vec<(PathBuf, String)>, depth: usize) -> io::Result<()> {
     check_depth(depth)?;
     let digest = digest_of(place, limit)?;
@@ -133,6 +136,7 @@ pub(super) fn names(place: &Place) -> io::Result<Vec<OsString>> {
     undo::names(&place.open_folder()?)
 }
 
+/// Sets the times and the mode of a copy, without set-id bits.
 fn keep_facts(to: impl rustix::fd::AsFd, found: &rustix::fs::Stat) -> io::Result<()> {
     // Set-id bits are not copied.
     fchmod(&to, Mode::from_raw_mode(found.st_mode & 0o777))?;
@@ -149,10 +153,12 @@ fn link_digest(target: &[u8]) -> String {
     digest::of_parts([b"link".as_slice(), target])
 }
 
+/// The change of a path that was created; `after` is its digest.
 pub(super) fn made(path: &Path, after: String) -> FileChange {
     FileChange { path: paths::line(path), before: None, after: Some(after) }
 }
 
-pub(super) fn gone(path: &Path, before: String) -> FileChange {
+/// The change of a path that was removed; `before` is its digest.
+pub(super) fn removed_path(path: &Path, before: String) -> FileChange {
     FileChange { path: paths::line(path), before: Some(before), after: None }
 }

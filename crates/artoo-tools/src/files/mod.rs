@@ -2,6 +2,7 @@
 
 mod act;
 mod copy;
+mod edit;
 mod pack;
 mod perform;
 mod plan;
@@ -12,7 +13,7 @@ mod tool;
 mod unpack;
 
 pub(crate) use act::{Act, schema, trash_schema};
-pub(crate) use copy::{copy, inventory, pour};
-pub(crate) use perform::{Side, carry, remove, rename, run};
+pub(crate) use copy::{copy, copy_until_deadline, inventory};
+pub(crate) use perform::{Side, move_item, remove, rename, run};
 pub(crate) use plan::{Plan, plan};
 pub(crate) use tool::Files;

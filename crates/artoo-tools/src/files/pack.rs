@@ -26,6 +26,7 @@ pub(super) enum Format {
 }
 
 impl Format {
+    /// The format by the extension of the path.
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
         let ends = |ending: &str| name.len() > ending.len() && name.ends_with(ending);
@@ -48,11 +49,12 @@ pub(super) fn pack(sources: &[PathBuf], to: &Path, mut new: Made, limit: &Limit)
     let written =
         write(sources, to, &new.file, limit).and_then(|entries| Ok((digest::of_whole(&mut new.file, limit)?, entries)));
     if written.is_err() {
-        new.unmake();
+        new.remove_created();
     }
     written
 }
 
+/// Writes the archive in the format of its extension; returns the number of entries.
 fn write(sources: &[PathBuf], to: &Path, file: &File, limit: &Limit) -> io::Result<u64> {
     let file = file.try_clone()?;
     match Format::of(to)? {
@@ -65,7 +67,7 @@ fn write(sources: &[PathBuf], to: &Path, file: &File, limit: &Limit) -> io::Resu
     }
 }
 
-/// Counts what is written, and fails at the deadline.
+/// A writer that counts what is written, and fails at the deadline.
 struct Metered<'a, W>(W, &'a Limit);
 
 impl<W: Write> Write for Metered<'_, W> {
@@ -83,6 +85,7 @@ impl<W: Write> Write for Metered<'_, W> {
     }
 }
 
+/// Writes a tar archive; returns the number of entries.
 fn tar<W: Write>(sources: &[PathBuf], to: W, limit: &Limit) -> io::Result<(W, u64)> {
     let mut archive = tar::Builder::new(Metered(to, limit));
     let entries = each_entry(sources, limit, &mut |mut entry, found, name| {
@@ -98,6 +101,7 @@ fn tar<W: Write>(sources: &[PathBuf], to: W, limit: &Limit) -> io::Result<(W, u6
     Ok((archive.into_inner()?.0, entries))
 }
 
+/// Writes a zip archive; returns the number of entries.
 fn zip(sources: &[PathBuf], to: File, limit: &Limit) -> io::Result<u64> {
     let mut archive = ZipWriter::new(to);
     let entries = each_entry(sources, limit, &mut |mut entry, found, name| {
@@ -110,7 +114,7 @@ fn zip(sources: &[PathBuf], to: File, limit: &Limit) -> io::Result<u64> {
             .large_file(found.len() >= u64::from(u32::MAX))
             .unix_permissions(found.mode() & 0o777);
         archive.start_file(name, options).map_err(io::Error::other)?;
-        copy::pour(&mut entry, &mut archive, limit)
+        copy::copy_until_deadline(&mut entry, &mut archive, limit)
     })?;
     archive.finish().map_err(io::Error::other)?;
     Ok(entries)
@@ -140,6 +144,7 @@ fn each_entry(sources: &[PathBuf], limit: &Limit, add: &mut Add<'_>) -> io::Resu
     Ok(entries)
 }
 
+/// Passes an entry and everything below it to `add`.
 fn entry(place: &Place, name: &Path, limit: &Limit, depth: usize, add: &mut Add<'_>) -> io::Result<u64> {
     copy::check_depth(depth)?;
     let kind = FileType::from_raw_mode(statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode);

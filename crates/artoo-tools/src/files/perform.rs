@@ -7,9 +7,9 @@ use artoo_proto::{Environment, FOLDER};
 use rustix::fs::{AtFlags, RenameFlags, renameat_with, statat, unlinkat};
 use rustix::io::Errno;
 
-use crate::files::copy::{self, Changes, gone, made};
+use crate::files::copy::{self, Changes, made, removed_path};
 use crate::files::plan::{Operation, Plan};
-use crate::files::{pack, unpack};
+use crate::files::{edit, pack, unpack};
 use crate::limit::Limit;
 use crate::openat::Place;
 use crate::record::Record;
@@ -19,7 +19,7 @@ use crate::{digest, paths, texts, trash};
 /// Maximum number of steps listed in the text of a record; `changed` has all.
 const REPORTED_MAX: usize = 50;
 
-/// Performs a plan.
+/// Performs a plan and returns the record.
 pub(crate) fn run(plan: &Plan, environment: &Environment, mut act: Act, limit: &Limit) -> Record {
     let (mut changes, mut done) = (Changes::new(), Vec::new());
     let mut problem = None;
@@ -35,7 +35,9 @@ pub(crate) fn run(plan: &Plan, environment: &Environment, mut act: Act, limit: &
             }
         }
     }
-    if let Err(error) = act.end(&changes, limit) {
+    // For files changed in place, the journal compares what it saved before.
+    let made = if plan.edited().is_some() { &[] } else { changes.as_slice() };
+    if let Err(error) = act.end(made, limit) {
         // The journal entry stays open, and an undo compares the files again.
         problem.get_or_insert_with(|| format!("what was done is not yet noted for undo: {error}"));
     }
@@ -59,15 +61,22 @@ pub(crate) fn run(plan: &Plan, environment: &Environment, mut act: Act, limit: &
 }
 
 impl Operation {
+    /// The path by which an error names the operation.
     fn subject(&self) -> &Path {
         match self {
-            Self::MakeFolder { to } | Self::MakeFile { to, .. } | Self::Pack { to, .. } => to,
+            Self::MakeFolder { to }
+            | Self::MakeFile { to, .. }
+            | Self::MakeLink { to, .. }
+            | Self::Write { to, .. }
+            | Self::SetMode { path: to, .. }
+            | Self::Pack { to, .. } => to,
             Self::Copy { from, .. } | Self::Move { from, .. } | Self::Trash { from } | Self::Unpack { from, .. } => {
                 from
             }
         }
     }
 
+    /// Performs one operation and adds the paths that it changed.
     fn perform(
         &self,
         environment: &Environment,
@@ -89,6 +98,18 @@ impl Operation {
                 copy::finish(new, to, written, changes)?;
                 Ok(format!("made {} with {}", paths::line(to), texts::exactly(text.len() as u64, "byte", "bytes")))
             }
+            Self::MakeLink { to, target } => {
+                edit::link(reach(to, changes, act)?, to, target, changes)?;
+                Ok(format!("linked {} to {}", paths::line(to), paths::line(target)))
+            }
+            Self::Write { to, text, before } => {
+                edit::write(to, text, before, changes, limit)?;
+                Ok(format!("changed {}", paths::line(to)))
+            }
+            Self::SetMode { path, mode } => {
+                let mode = edit::set_mode(path, *mode, changes, limit)?;
+                Ok(format!("set the permissions of {} to {mode:04o}", paths::line(path)))
+            }
             Self::Copy { from, to } => {
                 let source = Place::of(from)?;
                 copy::copy(&source, reach(to, changes, act)?, to, changes, limit)?;
@@ -101,8 +122,8 @@ impl Operation {
             Self::Trash { from } => {
                 let place = Place::of(from)?;
                 let left = copy::inventory(&place, from, limit)?;
-                trash::put(environment, &place, from, &tree_digest(from, &left), act)?;
-                changes.extend(left.into_iter().map(|(path, digest)| gone(&path, digest)));
+                trash::move_to_trash(environment, &place, from, &tree_digest(from, &left), act)?;
+                changes.extend(left.into_iter().map(|(path, digest)| removed_path(&path, digest)));
                 Ok(format!("moved {} to the trash", paths::line(from)))
             }
             Self::Pack { sources, to } => {
@@ -119,7 +140,7 @@ impl Operation {
     }
 }
 
-/// The place of a new path; missing folders are created and recorded.
+/// The place of a path that is about to be created; missing folders are created and recorded.
 fn reach(path: &Path, changes: &mut Changes, act: &mut Act) -> io::Result<Place> {
     act.creating(path)?;
     let mut folders: Vec<PathBuf> = Vec::new();
@@ -128,6 +149,7 @@ fn reach(path: &Path, changes: &mut Changes, act: &mut Act) -> io::Result<Place>
     place
 }
 
+/// Moves a file or folder, with its own journal steps.
 fn relocate(from: &Path, to: &Path, changes: &mut Changes, act: &mut Act, limit: &Limit) -> io::Result<()> {
     let source = Place::of(from)?;
     let before = copy::inventory(&source, from, limit)?;
@@ -138,20 +160,20 @@ fn relocate(from: &Path, to: &Path, changes: &mut Changes, act: &mut Act, limit:
     };
     let tree = tree_digest(from, &before);
     act.moving(from, to, &tree)?;
-    carry(Side { place: source, path: from }, Side { place: target, path: to }, &before, changes, limit)?;
+    move_item(Side { place: source, path: from }, Side { place: target, path: to }, &before, changes, limit)?;
     act.moved(from, to, &tree)?;
-    changes.extend(before.into_iter().map(|(path, digest)| gone(&path, digest)));
+    changes.extend(before.into_iter().map(|(path, digest)| removed_path(&path, digest)));
     Ok(())
 }
 
-/// The source or target of a move.
+/// The source or the target of a move.
 pub(crate) struct Side<'a> {
     pub(crate) place: Place,
     pub(crate) path: &'a Path,
 }
 
 /// Moves a file or folder to a path that must not exist. `before` is its inventory.
-pub(crate) fn carry(
+pub(crate) fn move_item(
     from: Side<'_>,
     to: Side<'_>,
     before: &[(PathBuf, String)],
@@ -167,7 +189,7 @@ pub(crate) fn carry(
             }
             Ok(())
         }
-        // On another file system: it is copied, read back, and the original is removed.
+        // On another file system: copied, read back, and then removed at the source.
         Err(Errno::XDEV) => {
             copy::copy(&from.place, to.place, to.path, changes, limit)?;
             if copy::inventory(&from.place, from.path, limit)? != before {
@@ -182,7 +204,7 @@ pub(crate) fn carry(
 /// Renames without replacing anything.
 pub(crate) fn rename(from: &Place, to: &Place) -> Result<(), Errno> {
     match renameat_with(&from.folder, &from.name, &to.folder, &to.name, RenameFlags::NOREPLACE) {
-        // A file system without support for this: the target is checked first, which leaves a race.
+        // On a file system without `RENAME_NOREPLACE` the target is checked first, which leaves a race.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
             match statat(&to.folder, &to.name, AtFlags::SYMLINK_NOFOLLOW) {
                 Err(Errno::NOENT) => rustix::fs::renameat(&from.folder, &from.name, &to.folder, &to.name),

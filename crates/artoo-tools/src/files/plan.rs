@@ -1,4 +1,4 @@
-//! The plan of an act: every operation with its paths, before approval and before any change.
+//! The plan of an act: every operation with its paths, made before approval and before any change.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
@@ -10,6 +10,7 @@ use crate::activity::{Stage, Unit};
 use crate::change::NewNames;
 use crate::config::ToolConfig;
 use crate::files::act::{self, Act};
+use crate::files::edit::{self, ModeChange};
 use crate::files::rename::Template;
 use crate::files::survey::{self, Kind, Source};
 use crate::files::{pack, unpack};
@@ -26,11 +27,14 @@ const RENAMES: &str = "renames";
 /// Longest file in which text is replaced.
 pub(super) const REPLACE_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// One step. The folders of its paths are no symlinks.
+/// One operation of a plan. No folder of its paths is a symlink.
 #[derive(Debug)]
 pub(super) enum Operation {
     MakeFolder { to: PathBuf },
     MakeFile { to: PathBuf, text: String },
+    MakeLink { to: PathBuf, target: PathBuf },
+    Write { to: PathBuf, text: String, before: String },
+    SetMode { path: PathBuf, mode: ModeChange },
     Copy { from: PathBuf, to: PathBuf },
     Move { from: PathBuf, to: PathBuf },
     Trash { from: PathBuf },
@@ -38,7 +42,7 @@ pub(super) enum Operation {
     Unpack { from: PathBuf, into: PathBuf },
 }
 
-/// A planned act.
+/// A planned call of `files` or `trash`: its operations with the texts for the question.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(super) operations: Vec<Operation>,
@@ -63,18 +67,19 @@ pub(crate) struct Plan {
     pub(crate) names: NewNames,
 }
 
-/// Plans an act. Reads the disk, changes nothing.
+/// Plans an act: reads the disk and changes nothing.
 pub(crate) fn plan(config: &ToolConfig, protected: &Protected, act: Act) -> Result<Plan, Box<Record>> {
     let environment = &config.environment;
     let workspace = paths::real(Path::new(&environment.workspace));
     let mut names = NewNames::new(config);
     let draft = Planner { environment, protected, names: &mut names }.draft(act)?;
     let Draft { verb, tail, sources, targets, operations, class, bytes } = draft;
+    let diff = operations.iter().filter_map(edit::diff).flatten();
     operations.iter().try_for_each(|operation| note_names(operation, &mut names))?;
     let home = Path::new(&environment.home);
     let named: Vec<&Path> = sources.iter().map(|source| source.path.as_path()).collect();
     let effect = match targets.as_slice() {
-        [to] if sources.is_empty() => format!("{verb} {}{tail}", texts::near(to, home)),
+        [to] if sources.is_empty() => format!("{verb} {}{tail}", texts::path_from_home(to, home)),
         _ => format!("{verb} {}{tail}: {}", total(&sources), texts::named(&named, home)),
     };
     let new = targets.iter().map(|to| format!("new {}", paths::line(to)));
@@ -92,7 +97,7 @@ pub(crate) fn plan(config: &ToolConfig, protected: &Protected, act: Act) -> Resu
         secret: sources.iter().filter(|_| is_copied).find_map(|source| protected.secret(&source.path)),
         class,
         effect,
-        listed: sources.iter().map(detail).chain(new).collect(),
+        listed: sources.iter().map(detail).chain(new).chain(diff).collect(),
         stage: stage(&operations, bytes),
         contract: contract.join("\n"),
         stays_in_workspace: is_copied && targets.iter().all(|to| to.starts_with(&workspace)),
@@ -103,7 +108,16 @@ pub(crate) fn plan(config: &ToolConfig, protected: &Protected, act: Act) -> Resu
 }
 
 impl Plan {
-    /// The names that need an approval, then every path, a line each.
+    /// The files that the plan changes in place; `None` if it does anything else.
+    pub(super) fn edited(&self) -> Option<Vec<PathBuf>> {
+        let edited = self.operations.iter().map(|operation| {
+            let (Operation::Write { to: path, .. } | Operation::SetMode { path, .. }) = operation else { return None };
+            Some(path.clone())
+        });
+        edited.collect()
+    }
+
+    /// The lines of a question's details: names that need an approval, then every path.
     pub(super) fn details(&self) -> Vec<String> {
         let more = self.listed.len().saturating_sub(LISTED_MAX);
         let more = (more > 0).then(|| format!("and {more} more"));
@@ -111,11 +125,15 @@ impl Plan {
     }
 }
 
-/// Notes the names that an operation makes; those of an archive are noted when it is surveyed.
+/// Notes the names that an operation creates; the names of an archive's entries are noted when the archive is surveyed.
 fn note_names(operation: &Operation, names: &mut NewNames) -> Result<(), Box<Record>> {
     match operation {
         Operation::MakeFolder { to } => names.add(to, true),
-        Operation::MakeFile { to, .. } | Operation::Pack { to, .. } => names.add(to, false),
+        Operation::MakeFile { to, .. }
+        | Operation::MakeLink { to, .. }
+        | Operation::Write { to, .. }
+        | Operation::Pack { to, .. } => names.add(to, false),
+        Operation::SetMode { path, .. } => names.add(path, false),
         Operation::Copy { from, to } | Operation::Move { from, to } => {
             names.add_tree(from, to).map_err(|error| survey::io_failed(from, &error))?;
         }
@@ -124,10 +142,10 @@ fn note_names(operation: &Operation, names: &mut NewNames) -> Result<(), Box<Rec
     Ok(())
 }
 
-/// A plan without its texts.
+/// A plan before its texts are written.
 struct Draft {
     verb: &'static str,
-    /// What follows the number of sources: where they go.
+    /// The text after the number of sources: the target.
     tail: String,
     sources: Vec<Source>,
     targets: Vec<PathBuf>,
@@ -138,13 +156,19 @@ struct Draft {
 }
 
 impl Draft {
-    /// One operation that creates one path.
+    /// A draft with one operation that creates one path.
     fn creating(verb: &'static str, tail: String, sources: Vec<Source>, to: PathBuf, operation: Operation) -> Self {
         let (class, bytes) = (EffectClass::Creating, sum(&sources));
         Self { verb, tail, sources, targets: vec![to], operations: vec![operation], class, bytes }
     }
 
-    /// One operation for each source and target.
+    /// A draft whose operations change existing files.
+    fn changing(verb: &'static str, tail: String, sources: Vec<Source>, operations: Vec<Operation>) -> Self {
+        let (class, bytes) = (EffectClass::Unproven, 0);
+        Self { verb, tail, sources, targets: Vec::new(), operations, class, bytes }
+    }
+
+    /// A draft with one operation for each source and target.
     fn of_pairs(
         verb: &'static str,
         home: &str,
@@ -160,6 +184,7 @@ impl Draft {
     }
 }
 
+/// Makes the draft of an act from the disk as it is.
 struct Planner<'a> {
     environment: &'a Environment,
     protected: &'a Protected,
@@ -167,9 +192,10 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
+    /// The draft of an act.
     fn draft(&mut self, act: Act) -> Result<Draft, Box<Record>> {
         let home = &self.environment.home;
-        let near = |to: &Path| texts::near(to, Path::new(home));
+        let from_home = |to: &Path| texts::path_from_home(to, Path::new(home));
         Ok(match act {
             Act::CreateFolder { to } => {
                 let to = self.free_target(&to)?;
@@ -185,9 +211,12 @@ impl Planner<'_> {
                 let to = self.free_target(&to)?;
                 let text = sources.iter().map(|source| replaced(source, &find, &with)).collect::<Result<_, _>>()?;
                 let operation = Operation::MakeFile { to: to.clone(), text };
-                let tail = format!(" at {}", near(&to));
+                let tail = format!(" at {}", from_home(&to));
                 Draft::creating("replaces text in a copy of", tail, sources, to, operation)
             }
+            Act::Write { to, text, before } => self.write(to, text, before)?,
+            Act::SetMode { paths, mode } => self.set_mode(&paths, mode)?,
+            Act::Link { to, target } => self.link(&to, &target)?,
             Act::Copy { paths, to } => {
                 let pairs = self.destinations(outermost(self.sources(&paths, false)?), &to)?;
                 Draft::of_pairs("copies", home, EffectClass::Creating, pairs, |from, to| Operation::Copy { from, to })
@@ -210,7 +239,7 @@ impl Planner<'_> {
                     return Err(inside(&around.path));
                 }
                 let packed = sources.iter().map(|source| source.real.clone()).collect();
-                let tail = format!(" into {}", near(&to));
+                let tail = format!(" into {}", from_home(&to));
                 Draft::creating("packs", tail, sources, to.clone(), Operation::Pack { sources: packed, to })
             }
             Act::Extract { paths, to } => {
@@ -232,21 +261,51 @@ impl Planner<'_> {
         })
     }
 
-    /// Surveys the paths. `leaves`: they are removed from their folders.
+    /// The draft of replacing a file's content.
+    fn write(&self, path: String, text: String, before: String) -> Result<Draft, Box<Record>> {
+        let sources = self.sources(&[path], true)?;
+        edit::check_text(&sources)?;
+        let to = sources.first().map(|source| source.real.clone()).unwrap_or_default();
+        let operations = vec![Operation::Write { to, text, before }];
+        Ok(Draft::changing("changes the text of", String::new(), sources, operations))
+    }
+
+    /// The draft of changing permission bits.
+    fn set_mode(&self, paths: &[String], mode: ModeChange) -> Result<Draft, Box<Record>> {
+        let sources = self.sources(paths, true)?;
+        edit::check_links(&sources)?;
+        let operation = |source: &Source| Operation::SetMode { path: source.real.clone(), mode };
+        let operations = sources.iter().map(operation).collect();
+        Ok(Draft::changing("sets the permissions of", format!(" to {mode}"), sources, operations))
+    }
+
+    /// The draft of creating a symlink.
+    fn link(&self, to: &str, target: &str) -> Result<Draft, Box<Record>> {
+        let to = self.free_target(to)?;
+        let target = input::path(self.environment, "target", target)?;
+        let tail = format!(" to {}", texts::path_from_home(&target, Path::new(&self.environment.home)));
+        let operation = Operation::MakeLink { to: to.clone(), target };
+        Ok(Draft::creating("makes a link", tail, Vec::new(), to, operation))
+    }
+
+    /// Surveys the paths; `leaves`: the act removes them from their folders.
     fn sources(&self, paths: &[String], leaves: bool) -> Result<Vec<Source>, Box<Record>> {
         let listed: Vec<PathBuf> =
             paths.iter().map(|line| act::listed(self.environment, line)).collect::<Result<_, _>>()?;
         listed.iter().map(|path| survey::source(self.environment, self.protected, path, leaves)).collect()
     }
 
+    /// The absolute path of a target.
     fn target(&self, to: &str) -> Result<PathBuf, Box<Record>> {
         input::path(self.environment, "to", to)
     }
 
+    /// The path of a target that does not exist and is not protected.
     fn free_target(&self, to: &str) -> Result<PathBuf, Box<Record>> {
         survey::free_place(self.protected, &self.target(to)?)
     }
 
+    /// The draft of unpacking archives.
     fn extraction(&mut self, sources: Vec<Source>, to: &str) -> Result<Draft, Box<Record>> {
         let into = self.target(to)?;
         if let Some(reason) = self.protected.refusal(&into) {
@@ -285,7 +344,7 @@ impl Planner<'_> {
         self.free(pairs.collect())
     }
 
-    /// The pairs, if each target is free, used once, and not inside its source.
+    /// The pairs of sources and targets, if each target does not exist, is used once, and is not inside its source.
     fn free(&self, pairs: Vec<(Source, PathBuf)>) -> Result<Vec<(Source, PathBuf)>, Box<Record>> {
         let mut taken = BTreeSet::new();
         let mut checked = Vec::new();
@@ -303,8 +362,8 @@ impl Planner<'_> {
     }
 }
 
-/// Each source with its new path, deepest first, so that no step changes the path of a later one. Names that stay are
-/// left out.
+/// Each source with its new path, the deepest first, so that no step changes the path of a later one. Names that don't
+/// change are left out.
 fn new_names(sources: Vec<Source>, template: &Template) -> Result<Vec<(Source, PathBuf)>, Box<Record>> {
     let mut pairs = Vec::new();
     for (position, source) in (1..).zip(sources) {
@@ -322,7 +381,7 @@ fn new_names(sources: Vec<Source>, template: &Template) -> Result<Vec<(Source, P
     Ok(pairs)
 }
 
-/// The sources that are not below another, each once.
+/// The sources that are not below another source, each once.
 fn outermost(mut sources: Vec<Source>) -> Vec<Source> {
     let folders: BTreeSet<PathBuf> =
         sources.iter().filter(|source| source.kind == Kind::Folder).map(|source| source.real.clone()).collect();
@@ -334,6 +393,7 @@ fn outermost(mut sources: Vec<Source>) -> Vec<Source> {
     sources
 }
 
+/// The text of a source after a replacement.
 fn replaced(source: &Source, find: &str, with: &str) -> Result<String, Box<Record>> {
     let path = paths::line(&source.path);
     let not_text = || unfit(format!("{path} is not text, or longer than {REPLACE_MAX_BYTES} bytes"));
@@ -348,15 +408,17 @@ fn replaced(source: &Source, find: &str, with: &str) -> Result<String, Box<Recor
     Ok(text.replace(find, with))
 }
 
+/// The record of an act whose target lies inside its source.
 fn inside(path: &Path) -> Box<Record> {
     unfit(format!("{} lies inside what is copied or moved", paths::line(path)))
 }
 
+/// The size of all sources in bytes.
 fn sum(sources: &[Source]) -> u64 {
     sources.iter().map(|source| source.bytes).sum()
 }
 
-/// The sources in number and size.
+/// The number and the size of the sources, as text.
 fn total(sources: &[Source]) -> String {
     let of_kind = |kind| sources.iter().filter(|source| source.kind == kind).count() as u64;
     let (links, folders) = (of_kind(Kind::Link), of_kind(Kind::Folder));
@@ -366,14 +428,14 @@ fn total(sources: &[Source]) -> String {
     format!("{} ({inside}{})", texts::counted(&counts), units::bytes(sum(sources)))
 }
 
-/// A source with its exact size and its newest change.
+/// A line with a source, its exact size and its newest change.
 fn detail(source: &Source) -> String {
     let files = texts::exactly(source.files, "file", "files");
     let bytes = texts::exactly(source.bytes, "byte", "bytes");
     format!("{}: {files}, {bytes}, newest change {}", paths::line(&source.path), source.newest)
 }
 
-/// How the progress of these operations is measured.
+/// The verb and the total of a meter for these operations; `None` for operations that take no time.
 fn stage(operations: &[Operation], bytes: u64) -> Option<Stage> {
     let (verb, passes) = match operations.first()? {
         Operation::Copy { .. } => ("copying", 3),
@@ -382,12 +444,16 @@ fn stage(operations: &[Operation], bytes: u64) -> Option<Stage> {
         Operation::Trash { .. } => ("moving to the trash", 1),
         Operation::Pack { .. } => ("packing", 1),
         Operation::Unpack { .. } => ("unpacking", 2),
-        Operation::MakeFolder { .. } | Operation::MakeFile { .. } => return None,
+        Operation::MakeFolder { .. }
+        | Operation::MakeFile { .. }
+        | Operation::MakeLink { .. }
+        | Operation::Write { .. }
+        | Operation::SetMode { .. } => return None,
     };
     Some(Stage { verb, unit: Unit::Bytes, total: Some(bytes), passes })
 }
 
-/// The disk of the nearest existing folder.
+/// The device of the nearest existing folder.
 fn device(path: &Path) -> Option<u64> {
     path.ancestors().find_map(|path| path.symlink_metadata().ok()).map(|found| found.dev())
 }

@@ -5,13 +5,14 @@ use std::path::Path;
 
 use artoo_proto::Timestamp;
 
-/// A template for new names, then a text to replace in them.
+/// A template for new names, and a text to replace in them.
 #[derive(Debug)]
 pub(crate) struct Template {
     parts: Vec<Part>,
     replacement: Option<(String, String)>,
 }
 
+/// A part of a template: a literal text, a field of the file, or its number.
 #[derive(Debug)]
 enum Part {
     Text(String),
@@ -20,6 +21,7 @@ enum Part {
     Number(usize),
 }
 
+/// A field of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Field {
     Name,
@@ -29,6 +31,7 @@ enum Field {
     Date,
 }
 
+/// The letter case in which a field is written.
 #[derive(Debug, Clone, Copy)]
 enum Case {
     Unchanged,
@@ -95,10 +98,12 @@ impl Template {
     }
 }
 
+/// A part of a file name as text; an error if it is not valid Unicode.
 fn text(part: Option<&OsStr>) -> Result<&str, String> {
     part.map_or(Some(""), OsStr::to_str).ok_or_else(|| "its name is not text".to_owned())
 }
 
+/// Splits a template into its parts.
 fn parts(template: &str) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
     let mut rest = template;
@@ -113,14 +118,17 @@ fn parts(template: &str) -> Result<Vec<Part>, String> {
     Ok(parts)
 }
 
+/// The error of a template with a brace that is not closed or not opened.
 fn unbalanced() -> String {
     "a brace is not closed or not opened".to_owned()
 }
 
+/// A literal part of a template.
 fn plain(text: &str) -> Result<Part, String> {
     if text.contains('}') { Err(unbalanced()) } else { Ok(Part::Text(text.to_owned())) }
 }
 
+/// The part that the text between braces means.
 fn part(field: &str) -> Result<Part, String> {
     let unknown = || {
         let field = artoo_proto::escape::shorten(field, 40);
@@ -154,6 +162,7 @@ mod tests {
     use artoo_proto::Timestamp;
     use std::path::Path;
 
+    /// The name that a template gives a file.
     fn renamed(template: &str, name: &str) -> Result<String, String> {
         let template = Template::parse(Some(template.to_owned()), None, None).unwrap();
         template.apply(&Path::new("/x").join(name), Timestamp::parse("2024-05-15T12:00:00Z").unwrap(), 7)
@@ -174,14 +183,14 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_of_the_name_is_replaced() {
+    fn part_of_a_name_is_replaced() {
         let template = Template::parse(None, Some(" ".to_owned()), Some("_".to_owned())).unwrap();
         let made = template.apply(Path::new("/x/a b c.txt"), Timestamp::from_millis(0), 1);
         assert_eq!(made.unwrap(), "a_b_c.txt");
     }
 
     #[test]
-    fn a_name_can_not_leave_its_folder() {
+    fn new_names_stay_in_their_folder() {
         for (template, name) in [("../{name}", "a"), ("{ext}", "a"), ("a/b", "c"), ("\u{1b}[2J", "c"), ("..", "c")] {
             let problem = renamed(template, name).unwrap_err();
             assert!(problem.ends_with("can't be a name"), "{template}: {problem}");

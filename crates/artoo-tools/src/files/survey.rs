@@ -17,6 +17,7 @@ pub(super) const TREE_MAX: u64 = 100_000;
 /// Maximum depth of folders.
 pub(super) const DEPTH_MAX: usize = 128;
 
+/// The kind of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
@@ -24,7 +25,7 @@ pub(super) enum Kind {
     Link,
 }
 
-/// A source of an act, with everything below it.
+/// A source of an act, and what lies below it.
 #[derive(Debug)]
 pub(super) struct Source {
     /// The path as given.
@@ -41,16 +42,17 @@ pub(super) struct Source {
     pub(super) identity: String,
 }
 
-/// The record of an act that the environment prevents.
+/// The record of an act that fails because of the environment, such as a missing file.
 pub(super) fn hindered(reason: String) -> Box<Record> {
     Box::new(Record::hindered(reason))
 }
 
+/// The record of an act that fails because of an I/O error at this path.
 pub(super) fn io_failed(path: &Path, error: &std::io::Error) -> Box<Record> {
     hindered(format!("{}: {error}", paths::line(path)))
 }
 
-/// Surveys a path. `leaves`: the act removes it from its folder.
+/// Surveys a path; `leaves`: the act removes it from its folder.
 pub(super) fn source(
     environment: &Environment,
     protected: &Protected,
@@ -94,7 +96,7 @@ pub(super) fn source(
     Ok(source)
 }
 
-/// The path with the symlinks in its folder resolved, if it does not exist and is not protected.
+/// The path with the symlinks in its folder resolved, if nothing exists there and it is not protected.
 pub(super) fn free_place(protected: &Protected, path: &Path) -> Result<PathBuf, Box<Record>> {
     if let Some(reason) = protected.refusal(path) {
         return Err(denied(&reason));
@@ -122,6 +124,7 @@ fn essential_folder(environment: &Environment, folder: &Path) -> Option<&'static
     places.into_iter().find(|(_, place)| paths::real(Path::new(place)).starts_with(folder)).map(|(name, _)| name)
 }
 
+/// Adds the number, the size and the newest change of everything below a source.
 fn tree(source: &mut Source) -> Result<(), Box<Record>> {
     let path = paths::line(&source.path);
     let too_large =
@@ -153,10 +156,12 @@ fn tree(source: &mut Source) -> Result<(), Box<Record>> {
     Ok(())
 }
 
+/// The identity of a file by device, inode, size and time.
 fn identity(found: &fs::Metadata) -> String {
     format!("{} {} {} {} {}", found.dev(), found.ino(), found.len(), found.mtime(), found.mtime_nsec())
 }
 
+/// The time of the last change.
 fn time(found: &fs::Metadata) -> Timestamp {
     Timestamp::from_millis(found.mtime().saturating_mul(1000).saturating_add(found.mtime_nsec() / 1_000_000))
 }

@@ -9,7 +9,7 @@ use crate::record::Record;
 use crate::texts;
 use crate::tool::{Machine, Question, Request, Tool, UserContext, spec, work};
 
-/// `files`, or `trash`: its deletion as a tool of its own.
+/// One type for two tools: `files`, and `trash`, which only deletes.
 #[derive(Debug)]
 pub(crate) enum Files {
     All,
@@ -21,7 +21,7 @@ impl Tool for Files {
         let (name, description, schema) = match self {
             Self::All => (
                 "files",
-                "create, copy, move, rename, pack, unpack or delete files and folders; asks first, overwrites nothing",
+                "create, copy, move, rename, change, link, pack, unpack or delete files and folders; asks first",
                 files::schema(),
             ),
             Self::Trash => (
@@ -42,6 +42,7 @@ impl Tool for Files {
     }
 }
 
+/// The request of a planned act.
 fn planned(machine: &Machine, user: &UserContext<'_>, act: Result<Act, Box<Record>>) -> Result<Request, Box<Record>> {
     let plan = act.and_then(|act| files::plan(&machine.config, &machine.protected, act));
     let plan = plan.map_err(|record| record.of_class(EffectClass::Unproven))?;
@@ -49,13 +50,13 @@ fn planned(machine: &Machine, user: &UserContext<'_>, act: Result<Act, Box<Recor
         changes: plan.changes(),
         // An approval to copy a secret or to make a name that other programs run covers no other call.
         is_complete: plan.secret.is_none() && plan.names.reason().is_none(),
-        undo: UndoMethod::Steps,
+        undo: plan.edited().map_or(UndoMethod::Steps, UndoMethod::Snapshot),
         lines: vec![plan.effect.clone()],
         ..CallEffects::new(plan.class, plan.paths.clone(), NetworkUse::None)
     };
     let question = needs_approval(&plan, user).map(|reason| Question {
         text: plan.contract.clone(),
-        // The contract holds the identities of the files.
+        // The consent digest contains the identities of the files.
         files: Vec::new(),
         shown: Question::shortened(&format!("files: {}", plan.headline)),
         reason,
@@ -73,6 +74,7 @@ fn needs_approval(plan: &Plan, user: &UserContext<'_>) -> Option<String> {
         _ if plan.secret.is_some() => plan.secret.as_deref(),
         _ if plan.stays_in_workspace => (user.confirm && names.is_none()).then_some(texts::CAUTION),
         EffectClass::Creating => Some(texts::CREATES_OUTSIDE),
+        _ if plan.edited().is_some() => Some(texts::CHANGES_FILES),
         EffectClass::ReadOnly | EffectClass::Unproven => Some(texts::MOVES_OR_DELETES),
     };
     let reasons: Vec<String> = reason.map(str::to_owned).into_iter().chain(names).collect();

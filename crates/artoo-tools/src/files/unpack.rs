@@ -92,13 +92,14 @@ pub(super) fn unpack(
         }
         let left = UNPACKED_MAX_BYTES.saturating_sub(bytes);
         let mut new = place.make_file()?;
-        let written = copy::pour(&mut reader.take(left.saturating_add(1)), &mut new.file, limit).and_then(|()| {
-            bytes = bytes.saturating_add(new.file.metadata()?.len());
-            if bytes > UNPACKED_MAX_BYTES {
-                return Err(io::Error::other("it grew while it was unpacked"));
-            }
-            digest::of_whole(&mut new.file, limit)
-        });
+        let written = copy::copy_until_deadline(&mut reader.take(left.saturating_add(1)), &mut new.file, limit)
+            .and_then(|()| {
+                bytes = bytes.saturating_add(new.file.metadata()?.len());
+                if bytes > UNPACKED_MAX_BYTES {
+                    return Err(io::Error::other("it grew while it was unpacked"));
+                }
+                digest::of_whole(&mut new.file, limit)
+            });
         copy::finish(new, &target, written, changes)?;
         files += 1;
         Ok(())
@@ -106,12 +107,14 @@ pub(super) fn unpack(
     Ok(files)
 }
 
+/// An entry of an archive.
 struct Entry {
     /// Relative, without `..`.
     name: PathBuf,
     is_folder: bool,
 }
 
+/// Visits every entry of an archive, with a reader of its content.
 fn each_entry(
     archive: &Path,
     format: Format,
@@ -125,6 +128,7 @@ fn each_entry(
     }
 }
 
+/// Visits every entry of a tar archive.
 fn each_tar(stream: impl Read, visit: &mut dyn FnMut(&Entry, &mut dyn Read) -> io::Result<()>) -> io::Result<()> {
     for entry in tar::Archive::new(stream).entries()? {
         let mut entry = entry?;
@@ -141,6 +145,7 @@ fn each_tar(stream: impl Read, visit: &mut dyn FnMut(&Entry, &mut dyn Read) -> i
     Ok(())
 }
 
+/// Visits every entry of a zip archive.
 fn each_zip(file: BufReader<File>, visit: &mut dyn FnMut(&Entry, &mut dyn Read) -> io::Result<()>) -> io::Result<()> {
     let mut archive = ZipArchive::new(file).map_err(io::Error::other)?;
     for index in 0..archive.len() {
@@ -155,7 +160,7 @@ fn each_zip(file: BufReader<File>, visit: &mut dyn FnMut(&Entry, &mut dyn Read) 
     Ok(())
 }
 
-/// The name, if it stays below the folder that it is joined to.
+/// The relative name of an entry; an error if it is absolute or contains `..`.
 fn plain(name: &Path) -> io::Result<PathBuf> {
     let mut plain = PathBuf::new();
     for component in name.components() {

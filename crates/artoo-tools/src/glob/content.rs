@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 use crate::limit::Limit;
 
-/// Size of a chunk.
+/// Bytes read at a time.
 const CHUNK_BYTES: usize = 256 * 1024;
 
 /// A text to search for.
@@ -21,11 +21,12 @@ impl Needle {
         Self { text: if ignore_case { text.to_lowercase() } else { text.to_owned() }, ignore_case }
     }
 
-    /// Whether a text contains it.
+    /// Whether a text contains the needle.
     pub(crate) fn is_in(&self, text: &str) -> bool {
         if self.ignore_case { text.to_lowercase().contains(&self.text) } else { text.contains(&self.text) }
     }
 
+    /// Whether these bytes contain the needle.
     fn is_in_bytes(&self, bytes: &[u8]) -> bool {
         if self.ignore_case {
             return self.is_in(&String::from_utf8_lossy(bytes));
@@ -33,13 +34,13 @@ impl Needle {
         find(bytes, self.text.as_bytes())
     }
 
-    /// Bytes of a chunk that are searched again with the next one, for matches across both. The lowercase of a letter takes
-    /// at most three times its bytes.
+    /// Number of bytes of a chunk that are searched again with the next one, to find matches across both. The lowercase
+    /// of a letter takes at most three times its bytes.
     fn overlap(&self) -> usize {
         if self.ignore_case { self.text.len().saturating_mul(3) + 8 } else { self.text.len() }
     }
 
-    /// Whether the rest of a file contains it; `None` if the deadline came first.
+    /// Whether the rest of a file contains the needle; `None` if the deadline came first.
     pub(crate) fn is_in_file(&self, file: &mut File, limit: &Limit) -> io::Result<Option<bool>> {
         let mut window: Vec<u8> = Vec::with_capacity(CHUNK_BYTES + self.overlap());
         let mut chunk = vec![0; CHUNK_BYTES];

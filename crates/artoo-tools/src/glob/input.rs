@@ -26,7 +26,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Whether an entry has this kind.
+    /// Whether a file type is of this kind.
     pub(crate) fn is(self, found: FileType) -> bool {
         match self {
             Self::File => found.is_file(),
@@ -36,7 +36,7 @@ impl Kind {
     }
 }
 
-/// The form of the answer.
+/// The form of the answer: a list, a number, a total size, or a list with sizes and times.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Report {
@@ -98,11 +98,12 @@ pub(crate) struct Filter {
     pub(crate) report: Report,
 }
 
+/// The default of fields that are true if missing.
 fn yes() -> bool {
     true
 }
 
-/// A valid search.
+/// A valid input of `glob`.
 #[derive(Debug)]
 pub(crate) struct Search {
     pub(crate) root: PathBuf,
@@ -115,7 +116,7 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// Reads an input.
+    /// Parses the input of `glob`.
     pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, Box<Record>> {
         let mut filter: Filter = input::parse(value)?;
         let mut patterns = std::mem::take(&mut filter.patterns);
@@ -195,11 +196,12 @@ fn split_literal(pattern: &str) -> (&str, &str) {
     (pattern.get(..slash).unwrap_or(""), pattern.get(slash..).unwrap_or(pattern))
 }
 
+/// Whether a part of the pattern begins with a dot.
 fn names_hidden(pattern: &str) -> bool {
     pattern.split('/').any(|part| part.starts_with('.') && !part.trim_start_matches('.').is_empty())
 }
 
-/// The schema for models.
+/// The JSON schema of `glob`'s input.
 pub(crate) fn schema() -> Value {
     let globs = json!({"type": "array", "maxItems": PATTERNS_MAX,
         "items": {"type": "string", "maxLength": PATTERN_MAX_CHARS}});

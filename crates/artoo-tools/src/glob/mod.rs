@@ -27,7 +27,7 @@ use crate::protect::Protected;
 use crate::record::Record;
 use crate::{paths, suggest};
 
-/// Longest list of matches; a longer one needs a limit.
+/// Maximum number of matches in a list; a longer list needs a limit.
 const KEPT_MAX: usize = 200_000;
 
 /// A match.
@@ -40,6 +40,7 @@ struct Found {
     modified_ns: i128,
 }
 
+/// The matches so far, with their number and size.
 #[derive(Debug, Default)]
 struct Collected {
     found: Vec<Found>,
@@ -70,14 +71,14 @@ pub(crate) fn run(search: Search, protected: &Protected, limit: &Limit) -> Recor
         |entry, walked| match judge(&search, needle.as_ref(), entry, protected, limit, walked) {
             Ok(Some(found)) => collected.add(filter, found),
             Ok(None) => {}
-            Err(problem) => walked.unread(&problem),
+            Err(problem) => walked.count_unreadable(&problem),
         },
     );
     collected.sort_and_limit(filter);
     report(filter, collected, &walked)
 }
 
-/// The record of a folder that can't be searched; `None` if it can.
+/// The record of a root that can't be searched; `None` if it can.
 pub(crate) fn unusable_root(root: &Path, protected: &Protected) -> Option<Record> {
     if let Some(reason) = protected.refusal(root) {
         return Some(Record::denied(&reason));
@@ -107,7 +108,7 @@ fn judge(
     if !search.filter.kind.is(kind) || !(search.wanted.is_empty() || search.wanted.matches(below, entry.file_name())) {
         return Ok(None);
     }
-    // `symlink_metadata` through the path, since the entry's own may be a cached one of the walk's start.
+    // Read again by the path, since the metadata of the entry may be cached from the start of the walk.
     let metadata = match fs::symlink_metadata(entry.path()) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -119,7 +120,7 @@ fn judge(
         bytes: if kind.is_file() { metadata.len() } else { 0 },
         modified_ns: i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec()),
     };
-    if !fits(&search.filter, &found, kind.is_file()) {
+    if !matches_filter(&search.filter, &found, kind.is_file()) {
         return Ok(None);
     }
     match needle {
@@ -133,7 +134,8 @@ fn judge(
     }
 }
 
-fn fits(filter: &Filter, found: &Found, is_file: bool) -> bool {
+/// Whether an entry has the size, the time and the kind of the filter.
+fn matches_filter(filter: &Filter, found: &Found, is_file: bool) -> bool {
     let size_asked = filter.min_bytes.is_some() || filter.max_bytes.is_some();
     let modified = modified(found);
     (is_file || !size_asked)
@@ -148,17 +150,19 @@ fn modified(found: &Found) -> Timestamp {
     Timestamp::from_millis(i64::try_from(found.modified_ns.div_euclid(1_000_000)).unwrap_or(i64::MAX))
 }
 
+/// Whether a file contains the needle; an error if it can't be read.
 fn holds(needle: &Needle, path: &Path, protected: &Protected, limit: &Limit) -> Result<bool, String> {
     if let Some(reason) = protected.refusal(path) {
         return Err(reason);
     }
-    let unread = |problem: &dyn std::fmt::Display| format!("{}: {problem}", paths::line(path));
-    let mut file = open::regular(path).map_err(|problem| unread(&problem))?;
-    let found = needle.is_in_file(&mut file, limit).map_err(|error| unread(&error))?;
-    found.ok_or_else(|| unread(&"the time was up while it was read"))
+    let describe = |problem: &dyn std::fmt::Display| format!("{}: {problem}", paths::line(path));
+    let mut file = open::regular(path).map_err(|problem| describe(&problem))?;
+    let found = needle.is_in_file(&mut file, limit).map_err(|error| describe(&error))?;
+    found.ok_or_else(|| describe(&"the time was up while it was read"))
 }
 
 impl Collected {
+    /// Adds a match, or only counts it.
     fn add(&mut self, filter: &Filter, found: Found) {
         self.count += 1;
         self.bytes = self.bytes.saturating_add(found.bytes);
@@ -179,6 +183,7 @@ impl Collected {
         }
     }
 
+    /// Sorts the matches and drops those beyond the limit.
     fn sort_and_limit(&mut self, filter: &Filter) {
         self.found.sort_by(|a, b| {
             let by_path = a.path.as_os_str().cmp(b.path.as_os_str());
@@ -198,10 +203,10 @@ impl Collected {
     }
 }
 
-/// The record of a search. An incomplete answer says so, and an incomplete number is a failure.
+/// The record of a search. An incomplete list is marked as incomplete; an incomplete number is a failure.
 fn report(filter: &Filter, collected: Collected, walked: &Walked) -> Record {
     let overflow = || format!("more than {KEPT_MAX} entries match; give a limit or ask for a count");
-    let gap = walked.gap().or_else(|| collected.overflowed.then(overflow));
+    let gap = walked.missing_part().or_else(|| collected.overflowed.then(overflow));
     let (count, total) = match filter.limit {
         None => (collected.count, collected.bytes),
         Some(_) => (
@@ -233,6 +238,7 @@ fn report(filter: &Filter, collected: Collected, walked: &Walked) -> Record {
     }
 }
 
+/// One line for each match.
 fn lines(found: &[Found], line: impl Fn(&Found) -> String) -> String {
     found.iter().map(line).collect::<Vec<_>>().join("\n")
 }

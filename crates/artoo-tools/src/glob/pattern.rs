@@ -62,10 +62,12 @@ impl Patterns {
     }
 }
 
+/// The record of a pattern that can't be compiled.
 fn unreadable(error: globset::Error) -> Box<Record> {
     input::unfit(format!("the pattern can't be read: {error}"))
 }
 
+/// Checks a pattern against the limits.
 fn check(pattern: &str) -> Result<(), Box<Record>> {
     let chars = pattern.chars().count();
     if chars > PATTERN_MAX_CHARS {

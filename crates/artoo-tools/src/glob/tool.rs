@@ -9,6 +9,7 @@ use crate::paths;
 use crate::record::Record;
 use crate::tool::{Machine, Request, Tool, UserContext, spec, work};
 
+/// The tool `glob`.
 #[derive(Debug)]
 pub(crate) struct Glob;
 
@@ -29,7 +30,7 @@ impl Tool for Glob {
 }
 
 impl Search {
-    /// The folder and the pattern as one glob.
+    /// The target of a search: its folder and pattern in one.
     fn target(&self) -> String {
         let root = paths::line(&self.root);
         let root = root.trim_end_matches('/');

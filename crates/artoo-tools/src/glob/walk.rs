@@ -37,7 +37,7 @@ pub(crate) struct Walked {
 
 impl Walked {
     /// Counts a place that could not be read.
-    pub(crate) fn unread(&mut self, what: &str) {
+    pub(crate) fn count_unreadable(&mut self, what: &str) {
         self.unread += 1;
         if self.named.len() < UNREAD_NAMED_MAX {
             self.named.push(what.to_owned());
@@ -50,7 +50,7 @@ impl Walked {
     }
 
     /// What is missing from the result, if anything.
-    pub(crate) fn gap(&self) -> Option<String> {
+    pub(crate) fn missing_part(&self) -> Option<String> {
         if self.stopped {
             return Some("the time was up before the whole folder was walked".to_owned());
         }
@@ -106,7 +106,7 @@ impl Walk<'_> {
                     visit(&entry, &mut walked);
                 }
                 Err(error) if is_gone(&error) => {}
-                Err(error) => walked.unread(&artoo_proto::escape::one_line(&error.to_string())),
+                Err(error) => walked.count_unreadable(&artoo_proto::escape::one_line(&error.to_string())),
             }
         }
         walked

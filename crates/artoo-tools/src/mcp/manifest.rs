@@ -1,4 +1,4 @@
-//! The manifest of a server.
+//! The manifest of an MCP server.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,7 @@ const KEYS: [&str; 7] = ["name", "command", "pass", "network", "read_only", "gra
 /// Maximum number of arguments of a server's command.
 const ARGUMENTS_MAX: usize = 64;
 
+/// The manifest of a server as TOML.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
@@ -31,7 +32,7 @@ struct Wire {
     timeout_s: Option<u64>,
 }
 
-/// A valid manifest.
+/// A valid manifest of a server.
 #[derive(Debug)]
 pub(super) struct ServerManifest {
     pub(super) name: String,
@@ -71,7 +72,7 @@ impl ServerManifest {
         })
     }
 
-    /// Its program with its arguments.
+    /// The invocation of the server's program.
     pub(super) fn invocation(&self) -> Invocation {
         Invocation {
             program: self.program.clone(),

@@ -37,7 +37,7 @@ const START_TIME: Duration = Duration::from_secs(5);
 /// Maximum number of tools of one server; each is in every prompt.
 const TOOLS_MAX: usize = 64;
 
-/// Starts every server of the folder and lists its tools, and the problems of those that can't be offered.
+/// Starts every server of the folder and lists its tools; also returns the reasons for those that can't be offered.
 pub(crate) fn tools(machine: &Arc<Machine>) -> (Vec<Arc<dyn Tool>>, Vec<ToolProblem>) {
     let Some(folder) = &machine.config.mcp else { return (Vec::new(), Vec::new()) };
     let (mut tools, mut problems): (Vec<Arc<dyn Tool>>, Vec<ToolProblem>) = (Vec::new(), Vec::new());

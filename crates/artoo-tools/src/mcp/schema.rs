@@ -3,7 +3,7 @@
 use artoo_proto::escape;
 use serde_json::{Map, Value, json};
 
-/// Maximum depth.
+/// Maximum nesting depth of a schema.
 const DEPTH_MAX: usize = 6;
 
 /// Longest description, in characters.
@@ -15,11 +15,11 @@ const ENTRIES_MAX: usize = 40;
 /// Longest schema as JSON, in bytes: it is in every prompt.
 const SCHEMA_MAX_BYTES: usize = 6000;
 
-/// Keywords with a number or a boolean as value.
+/// Keywords whose value is a number or a boolean.
 const PLAIN: &str = "minimum maximum minLength maxLength minItems maxItems exclusiveMinimum exclusiveMaximum \
     uniqueItems";
 
-/// The sanitised schema; `Err` says why it can't be used.
+/// The sanitised schema; `Err` is the reason for which it can't be used.
 pub(super) fn harmless(schema: &Map<String, Value>) -> Result<Value, String> {
     if schema.get("type").is_none_or(|kind| kind != "object") {
         return Err("its input is no object".to_owned());
@@ -37,6 +37,7 @@ pub(super) fn harmless(schema: &Map<String, Value>) -> Result<Value, String> {
     Ok(clean)
 }
 
+/// The known keywords of a schema, its subschemas included; `None` if a value is not acceptable or too deep.
 fn cleaned(schema: &Map<String, Value>, depth: usize) -> Option<Value> {
     let deeper = depth.checked_sub(1)?;
     let mut clean = Map::new();
@@ -69,7 +70,7 @@ fn cleaned(schema: &Map<String, Value>, depth: usize) -> Option<Value> {
     Some(Value::Object(clean))
 }
 
-/// A short string, or a list of them.
+/// A short string, a plain value, or a list of these; `None` for anything else.
 fn words(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) => is_plain(text).then(|| value.clone()),
@@ -81,11 +82,12 @@ fn words(value: &Value) -> Option<Value> {
     }
 }
 
+/// Whether a text is short and on one line without special characters.
 fn is_plain(text: &str) -> bool {
     text.chars().count() <= DESCRIPTION_MAX_CHARS && escape::one_line(text) == text
 }
 
-/// Why an input does not fit the schema: a field that is not declared, or a required one that is missing.
+/// The reason for which an input does not fit the schema: an undeclared field, or a missing required one.
 pub(super) fn misfit(schema: &Value, input: &Map<String, Value>) -> Option<String> {
     let declared = schema.get("properties").and_then(Value::as_object)?;
     if let Some(unknown) = input.keys().find(|name| !declared.contains_key(*name)) {

@@ -1,4 +1,4 @@
-//! A server that stays: its process and its connection, on a thread of their own.
+//! A running server: its process and its connection, on a thread of their own.
 
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -20,7 +20,7 @@ use crate::view::View;
 /// Maximum number of waiting calls.
 const CALLS_MAX: usize = 32;
 
-/// A call with the channel for its result.
+/// A call that waits for the server, with the channel for its result.
 struct Order {
     fence: Fence,
     held: Held,
@@ -29,7 +29,7 @@ struct Order {
     reply: oneshot::Sender<io::Result<Ended>>,
 }
 
-/// A server. Dropping it ends the process and its children.
+/// A server. Dropping it ends its process and all descendants.
 #[derive(Debug)]
 pub(super) struct Server {
     orders: Option<channel::Sender<Order>>,
@@ -41,7 +41,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         drop(self.orders.take());
         if let Some(thread) = self.thread.take() {
-            // It ends within the time for a start and two grace times of a program; a panic of it is ignored.
+            // The thread ends within the time for a start and two grace times of a program; a panic of it is ignored.
             let _ = thread.join();
         }
     }
@@ -87,17 +87,18 @@ impl Server {
     }
 }
 
-/// What decides which files a server may read; the rules of one that runs stay as they were at its start.
+/// The files that a server may read, fixed at its start.
 #[derive(Debug, PartialEq, Eq)]
 struct ReadAccess {
     version: u64,
     readable: Vec<PathBuf>,
     left_out: Vec<PathBuf>,
-    /// Folders with a file that is left out below them, and when an entry of theirs changed last.
+    /// Folders that contain a file that is left out, each with the time of its last change.
     folders: Vec<(PathBuf, i64, i64)>,
 }
 
 impl ReadAccess {
+    /// The access of a server that is started with these permissions.
     fn of(machine: &Machine, Fence { readable, left_out, .. }: &Fence) -> Self {
         let mut folders: Vec<PathBuf> =
             left_out.iter().flat_map(|file| file.ancestors().skip(1)).map(PathBuf::from).collect();
@@ -121,9 +122,9 @@ async fn serve_calls(
     listing: &mpsc::SyncSender<Result<Vec<Offered>, String>>,
 ) {
     let (mut session, listed) = first(machine, manifest).await;
-    // The list may have come too late; calls are accepted all the same.
+    // The caller may have stopped waiting for the list; calls are accepted all the same.
     drop(listing.send(listed));
-    // One call at a time: a denial ends the server, and it must be known which call was denied.
+    // One call at a time, since a denial ends the server and must be assigned to the right call.
     while let Some(Order { fence, held, tool, input, mut reply }) = orders.recv().await {
         if reply.is_closed() {
             continue;
@@ -154,7 +155,8 @@ async fn serve_calls(
     }
 }
 
-/// The tools of the server, and the server itself if it can be called: if it only reads as it starts, and has no network.
+/// Starts the server to list its tools; also returns the session if the server may be called as it was started: it only
+/// reads and has no network.
 async fn first(
     machine: &Arc<Machine>,
     manifest: &ServerManifest,
@@ -173,7 +175,7 @@ async fn first(
         Err(error) => error.kind() == io::ErrorKind::Unsupported,
     };
     if begun.as_ref().is_err_and(is_denied) {
-        // What it changes as it starts is thrown away.
+        // Changes that the server makes as it starts are discarded.
         stays = false;
         let view = View::prepare(config, protected, &[]);
         let held = view.map_or(Held::Fenced, |view| Held::InView(Arc::new(view)));

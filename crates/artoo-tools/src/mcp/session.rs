@@ -30,7 +30,7 @@ pub(super) struct Offered {
     pub(super) schema: Map<String, Value>,
 }
 
-/// A started server. Dropping it ends every process that came of it.
+/// A started server. Dropping it ends all of its processes.
 #[derive(Debug)]
 pub(super) struct Session {
     service: RunningService<RoleClient, ()>,
@@ -39,7 +39,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Starts the server and connects to it. `Err` is how a call of it ends.
+    /// Starts the server and connects to it. `Err` is the outcome of a call for which it can't be started.
     pub(super) async fn begin(machine: &Arc<Machine>, order: Order) -> Result<Self, io::Result<Box<Ended>>> {
         let started = serve(Order { cwd: PathBuf::from(&machine.config.environment.home), ..order }).await;
         let failed = |error: io::Error| Err(io::Error::new(error.kind(), format!("it can't be started: {error}")));
@@ -49,18 +49,18 @@ impl Session {
             Ok(Ok(service)) => {
                 return Ok(Self { service, serving, machine: Arc::clone(machine) });
             }
-            Ok(Err(error)) => format!("it does not speak the protocol: {}", one_line(&error)),
+            Ok(Err(error)) => format!("it does not follow the protocol: {}", one_line(&error)),
             Err(_) => "it did not start in time".to_owned(),
         };
         Err(failure(machine, serving.end(machine.config.kill_grace).await, &reason).map(Box::new))
     }
 
-    /// Whether it can be called again.
+    /// Whether the server can take another call.
     pub(super) fn is_open(&self) -> bool {
         !self.service.is_closed() && !self.service.is_transport_closed()
     }
 
-    /// Lists its tools.
+    /// Lists the tools of the server.
     pub(super) async fn list(&self) -> Result<Vec<Offered>, String> {
         let mut offered = Vec::new();
         let mut cursor = None;
@@ -81,8 +81,8 @@ impl Session {
         Ok(offered)
     }
 
-    /// Makes a call, as if the server were a program that prints the answer. Unless it `stays`, the server is ended, so
-    /// that all that it does is done.
+    /// Makes a call and returns its result as if the server were a program that prints the answer. Unless it `stays`,
+    /// the server is ended first, so that all of its changes are complete.
     pub(super) async fn call(&mut self, tool: &str, input: Map<String, Value>, stays: bool) -> io::Result<Ended> {
         let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(input);
         let result = self.service.call_tool_once(request).await;
@@ -100,14 +100,15 @@ impl Session {
         }
     }
 
-    /// Ends the server; `None` if that can't be known.
+    /// Ends the server; `None` if its end can't be known.
     pub(super) async fn end(&mut self) -> Option<Verdict> {
         self.service.cancellation_token().cancel();
         self.serving.end(self.machine.config.kill_grace).await
     }
 }
 
-/// The end of a call without an answer. What was denied is looked at, whatever the server says about it.
+/// The outcome of a call without an answer: with the denials of the run if there are any, whatever the server says
+/// about it.
 fn failure(machine: &Machine, verdict: Option<Verdict>, reason: &str) -> io::Result<Ended> {
     match verdict.filter(|verdict| !verdict.denied.is_empty()) {
         Some(verdict) => Ok(ended(machine, verdict, true, reason)),
@@ -115,15 +116,17 @@ fn failure(machine: &Machine, verdict: Option<Verdict>, reason: &str) -> io::Res
     }
 }
 
+/// The outcome of a call with this text as its output.
 fn ended(machine: &Machine, verdict: Verdict, is_error: bool, text: &str) -> Ended {
     let config = &machine.config;
     let mut stdout = capture(config);
     stdout.push(text.as_bytes());
     let ended = verdict.ended(stdout, capture(config), None, &config.limits);
-    // How the server was ended tells nothing of the call.
+    // How the server was ended is no information about the call.
     Ended { exit_code: Some(is_error.into()), signal: None, ..ended }
 }
 
+/// The text of a result: its text blocks, or its structured content.
 fn text(result: &CallToolResult) -> String {
     let mut lines: Vec<&str> = result.content.iter().map(shown).collect();
     let structured = result.structured_content.as_ref().map(Value::to_string);
@@ -133,6 +136,7 @@ fn text(result: &CallToolResult) -> String {
     lines.join("\n")
 }
 
+/// A content block as text; other media are replaced by a note.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the protocol's own kinds of content grow")]
 fn shown(content: &ContentBlock) -> &str {
     match content {
@@ -143,7 +147,7 @@ fn shown(content: &ContentBlock) -> &str {
     }
 }
 
-/// An error on one line: it may quote anything that the server sent.
+/// An error on one line, since it may quote anything that the server sent.
 fn one_line(error: &dyn std::error::Error) -> String {
     escape::one_line(&escape::shorten(&error.to_string(), 300))
 }

@@ -34,9 +34,10 @@ const DESCRIPTION_MAX_CHARS: usize = 300;
 /// Longest target of a call, in characters.
 const TARGET_MAX_CHARS: usize = 500;
 
-/// Longest input as JSON; a question shows it whole.
+/// Longest input as JSON; a question shows all of it.
 const INPUT_MAX_CHARS: usize = 16_000;
 
+/// A tool of a server, as it is offered to models.
 #[derive(Debug)]
 pub(super) struct Remote {
     server: Arc<Server>,
@@ -47,7 +48,7 @@ pub(super) struct Remote {
     schema: Value,
 }
 
-/// One call of a tool.
+/// One call of a server's tool.
 #[derive(Debug)]
 struct RemoteCall {
     server: Arc<Server>,
@@ -57,7 +58,7 @@ struct RemoteCall {
 }
 
 impl Remote {
-    /// The tool, if its name and schema can be shown to a model.
+    /// The tool; an error if its name or its schema can't be shown to a model.
     pub(super) fn new(server: &Arc<Server>, manifest: &Arc<ServerManifest>, offered: Offered) -> Result<Self, String> {
         let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         let name = offered.name;
@@ -124,7 +125,7 @@ impl Tool for Remote {
 }
 
 impl Remote {
-    /// A valid input, and the same as JSON.
+    /// The input, if it fits the schema, as fields and as JSON.
     fn checked(&self, value: &Value) -> Result<(Map<String, Value>, String), Box<Record>> {
         let input: Map<String, Value> = input::parse(value)?;
         let text = Value::Object(input.clone()).to_string();

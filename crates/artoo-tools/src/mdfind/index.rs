@@ -19,13 +19,14 @@ const ANSWERS_MAX: &str = "10000";
 /// Longest error of an index quoted in a record, in characters.
 const SHOWN_CHARS: usize = 300;
 
-/// An installed index.
+/// An installed file index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Index {
     kind: Kind,
     program: PathBuf,
 }
 
+/// The program that searches an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Spotlight,
@@ -46,7 +47,7 @@ impl Index {
         ];
         let mut found: Vec<Self> = Vec::new();
         for (kind, name) in programs {
-            // Only one of each kind; the second name is an older program.
+            // One of each kind only; the second name is that of an older program.
             if found.iter().all(|index| index.kind != kind)
                 && let Some(program) = find_program(config, name)
             {
@@ -110,19 +111,20 @@ impl Index {
     }
 
     /// What the index may be missing, for the user.
-    pub(crate) fn remark(&self, now: SystemTime) -> String {
+    pub(crate) fn completeness_note(&self, now: SystemTime) -> String {
         if self.kind != Kind::Locate {
             return "what is not indexed is not found".to_owned();
         }
         let written = DATABASES.iter().find_map(|path| Path::new(path).metadata().ok()?.modified().ok());
         match written.and_then(|written| now.duration_since(written).ok()) {
-            Some(age) => format!("it is {} old, and what came later is not in it", ago(age)),
+            Some(age) => format!("it is {} old, and what came later is not in it", duration_in_words(age)),
             None => "its age is not known, and what came later is not in it".to_owned(),
         }
     }
 }
 
-fn ago(age: Duration) -> String {
+/// A duration in minutes, hours or days.
+fn duration_in_words(age: Duration) -> String {
     let minutes = age.as_secs() / 60;
     match minutes {
         0..120 => format!("{minutes} minutes"),
@@ -131,7 +133,7 @@ fn ago(age: Duration) -> String {
     }
 }
 
-/// A pattern for names that contain this word, its wildcards escaped.
+/// A pattern for names that contain this word; wildcards in the word are escaped.
 fn containing(word: &str) -> String {
     let mut pattern = String::from("*");
     for letter in word.chars() {
@@ -143,7 +145,7 @@ fn containing(word: &str) -> String {
     pattern + "*"
 }
 
-/// The path of a `file://` URL in a line.
+/// The path of a `file://` URL.
 fn of_uri(line: &str) -> Option<PathBuf> {
     let (_, rest) = line.split_once("file://")?;
     let encoded = rest.split(['\u{1b}', ' ', '\t']).next()?;
@@ -168,7 +170,7 @@ mod tests {
     use std::path::PathBuf;
     use std::time::Duration;
 
-    use super::{ago, containing, of_uri};
+    use super::{containing, duration_in_words, of_uri};
 
     #[test]
     fn file_urls_become_paths() {
@@ -183,11 +185,11 @@ mod tests {
     }
 
     #[test]
-    fn a_word_for_locate_means_its_letters() {
+    fn locate_patterns_escape_wildcards() {
         assert_eq!(containing("tax"), "*tax*");
         assert_eq!(containing("a[1]*?\\"), "*a\\[1\\]\\*\\?\\\\*");
-        assert_eq!(ago(Duration::from_secs(119 * 60)), "119 minutes");
-        assert_eq!(ago(Duration::from_secs(47 * 3600)), "47 hours");
-        assert_eq!(ago(Duration::from_secs(49 * 3600)), "2 days");
+        assert_eq!(duration_in_words(Duration::from_secs(119 * 60)), "119 minutes");
+        assert_eq!(duration_in_words(Duration::from_secs(47 * 3600)), "47 hours");
+        assert_eq!(duration_in_words(Duration::from_secs(49 * 3600)), "2 days");
     }
 }

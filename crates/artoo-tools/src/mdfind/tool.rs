@@ -14,12 +14,14 @@ use crate::record::Record;
 use crate::tool::{Call, Look, Machine, Request, Running, Tool, UserContext, done, spec};
 use crate::{glob, paths};
 
+/// The tool `mdfind` with the installed indexes.
 #[derive(Debug)]
 pub(crate) struct Mdfind {
     indexes: Vec<Index>,
 }
 
 impl Mdfind {
+    /// The tool for this machine; without an index it walks the folder.
     pub(crate) fn detect(config: &ToolConfig) -> Self {
         Self { indexes: Index::installed(config) }
     }
@@ -45,6 +47,7 @@ impl Tool for Mdfind {
     }
 }
 
+/// Asks the indexes one after the other, and walks the folder if none answers.
 async fn find(query: Query, indexes: Vec<Index>, call: Call) -> Result<Look, Stopped> {
     let (machine, root) = (Arc::clone(&call.machine), query.root.clone());
     let unusable = call.deadline.blocking(move |_| glob::unusable_root(&root, &machine.protected)).await?;

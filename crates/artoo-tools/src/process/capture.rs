@@ -26,12 +26,12 @@ pub(crate) struct Captured {
 }
 
 impl Captured {
-    /// Captures at most `end_bytes` at each end.
+    /// A capture that keeps at most `end_bytes` at each end of the stream.
     pub(crate) fn new(end_bytes: usize) -> Self {
         Self { end_bytes, head: Vec::new(), tail: VecDeque::new(), total: 0, spill: None }
     }
 
-    /// Also stores the stream as evidence.
+    /// Also stores the stream as evidence, if there is a store.
     pub(crate) fn with_spill(self, spill: Option<Spill>) -> Self {
         Self { spill, ..self }
     }
@@ -74,6 +74,7 @@ impl Captured {
         crate::text::ends(&self.head, self.left_out(), &self.tail(), max_chars)
     }
 
+    /// Adds the next bytes of the stream.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         if let Some(spill) = &mut self.spill {
             spill.take(bytes);
@@ -100,7 +101,7 @@ impl Captured {
         }
     }
 
-    /// Counts bytes without capturing them.
+    /// Counts bytes of the stream that are not read.
     pub(crate) fn skip(&mut self, bytes: u64) {
         self.total = self.total.saturating_add(bytes);
         if let Some(spill) = &mut self.spill {
@@ -108,7 +109,7 @@ impl Captured {
         }
     }
 
-    /// Reads a stream to its end.
+    /// Reads a stream to its end, without blocking.
     pub(crate) async fn drain(&mut self, mut stream: impl AsyncRead + Unpin) -> io::Result<()> {
         let mut chunk = vec![0; CHUNK_FIRST_BYTES];
         loop {

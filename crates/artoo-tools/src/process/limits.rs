@@ -11,9 +11,9 @@ use crate::config::ProcessLimits;
 const SIGXCPU: i32 = Signal::XCPU.as_raw();
 const SIGXFSZ: i32 = Signal::XFSZ.as_raw();
 
-/// The limit that may have ended a program, by its signal. The kernel reports no other limits: a program that gets no
-/// memory or process sees an error instead.
-pub(crate) fn struck(signal: i32, limits: &ProcessLimits) -> Option<String> {
+/// A sentence about the limit that may have ended a program, by its signal. The kernel reports no other limits: a
+/// program that gets no memory or process sees an error instead.
+pub(crate) fn limit_that_ended(signal: i32, limits: &ProcessLimits) -> Option<String> {
     match signal {
         SIGXFSZ => Some(format!("it wrote a file past the limit of {} and was ended", units::bytes(limits.file_bytes))),
         SIGXCPU => Some(format!("it used more than {} s of processor time and was ended", limits.cpu_s)),
@@ -21,7 +21,7 @@ pub(crate) fn struck(signal: i32, limits: &ProcessLimits) -> Option<String> {
     }
 }
 
-/// The message about a program that exceeded its limit on disk space.
+/// The sentence about a program that used more disk space than allowed.
 pub(crate) fn full(most: u64) -> String {
     format!("it used more than {} of disk space and was ended", units::bytes(most))
 }

@@ -34,7 +34,7 @@ pub(crate) use serving::{Serving, serve};
 /// Variables passed on from artoo's own environment; none carries a secret or code.
 const PASSED_ON: [&str; 6] = ["USER", "LOGNAME", "TZ", "TMPDIR", "SHELL", "LANG"];
 
-/// How long to wait after SIGKILL. A process that does not end by then is blocked in the kernel; a busy machine needs
+/// How long to wait after SIGKILL. A process that has not ended by then is blocked in the kernel; a busy machine needs
 /// some of this time.
 const REAP_GRACE: Duration = Duration::from_secs(4);
 
@@ -53,7 +53,7 @@ pub(crate) struct Invocation {
 }
 
 impl Invocation {
-    /// An order to run this program in a sandbox.
+    /// The order to run this program in a sandbox.
     pub(crate) fn order(
         self,
         config: &ToolConfig,
@@ -79,31 +79,31 @@ impl Invocation {
     }
 }
 
-/// How a program ended, with its output.
+/// The end of a program, with its output.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) exit_code: Option<i32>,
     pub(crate) signal: Option<i32>,
     pub(crate) stdout: Captured,
     pub(crate) stderr: Captured,
-    /// The timeout after which it was ended, if so.
+    /// The timeout after which the program was ended, if it was.
     pub(crate) timed_out: Option<Duration>,
-    /// Descendants were still running at its end, and were ended.
+    /// Whether descendants were still running at the program's end, and were ended.
     pub(crate) left_behind: bool,
-    /// Acts that the sandbox denied, each once.
+    /// Actions that the sandbox denied, each once.
     pub(crate) denied: Vec<Denial>,
-    /// It was killed at its first denial, and its output is discarded.
+    /// Whether the program was killed at its first denial; its output is then discarded.
     pub(crate) is_stopped: bool,
-    /// It is known to have made no internet socket.
+    /// Whether the program is known to have created no internet socket.
     pub(crate) stayed_off: bool,
-    /// It was killed for exceeding its limit on disk space.
+    /// Whether the program was killed for exceeding its limit on disk space.
     pub(crate) is_full: bool,
     /// A message about the limit that ended it.
     pub(crate) struck: Option<String>,
 }
 
 impl Ended {
-    /// A message about what the sandbox denied.
+    /// The message about what the sandbox denied.
     pub(crate) fn kept(&self) -> Option<String> {
         fence::remark(&self.denied)
     }
@@ -122,7 +122,7 @@ impl Ended {
     /// omitted.
     pub(crate) fn text(&self, max_chars: usize) -> (String, bool) {
         let max_chars = max_chars.saturating_sub(REMARKS_CHARS.min(max_chars / 4));
-        // Errors are seldom long.
+        // Error messages are seldom long.
         let for_stderr = if self.stderr.total() > 0 { max_chars / 4 } else { 0 };
         let (mut text, is_cut) = self.stdout.text(max_chars - for_stderr);
         let (errors, errors_cut) = self.stderr.text(for_stderr);
@@ -175,14 +175,14 @@ pub(crate) fn find_program(config: &ToolConfig, name: &str) -> Option<PathBuf> {
         .find(|path| path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0))
 }
 
-/// A program with everything that decides how it runs.
+/// A program with its permissions, limits and environment.
 #[derive(Debug, Clone)]
 pub(crate) struct Order {
     /// The program with its whole environment.
     pub(crate) invocation: Invocation,
     pub(crate) cwd: PathBuf,
     pub(crate) fence: Fence,
-    /// Whether it is sandboxed at all.
+    /// Whether the program is sandboxed at all.
     pub(crate) is_held: bool,
     pub(crate) read_allowlist: Arc<ReadAllowlist>,
     pub(crate) limits: ProcessLimits,
@@ -192,20 +192,20 @@ pub(crate) struct Order {
     pub(crate) input: Option<Arc<PipeReader>>,
 }
 
-/// How a program ended.
+/// The end of a program: exit code or signal, denials, and limits that it exceeded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Verdict {
     pub(crate) exit_code: Option<i32>,
     pub(crate) signal: Option<i32>,
-    /// Descendants were still running at its end, and were ended.
+    /// Whether descendants were still running at the program's end, and were ended.
     pub(crate) left_behind: bool,
-    /// Acts that the sandbox denied, each once.
+    /// Actions that the sandbox denied, each once.
     pub(crate) denied: Vec<Denial>,
-    /// It was killed at its first denial.
+    /// Whether the program was killed at its first denial.
     pub(crate) is_stopped: bool,
-    /// The limit on disk space that it exceeded and was killed for.
+    /// The limit on disk space for which the program was killed, if it was.
     pub(crate) full: Option<u64>,
-    /// It is known to have made no internet socket.
+    /// Whether the program is known to have created no internet socket.
     pub(crate) stayed_off: bool,
 }
 
@@ -244,7 +244,7 @@ pub(crate) async fn run(config: &ToolConfig, order: Order, time: Duration) -> io
 }
 
 impl Verdict {
-    /// Adds the program's output.
+    /// The end of the program with its output.
     pub(crate) fn ended(
         self,
         mut stdout: Captured,
@@ -253,7 +253,7 @@ impl Verdict {
         limits: &ProcessLimits,
     ) -> Ended {
         if self.is_stopped {
-            // The program would have printed something else.
+            // Without the denial the program would have printed something else.
             (stdout, stderr) = (Captured::new(CAPTURE_END_BYTES), Captured::new(CAPTURE_END_BYTES));
         }
         Ended {
@@ -270,12 +270,12 @@ impl Verdict {
             struck: self
                 .full
                 .map(limits::full)
-                .or_else(|| self.signal.and_then(|signal| limits::struck(signal, limits))),
+                .or_else(|| self.signal.and_then(|signal| limits::limit_that_ended(signal, limits))),
         }
     }
 }
 
-/// A new capture, which also stores the stream as evidence.
+/// A capture that also stores the stream as evidence.
 pub(crate) fn capture(config: &ToolConfig) -> Captured {
     Captured::new(CAPTURE_END_BYTES).with_spill(config.evidence.as_ref().map(EvidenceStore::spill))
 }

@@ -55,22 +55,25 @@ impl Plain {
         }
     }
 
-    /// A program that was started as the leader of its process group.
+    /// Takes over a program that was started as the leader of its process group.
     pub(crate) fn of(child: Child) -> Self {
         let raw = child.id().and_then(|id| i32::try_from(id).ok()).filter(|id| *id > 1);
         Self { child, group: raw.and_then(Pid::from_raw), scratch: None }
     }
 
+    /// Sends SIGTERM to the process group.
     pub(crate) fn ask_to_end(&self) {
         self.signal(Signal::TERM);
         // A stopped process must continue to handle it.
         self.signal(Signal::CONT);
     }
 
+    /// Sends SIGKILL to the process group.
     pub(crate) fn kill(&self) {
         self.signal(Signal::KILL);
     }
 
+    /// Waits for the program's end.
     pub(crate) async fn ended(&mut self) -> Option<Verdict> {
         let status = self.child.wait().await.ok()?;
         let left_behind = self.group.is_some_and(|id| test_kill_process_group(id).is_ok());
@@ -83,6 +86,7 @@ impl Plain {
         Some(Verdict { exit_code: status.code(), signal: status.signal(), left_behind, ..Verdict::default() })
     }
 
+    /// Sends a signal to the process group.
     fn signal(&self, signal: Signal) {
         if let Some(id) = self.group {
             // The only possible failure is that no process is left.

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use crate::open;
 
-/// The folder; dropping it deletes it with its content.
+/// The temporary folder of a command; dropping it deletes it with its content.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     path: PathBuf,
 }
 
 impl Scratch {
-    /// Creates a folder with access for the user only in the folder for temporary files.
+    /// Creates the folder in the folder for temporary files, with access for the user only.
     pub(crate) fn new() -> io::Result<Self> {
         let parent = std::env::temp_dir().canonicalize()?;
         Ok(Self { path: open::private_folder(&parent, "artoo-")? })

@@ -9,11 +9,12 @@ const HOMES_MAX: usize = 64;
 /// Folders in which accounts of services have homes that hold programs or nothing.
 const NO_HOMES: [&str; 9] = ["/usr", "/bin", "/sbin", "/dev", "/proc", "/run", "/tmp", "/var/cache", "/var/spool"];
 
-/// The homes in `/etc/passwd` that are there.
+/// The existing home folders of `/etc/passwd`.
 pub(super) fn read() -> Vec<PathBuf> {
     homes(&fs::read_to_string("/etc/passwd").unwrap_or_default()).filter(|home| home.is_dir()).take(HOMES_MAX).collect()
 }
 
+/// The home folders in the text of `/etc/passwd`, without those of services.
 fn homes(accounts: &str) -> impl Iterator<Item = PathBuf> {
     let homes = accounts.lines().filter_map(|line| line.split(':').nth(5)).map(Path::new);
     let homes = homes.filter(|home| home.is_absolute() && home.parent().is_some());

@@ -23,6 +23,7 @@ impl Mounts {
         Self::parse(&fs::read("/proc/self/mountinfo").unwrap_or_default())
     }
 
+    /// Parses the text of `/proc/self/mountinfo`.
     fn parse(text: &[u8]) -> Self {
         let mounts = text.split(|byte| *byte == b'\n').filter_map(|line| {
             let mut fields = line.split(|byte| *byte == b' ').skip(2);
@@ -32,10 +33,10 @@ impl Mounts {
         Self(mounts.collect())
     }
 
-    /// The other paths that lead to a real path, or into it where only a part of it is mounted elsewhere. Mounts of
-    /// other file systems that show its content, such as overlays, are not known.
+    /// The other paths that lead to a real path, or into it if only a part of it is mounted elsewhere. Mounts of other
+    /// file systems that show the same content, such as overlays, are not recognised.
     pub(super) fn aliases(&self, place: &Path) -> Vec<PathBuf> {
-        // Of several mounts at one place the last covers the others.
+        // Of several mounts at one path the last covers the others.
         let holder = self.0.iter().filter(|mount| is_at_or_below(place, &mount.at));
         let Some(holder) = holder.max_by_key(|mount| mount.at.as_os_str().len()) else { return Vec::new() };
         let Ok(below) = place.strip_prefix(&holder.at) else { return Vec::new() };
@@ -79,7 +80,7 @@ mod tests {
     use super::Mounts;
 
     #[test]
-    fn a_place_is_found_under_other_mounts() {
+    fn path_is_found_under_other_mounts() {
         let mounts = Mounts::parse(
             b"27 1 254:0 / / rw - ext4 /dev/vda rw\n28 27 0:6 / /dev rw - devtmpfs d rw\n\
               30 27 254:0 /home/a /b\\040m rw - ext4 /dev/vda rw\n31 27 254:0 /home/a/.ssh/inner /in rw - ext4 /dev/vda rw\n\

@@ -27,20 +27,20 @@ const LINKED_MAX: usize = 5_000;
 const PROGRAM_PLACES: &str = "/usr/bin /usr/sbin /usr/lib /usr/lib32 /usr/lib64 /usr/libexec /usr/share /usr/include \
     /bin /sbin /lib /lib32 /lib64 /etc/ssl/certs /etc/ca-certificates /usr/local/share/ca-certificates";
 
-/// What a search for the secrets that a command could read has found, as real paths.
+/// The secrets that a command could read, as real paths, and whether the search was complete.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FoundSecrets {
-    /// Files that it may not read.
+    /// Files that the command may not read.
     pub(crate) files: Vec<PathBuf>,
-    /// Those of them that its words name, by patterns too.
+    /// Those of the files that the command's words name, by patterns too.
     pub(crate) named: Vec<PathBuf>,
-    /// Settings of git with a password in them; git can't do without.
+    /// Settings of git that contain a password; git can't work without them.
     pub(crate) git_settings: Vec<PathBuf>,
-    /// Whether its words name a repository's own folder or a file in it.
+    /// Whether the words name a repository's own folder or a file in it.
     pub(crate) names_git_folder: bool,
-    /// Whether a folder that its words name, or one of their patterns, was not searched whole.
+    /// Whether a folder or pattern in the words was not searched completely.
     pub(crate) misses_named: bool,
-    /// Whether the working folder was not searched whole.
+    /// Whether the working folder was not searched completely.
     pub(crate) misses_cwd: bool,
 }
 
@@ -56,6 +56,7 @@ impl Protected {
         self.secrets_within(environment, named, folders, secret::SEARCHED_MAX)
     }
 
+    /// Finds the secrets among these names and below these folders, comparing at most `entries_max` entries.
     fn secrets_within(
         &self,
         environment: &Environment,
@@ -120,8 +121,8 @@ impl Protected {
         files.extend(aliases);
     }
 
-    /// Whether a real path is not searched: opening a file of the kernel may have side effects, a protected place is
-    /// closed as a whole, and what everyone may install holds nobody's secrets.
+    /// Whether a real path is not searched: opening a kernel file may have side effects, a protected place is closed as
+    /// a whole, and files that everyone may install hold no secrets.
     fn is_skipped(&self, path: &Path) -> bool {
         is_system(path) || self.holds(path) || PROGRAM_PLACES.split(' ').any(|place| path.starts_with(place))
     }
@@ -148,7 +149,7 @@ impl Protected {
     }
 }
 
-/// Whether one more file may be opened; a file that is named literally always may.
+/// Whether one more file may be opened; a file whose name has no wildcard may always be.
 fn may_open(opened: &mut usize, is_literal: bool) -> bool {
     let may = is_literal || *opened > 0;
     if !is_literal {
@@ -157,6 +158,7 @@ fn may_open(opened: &mut usize, is_literal: bool) -> bool {
     may
 }
 
+/// Whether a path is in a git repository's own folder.
 fn is_in_git(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str() == ".git")
 }
@@ -171,6 +173,7 @@ mod tests {
 
     use super::{FoundSecrets, Protected};
 
+    /// The secrets found in a home for these names, with a limit on compared entries.
     fn found(home: &Path, cwd: &str, named: &[&str], entries_max: usize) -> FoundSecrets {
         let text = |path: &str| home.join(path).to_str().unwrap().to_owned();
         let environment = Environment {
@@ -200,7 +203,7 @@ mod tests {
             let expected = home.join("proj/x/y").join(if name.starts_with('.') { ".env" } else { "deploy" });
             assert_eq!((found.named, found.misses_named), (vec![expected], false), "{name}");
         }
-        // The working folder comes before the home, and what is named before both.
+        // The working folder comes before the home, and named folders before both.
         let whole = found(&home, "small", &[], 2);
         assert!(!whole.misses_cwd && whole.files.contains(&home.join("small/.env")), "{whole:?}");
         assert!(found(&home, "big", &[], 2).misses_cwd);

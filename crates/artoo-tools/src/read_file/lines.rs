@@ -34,18 +34,20 @@ pub(crate) fn count(file: File, limit: &Limit) -> io::Result<Option<u64>> {
     }
 }
 
-/// The lines of a record, stored as evidence.
-struct Gathered<'a> {
+/// The selected lines of a file, captured and stored as evidence.
+struct SelectedLines<'a> {
     captured: Captured,
     config: &'a ToolConfig,
     is_empty: bool,
 }
 
-impl<'a> Gathered<'a> {
+impl<'a> SelectedLines<'a> {
+    /// No lines yet.
     fn new(config: &'a ToolConfig) -> Self {
         Self { captured: captured(config), config, is_empty: true }
     }
 
+    /// Adds a line.
     fn push(&mut self, line: &[u8]) {
         if !std::mem::take(&mut self.is_empty) {
             self.captured.push(b"\n");
@@ -61,7 +63,7 @@ pub(super) fn some_lines(file: File, lines: Lines, config: &ToolConfig, limit: &
         Lines::First { first } => (1, first, None),
         Lines::Last { last } => (1, u64::MAX, Some(last)),
     };
-    let mut gathered = Gathered::new(config);
+    let mut gathered = SelectedLines::new(config);
     let (mut last_lines, mut bytes, mut left_out) = (VecDeque::new(), 0, false);
     let complete = each_line(file, limit, |number, line| {
         match last {
@@ -91,7 +93,7 @@ pub(super) fn matching(
     config: &ToolConfig,
     limit: &Limit,
 ) -> io::Result<Record> {
-    let mut gathered = Gathered::new(config);
+    let mut gathered = SelectedLines::new(config);
     let mut matches: u64 = 0;
     let complete = each_line(file, limit, |_, line| {
         if needle.is_in(&String::from_utf8_lossy(&line)) {
@@ -109,7 +111,8 @@ pub(super) fn matching(
     }
 }
 
-fn finished(complete: bool, gathered: Gathered<'_>) -> Record {
+/// The record of the selected lines; `complete`: the whole file was read.
+fn finished(complete: bool, gathered: SelectedLines<'_>) -> Record {
     let record = recorded(gathered.captured, gathered.config);
     if complete {
         return record;

@@ -34,6 +34,7 @@ const KEPT_BYTES: usize = 1024 * 1024;
 /// Longest text to search lines for, in characters.
 const MATCHING_MAX_CHARS: usize = 1000;
 
+/// The lines to read: a range, the first or the last ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 enum Lines {
@@ -42,12 +43,14 @@ enum Lines {
     Last { last: u64 },
 }
 
+/// What to count: lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Counted {
     Lines,
 }
 
+/// The input of `read_file` as JSON.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
@@ -58,6 +61,7 @@ struct Wire {
     ignore_case: Option<bool>,
 }
 
+/// What to read: the whole file, some lines, their number, or matching lines.
 #[derive(Debug)]
 enum Wanted {
     Whole,
@@ -66,7 +70,7 @@ enum Wanted {
     Matching { needle: Needle, count: bool },
 }
 
-/// A valid input.
+/// A valid input of `read_file`.
 #[derive(Debug)]
 pub(crate) struct Reading {
     pub(crate) path: PathBuf,
@@ -74,7 +78,7 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// Reads an input.
+    /// Parses the input of `read_file`.
     pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, Box<Record>> {
         let wire: Wire = input::parse(value)?;
         let path = input::path(environment, "path", &wire.path)?;
@@ -103,14 +107,14 @@ impl Reading {
         Ok(Self { path, wanted })
     }
 
-    /// Why the content needs approval to be shown, if it does. The number of lines is no secret.
+    /// Why the content needs approval before it is shown; `None` if it needs none. The number of lines never needs one.
     fn secret(&self, protected: &Protected) -> Option<String> {
         let is_shown = !matches!(self.wanted, Wanted::Count) && protected.refusal(&self.path).is_none();
         is_shown.then(|| protected.secret(&self.path)).flatten()
     }
 }
 
-/// Reads the file.
+/// Reads the file and returns the record.
 pub(crate) fn run(reading: &Reading, Machine { config, protected, .. }: &Machine, limit: &Limit) -> Record {
     let path = &reading.path;
     if let Some(reason) = protected.refusal(path) {
@@ -121,7 +125,7 @@ pub(crate) fn run(reading: &Reading, Machine { config, protected, .. }: &Machine
         Err(problem) => return unopened(path, &problem),
     };
     let result = match &reading.wanted {
-        Wanted::Whole => whole(file, config),
+        Wanted::Whole => record_whole_file(file, config),
         Wanted::Count => count(file, limit).map(|lines| match lines {
             Some(lines) => Record::read(lines.to_string()),
             None => Record::timed_out("the time was up before the last line was counted"),
@@ -132,6 +136,7 @@ pub(crate) fn run(reading: &Reading, Machine { config, protected, .. }: &Machine
     result.unwrap_or_else(|error| Record::hindered(format!("{}: {error}", paths::line(path))))
 }
 
+/// The record of a file that can't be opened.
 fn unopened(path: &Path, problem: &OpenProblem) -> Record {
     let reason = format!("{}: {problem}", paths::line(path));
     match problem {
@@ -144,7 +149,7 @@ fn unopened(path: &Path, problem: &OpenProblem) -> Record {
 }
 
 /// Records the beginning and the end of a file, and stores all of it as evidence.
-fn whole(mut file: File, config: &ToolConfig) -> io::Result<Record> {
+fn record_whole_file(mut file: File, config: &ToolConfig) -> io::Result<Record> {
     let mut captured = captured(config);
     captured.read((&mut file).take(ITEM_MAX_BYTES))?;
     // The middle of a file too large for the evidence store is skipped.
@@ -161,6 +166,7 @@ fn captured(config: &ToolConfig) -> Captured {
     Captured::new(KEPT_BYTES).with_spill(config.evidence.as_ref().map(EvidenceStore::spill))
 }
 
+/// The record of a captured text.
 fn recorded(mut captured: Captured, config: &ToolConfig) -> Record {
     let kept = captured.keep("output").into_iter().collect();
     let max_chars = config.output_max_chars;
@@ -171,7 +177,7 @@ fn recorded(mut captured: Captured, config: &ToolConfig) -> Record {
     Record { output_bytes: Some(captured.total()), truncated, kept, ..Record::read(text) }
 }
 
-/// The schema for models.
+/// The JSON schema of `read_file`'s input.
 pub(crate) fn schema() -> Value {
     let number = json!({"type": "integer", "minimum": 1});
     let one = |name: &str| input::schema(&[name], json!({name: {"type": "integer", "minimum": 0}}));

@@ -9,6 +9,7 @@ use crate::read_file::{self, Reading};
 use crate::record::Record;
 use crate::tool::{Machine, Question, Request, Tool, UserContext, spec, work};
 
+/// The tool `read_file`.
 #[derive(Debug)]
 pub(crate) struct ReadFile;
 

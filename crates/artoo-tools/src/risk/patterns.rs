@@ -25,7 +25,7 @@ const KERNEL_FILES: [&str; 4] = ["/proc/sysrq-trigger", "/proc/sys", "/proc/kcor
 const SYSTEM_FOLDERS: &str = "Applications Library System Users bin boot dev etc home lib lib32 lib64 proc root run \
     sbin srv sys usr var";
 
-/// Options followed by a value of their own.
+/// Options that take a separate value.
 const VALUED: [&str; 9] = ["-C", "-H", "-c", "-n", "--context", "--git-dir", "--namespace", "--prefix", "--work-tree"];
 
 /// Whether a command runs one of these programs with arguments that match.
@@ -39,11 +39,13 @@ pub(super) fn matches(simple: &Simple, programs: &str, patterns: &str) -> bool {
         return false;
     }
     let (not, any): (Vec<&str>, Vec<&str>) = patterns.split_ascii_whitespace().partition(|text| text.starts_with('!'));
-    let fits = |pattern: &str| fits(arguments, pattern);
-    (any.is_empty() || any.into_iter().any(fits)) && !not.iter().any(|pattern| fits(pattern.trim_start_matches('!')))
+    let matches = |pattern: &str| matches_pattern(arguments, pattern);
+    (any.is_empty() || any.into_iter().any(matches))
+        && !not.iter().any(|pattern| matches(pattern.trim_start_matches('!')))
 }
 
-fn fits(arguments: &[String], pattern: &str) -> bool {
+/// Whether the arguments fit one pattern of the tables.
+fn matches_pattern(arguments: &[String], pattern: &str) -> bool {
     let any = |is_fit: &dyn Fn(&str) -> bool| arguments.iter().any(|word| is_fit(word));
     match pattern {
         "+" => operands(arguments).next().is_some(),
@@ -67,7 +69,7 @@ fn fits(arguments: &[String], pattern: &str) -> bool {
     }
 }
 
-/// The arguments that are neither options nor values of one.
+/// The arguments that are neither options nor values of options.
 pub(super) fn operands(arguments: &[String]) -> impl Iterator<Item = &str> {
     let mut previous = "";
     arguments.iter().map(String::as_str).filter(move |word| {
@@ -87,6 +89,7 @@ fn is_option(word: &str, option: &str) -> bool {
     }
 }
 
+/// Whether a text has letters only.
 fn is_alphabetic(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_alphabetic())
 }

@@ -1,4 +1,4 @@
-//! The tables of programs: what artoo never runs, and what a command may do, in plain words.
+//! The tables of programs: the commands that artoo never runs, and descriptions of what others may do.
 
 use super::CommandClass::{self, Exfil, Irreversible, Opaque};
 
@@ -47,7 +47,7 @@ pub(super) const REFUSED: [(&str, &str, &str); 29] = [
     ("grub-install flashrom efibootmgr", "+ -w -E -b -B", STARTUP),
 ];
 
-/// What a command may do, and the class of that.
+/// The description of what a command may do, and its class.
 pub(super) type Risk = (&'static str, CommandClass);
 
 const DELETES: Risk = ("deletes files", Irreversible);
@@ -71,7 +71,7 @@ const SECRETS: Risk = ("shows values that may be secret", Exfil);
 pub(super) const FOREIGN_CODE: Risk = ("runs code from the network", Irreversible);
 const OTHER_CODE: Risk = ("runs code that the command line doesn't show", Opaque);
 
-/// Programs that manage software, with subcommands in common.
+/// Programs that manage software packages; all share some subcommands.
 const MANAGERS: &str = "apt apt-get aptitude dnf yum zypper apk brew snap flatpak pip pip3 pipx uv gem cargo npm pnpm \
     yarn bun go conda mamba poetry composer rustup";
 
@@ -148,8 +148,8 @@ pub(super) const NETWORK: &str = "apk apt apt-get aria2c aws az brew bun bundle 
     flatpak ftp gcloud gem gh go host http kubectl mail mvn nc ncat nmap npm npx nslookup pacman ping pip pip3 pipx pnpm \
     podman poetry rsync rustup scp sftp snap ssh telnet uv wget whois yarn yum";
 
-/// Programs that fetch what they are given the address of.
+/// Programs that download the addresses in their arguments.
 pub(super) const FETCHERS: &str = "curl wget aria2c http lynx";
 
-/// Programs whose text may start processes without end.
+/// Interpreters, whose program text may start processes in an endless loop.
 pub(super) const INTERPRETERS: &str = "python python2 python3 perl ruby node php awk gawk lua";

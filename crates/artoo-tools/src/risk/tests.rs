@@ -1,4 +1,4 @@
-//! Commands that are never run and ordinary ones beside them, each in several spellings; the words for each risk.
+//! Refused commands and ordinary ones beside them, each in several spellings; and the descriptions of risks.
 
 use artoo_proto::Environment;
 
@@ -12,6 +12,7 @@ const ORDINARY: [&str; 2] = [
     include_str!("../../../../fixtures/commands/reading.tsv"),
 ];
 
+/// Reads a command line in a home folder that does not exist.
 fn read(command: &str) -> CommandLine {
     let text = |text: &str| text.to_owned();
     let environment = Environment {
@@ -24,6 +25,7 @@ fn read(command: &str) -> CommandLine {
     command_line::read(&ToolConfig::new(environment), command)
 }
 
+/// The assessment of a command.
 fn of(command: &str) -> CommandAssessment {
     assess(command, &read(command))
 }
@@ -49,7 +51,7 @@ resize2fs /dev/sda1 | fsck -y /dev/sda1 | diskutil eraseDisk APFS x disk2
 perl -e \"fork while fork\" | python3 -c \"import os;\twhile True: os.fork()\" | ruby -e \"loop { fork }\"
 ";
 
-/// Forms that can't be split at pipes.
+/// Refused commands that contain `|` and so can't be rows of the table.
 const NEVER_PIPED: [&str; 8] = [
     ":(){ :|:& };:",
     ":() { : | : & } ; :",
@@ -81,7 +83,7 @@ echo $(uptime) reboot | case x in reboot) echo yes;; esac | for x in reboot halt
 python3 -c \"print(1)\" | perl -e \"print 1 while 1\" | timeout 5 make | make reboot | docker stop init
 ";
 
-/// Forms that can't be split at pipes.
+/// Ordinary commands that contain `|` and so can't be rows of the table.
 const USUAL_PIPED: [&str; 6] = [
     "cat <<'EOF' > notes.md\nreboot\nmkfs /dev/sda\nrm -rf /\nEOF",
     "walk() { for d in *; do walk \"$d\" | sort; done; }; walk .",
@@ -91,6 +93,7 @@ const USUAL_PIPED: [&str; 6] = [
     "sleep 1 & wait; echo $0",
 ];
 
+/// The commands of a table.
 fn listed(table: &'static str) -> Vec<String> {
     table
         .lines()
@@ -100,6 +103,7 @@ fn listed(table: &'static str) -> Vec<String> {
         .collect()
 }
 
+/// Spellings of a command with the same meaning: quoted, nested in a shell, after another command.
 fn spellings(command: &str) -> Vec<String> {
     let quoted = command.replace('\'', "'\\''");
     let hidden = match command.split_once(|c: char| !c.is_ascii_alphanumeric()) {
@@ -117,7 +121,7 @@ fn spellings(command: &str) -> Vec<String> {
 }
 
 #[test]
-fn refused_commands_and_ordinary_ones() {
+fn only_dangerous_commands_are_refused() {
     let never = listed(NEVER).into_iter().chain(NEVER_PIPED.map(str::to_owned));
     let usual = listed(USUAL).into_iter().chain(USUAL_PIPED.map(str::to_owned));
     let mut wrong = Vec::new();
@@ -144,7 +148,7 @@ fn refused_commands_and_ordinary_ones() {
     assert!(unused.is_empty(), "rows of the table that no command shows: {unused:?}");
 }
 
-/// Commands and the words for their risks.
+/// Commands and the descriptions of their risks.
 const WORDS: &str = "
 rm a: deletes files
 sudo rm -r build: deletes files, runs as another user
@@ -237,7 +241,7 @@ ls -la:
 ";
 
 #[test]
-fn risks_in_plain_words() {
+fn risks_are_described_in_plain_words() {
     let mut used = vec![false; RISKS.len()];
     let mut wrong = Vec::new();
     for row in WORDS.lines().filter(|row| !row.is_empty()) {

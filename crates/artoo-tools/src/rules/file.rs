@@ -17,10 +17,10 @@ const FILE_MAX_BYTES: u64 = 1024 * 1024;
 /// Mode of the file: only the owner may read and write it.
 const FILE_MODE: u32 = 0o600;
 
-/// Permission bits of other users to write.
+/// Mode bits that let other users write.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// The content of the file.
+/// The content of the rule file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Content {
@@ -29,7 +29,7 @@ pub(super) struct Content {
     pub(super) rules: Vec<Rule>,
 }
 
-/// The content under an exclusive lock.
+/// The content of the rule file under an exclusive lock.
 #[derive(Debug)]
 pub(super) struct Locked {
     folder: PathBuf,
@@ -38,11 +38,12 @@ pub(super) struct Locked {
     _lock: File,
 }
 
+/// The path of the rule file in a data folder.
 pub(super) fn path(folder: &Path) -> PathBuf {
     folder.join("rules.json")
 }
 
-/// Reads the file; a missing file has no rules.
+/// Reads the rules of the file; none if the file is missing.
 pub(super) fn read(folder: &Path) -> Result<Content, RuleProblem> {
     let path = path(folder);
     let failed = |source| RuleProblem::Io { path: path.clone(), source };
@@ -84,6 +85,7 @@ impl Locked {
         Ok(Self { folder: folder.to_path_buf(), content, _lock: lock })
     }
 
+    /// The id of the next rule.
     pub(super) fn next_id(&mut self) -> String {
         self.content.issued += 1;
         format!("r{}", self.content.issued)

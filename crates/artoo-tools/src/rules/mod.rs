@@ -1,4 +1,4 @@
-//! Rules: approvals that last until a date, for one tool, its actions and its folders.
+//! Rules: approvals that last until a date, each for one tool, its actions and its folders.
 //!
 //! A rule is read when a call needs approval, so a rule that expired or was revoked has no effect. No rule covers
 //! protected or hidden paths, or the home folder as a whole.
@@ -31,7 +31,7 @@ const FOLDERS_MAX: usize = 4;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// An approval that lasts.
+/// An approval that lasts until a date.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
@@ -50,12 +50,13 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// What it covers, as text for the user, one line per scope.
+    /// The scopes of the rule as text for the user, one line each.
     #[must_use]
     pub fn in_words(&self) -> Vec<String> {
         self.scopes.iter().map(ApprovalScope::message).collect()
     }
 
+    /// Whether the rule is neither expired nor from the future.
     fn is_valid_at(&self, now: Timestamp) -> bool {
         // If the clock is set back to before the rule was made, the rule must not be valid for longer.
         self.since <= now && now < self.until
@@ -75,7 +76,7 @@ pub enum RuleProblem {
         source: io::Error,
     },
     /// Other users can write the file.
-    #[error("{path} is refused: {why}; make it yours alone (mode 0600), or remove it to start without rules")]
+    #[error("{path} is refused: {why}; run chmod 600 on it, or remove it to start without rules")]
     NotOwn {
         /// The file.
         path: PathBuf,
@@ -83,7 +84,7 @@ pub enum RuleProblem {
         why: &'static str,
     },
     /// The file is not valid.
-    #[error("{path} is refused whole; put it right or remove it to start without rules")]
+    #[error("{path} is refused; correct it, or remove it to start without rules")]
     Form {
         /// The file.
         path: PathBuf,
@@ -106,7 +107,7 @@ pub struct RuleBook {
 }
 
 impl RuleBook {
-    /// The rules in this data folder; their file may be missing.
+    /// The rules of this data folder; their file may be missing.
     #[must_use]
     pub fn new(data_dir: impl Into<PathBuf>) -> Self {
         Self { folder: data_dir.into() }

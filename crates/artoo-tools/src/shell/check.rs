@@ -11,13 +11,13 @@ pub struct Assessor {
 }
 
 impl Assessor {
-    /// An assessor for commands run in this environment.
+    /// An assessor for commands in this environment.
     #[must_use]
     pub fn new(config: ToolConfig) -> Self {
         Self { config }
     }
 
-    /// Assesses a command; runs nothing.
+    /// Assesses a command without running it.
     #[must_use]
     pub fn assess(&self, command: &str) -> CommandAssessment {
         risk::assess(command, &command_line::read(&self.config, command))

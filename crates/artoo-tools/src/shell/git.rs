@@ -1,5 +1,5 @@
-//! Commands of git that show committed secrets, or passwords in a repository's settings. Its objects are packed, so no file
-//! can be closed to it.
+//! Commands of git that show committed secrets, or passwords in a repository's settings. Objects of git are packed, so
+//! the sandbox can't hide a single file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use crate::{paths, secret};
 /// Largest index that is read, in bytes.
 const INDEX_MAX_BYTES: u64 = 64 << 20;
 
-/// Programs that pass lines on, so that a password in them is still taken out.
+/// Programs that pass lines on unchanged, so that a password in a line can still be removed from the output.
 const PASSING_ON: [&str; 14] =
     ["git", "cd", "cat", "head", "tail", "grep", "sort", "uniq", "wc", "less", "tee", "echo", "true", "test"];
 
-/// Folders whose keys belong to tests.
+/// Folders in which keys are test data.
 const TEST_FOLDERS: [&str; 6] = ["test", "tests", "testdata", "fixtures", "vendor", "node_modules"];
 
 /// Options of git that are followed by a value.
@@ -26,9 +26,9 @@ pub(super) fn is_run(commands: &[Vec<String>]) -> bool {
     commands.iter().any(|words| is_git(words))
 }
 
-/// Why a command line is asked about: git would show a file that may hold secrets, by its name or among others, or its
-/// settings to a program that changes what it prints. Secrets that were committed once and are in the index no more, in
-/// bare repositories, or shown by an alias of git, are not known.
+/// Why a git command needs approval: git would show a file that may hold secrets, or its settings to a program that
+/// changes what it prints. Secrets that are no longer in the index, secrets in bare repositories, and secrets shown by
+/// an alias of git are not recognised.
 pub(super) fn shown(line: &CommandLine, protected: &Protected) -> Option<String> {
     let commands: Vec<&[String]> =
         line.commands.iter().filter(|words| is_git(words)).filter_map(|words| words.get(1..)).collect();
@@ -65,6 +65,7 @@ pub(super) fn shown(line: &CommandLine, protected: &Protected) -> Option<String>
     })
 }
 
+/// Whether the command's program is git.
 fn is_git(words: &[String]) -> bool {
     words.first().is_some_and(|program| program == "git" || program.ends_with("/git"))
 }
@@ -81,7 +82,7 @@ fn subcommand(words: &[String]) -> Option<(&str, &[String])> {
     None
 }
 
-/// Whether a subcommand prints the content of committed files, other than of files that it names.
+/// Whether a subcommand prints the content of committed files that it does not name.
 fn shows_content(name: &str, words: &[String]) -> bool {
     let options = || words.iter().take_while(|word| *word != "--").filter(|word| word.starts_with('-'));
     let has = |names: &[&str]| options().any(|word| names.contains(&word.as_str()));
@@ -113,13 +114,13 @@ fn shows_content(name: &str, words: &[String]) -> bool {
         "fast-export" | "format-patch" | "bundle" | "range-diff" | "unpack-file" | "checkout-index" => true,
         _ => false,
     };
-    // Secrets that it names are known already.
+    // Secrets that the command names are found elsewhere.
     let is_file =
         |word: &&String| Path::new(word).is_file() || word.split_once(':').is_some_and(|(_, path)| !path.is_empty());
     shows && !operands.iter().any(is_file)
 }
 
-/// The repository's own folder of a folder or file.
+/// The `.git` folder of the repository that contains a folder or file.
 fn repository(path: &Path) -> Option<PathBuf> {
     let git = path.ancestors().map(|folder| folder.join(".git")).find(|git| git.symlink_metadata().is_ok())?;
     if git.is_dir() {
@@ -129,7 +130,7 @@ fn repository(path: &Path) -> Option<PathBuf> {
     Some(git.parent()?.join(text.strip_prefix("gitdir:")?.trim()))
 }
 
-/// A file in the index whose name is that of a secret.
+/// A file in the index whose name is that of a secret, except in folders of tests.
 fn tracked_secret(git: &Path) -> Option<String> {
     let index = git.join("index");
     if index.metadata().ok()?.len() > INDEX_MAX_BYTES {
@@ -139,12 +140,12 @@ fn tracked_secret(git: &Path) -> Option<String> {
     names(&fs::read(index).ok()?).find(|name| !is_test(name) && secret::is_named_so(&Path::new("/").join(name)))
 }
 
-/// The paths in an index of version 2, 3 or 4, up to the first entry that can't be read.
+/// The paths in an index of version 2, 3 or 4, up to the first entry that can't be parsed.
 fn names(index: &[u8]) -> impl Iterator<Item = String> {
     let number = |at: usize| index.get(at..at + 4).and_then(|bytes| Some(u32::from_be_bytes(bytes.try_into().ok()?)));
     let version = number(4).filter(|_| index.starts_with(b"DIRC")).unwrap_or_default();
     let count = number(8).unwrap_or_default();
-    // After times, numbers, rights, size and digest come the flags; a bit in them tells of two more bytes.
+    // The flags follow times, numbers, mode, size and digest; one of their bits means two more bytes.
     let (mut at, mut previous) = (12, Vec::new());
     (0..count).map_while(move |_| {
         let extended = usize::from(index.get(at + 60)? & 0x40 != 0);

@@ -1,4 +1,4 @@
-//! A pipeline of programs with their arguments, of which no word is read as syntax.
+//! A pipeline of programs with their arguments, of which no word is interpreted as shell syntax.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -34,7 +34,8 @@ pub(super) fn text(pipeline: &[Vec<String>]) -> Result<String, Box<Record>> {
     Ok(text)
 }
 
-/// The program to start: that of a pipeline of one, else a shell that joins the programs by pipes; `None` without one.
+/// The invocation of a pipeline: of its only program, or of a shell that joins several by pipes; `None` if none is
+/// found.
 pub(super) fn invocation(pipeline: &[Vec<String>], config: &ToolConfig) -> Option<Invocation> {
     if let [words] = pipeline
         && let Some((name, arguments)) = words.split_first()
@@ -61,7 +62,7 @@ fn program(name: &str, config: &ToolConfig) -> Option<PathBuf> {
     if name.contains('/') { Some(PathBuf::from(name)) } else { process::find_program(config, name) }
 }
 
-/// The installed shell without start-up files; its options and script are to be added.
+/// The invocation of the installed shell without start-up files; its options and script are to be added.
 pub(super) fn shell(config: &ToolConfig) -> Option<Invocation> {
     let (program, name, options) = match process::find_program(config, "bash") {
         Some(bash) => (bash, "bash", &["--noprofile", "--norc"][..]),
@@ -102,11 +103,12 @@ mod tests {
         "${1}",
     ];
 
+    /// A pipeline of these programs with their arguments.
     fn pipeline(programs: &[&[&str]]) -> Vec<Vec<String>> {
         programs.iter().map(|words| words.iter().map(|word| (*word).to_owned()).collect()).collect()
     }
 
-    /// A configuration whose only shell is the one named.
+    /// A configuration whose only shell is the one at this path.
     fn config(folder: &Path, shell: &str) -> ToolConfig {
         let path = folder.display().to_string();
         let environment = Environment {
@@ -125,6 +127,7 @@ mod tests {
         ToolConfig { program_path: vec![bin], ..ToolConfig::new(environment) }
     }
 
+    /// The output of a pipeline.
     fn run(pipeline: &[Vec<String>], config: &ToolConfig) -> Output {
         let invocation = invocation(pipeline, config).unwrap();
         Command::new(&invocation.program)
@@ -137,7 +140,8 @@ mod tests {
             .unwrap()
     }
 
-    /// The output of a pipeline started from its words, and of its text in a shell; both must be the same.
+    /// The output of `printf` with these words, in a pipeline of one and in a pipeline of several; the pipeline's text
+    /// run by a shell must print the same.
     fn printed(words: &[String], shell: &str) -> Vec<u8> {
         let folder = tempfile::TempDir::new().unwrap();
         let config = config(folder.path(), shell);
@@ -160,12 +164,13 @@ mod tests {
         one.stdout
     }
 
+    /// The bytes that `printf` must print for these words.
     fn expected(words: &[String]) -> Vec<u8> {
         words.iter().flat_map(|word| word.bytes().chain([0])).collect()
     }
 
     #[test]
-    fn no_word_is_read_as_syntax() {
+    fn pipeline_words_are_not_shell_syntax() {
         let words = HOSTILE.map(str::to_owned);
         for shell in ["bash", "dash"].into_iter().filter(|shell| Path::new("/usr/bin").join(shell).exists()) {
             // A configured path without bash falls back to sh.
@@ -178,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_neither_builtins_nor_syntax() {
+    fn pipeline_programs_are_not_builtins_or_keywords() {
         let folder = tempfile::TempDir::new().unwrap();
         for shell in ["bash", "sh"] {
             let config = config(folder.path(), shell);
@@ -193,7 +198,7 @@ mod tests {
         let config = config(folder.path(), "bash");
         let path = config.program_path[0].join("printf").display().to_string();
         assert_eq!(run(&pipeline(&[&[&path, "%s", "*"]]), &config).stdout, b"*");
-        // The same with a program that is one: what is forbidden above is not forbidden as such.
+        // Counterpart: a valid program in the same position is accepted.
         assert!(run(&pipeline(&[&["touch", "pwned"]]), &config).status.success());
         assert!(folder.path().join("pwned").exists());
     }

@@ -16,11 +16,11 @@ use crate::{paths, secret, suggest};
 /// What to do if the sandbox denied a command something.
 const REMEDY: &str = "name a folder outside the home in \"writes\", or ask for \"network\"; the user decides";
 
-/// Programs whose exit code 1 is an answer, if they print no error.
+/// Programs whose exit code 1 is an answer and not a failure, if they print no error.
 const ANSWERING: &str = "grep egrep fgrep zgrep rg ag ack diff cmp test [ [[ pgrep pidof which command type lsof jq awk \
     systemctl git";
 
-/// Programs that print what they were given: their output measures nothing.
+/// Programs that print their arguments: their output measures nothing.
 const ECHOING: &str = "echo printf true false : seq yes expr bc dc basename dirname sleep";
 
 impl Command {
@@ -66,13 +66,13 @@ impl Command {
         }
     }
 
-    /// The names of its programs, in order.
+    /// The names of the command's programs, in order.
     fn programs(&self) -> impl Iterator<Item = &str> {
         let first = self.commands.iter().filter_map(|words| words.first());
         first.filter_map(|program| Path::new(program).file_name()?.to_str())
     }
 
-    /// The files left out that it names in its errors, and whether every error is about one of them.
+    /// The files left out that the command names in its errors, and whether every error is about one of them.
     fn missed(&self, ended: &Ended, max_chars: usize) -> (Vec<PathBuf>, bool) {
         if self.left_out.is_empty() || ended.stderr.total() == 0 {
             return (Vec::new(), false);
@@ -136,6 +136,7 @@ fn not_started(program: &Path, cwd: &str, error: &io::Error) -> Record {
     Record { measures: false, ..record }
 }
 
+/// Whether the name is in a list separated by blanks.
 fn is_listed(list: &str, name: &str) -> bool {
     list.split_whitespace().any(|listed| listed == name)
 }

@@ -1,19 +1,21 @@
-//! What a command changed is told whole, or it is said that it is not known: an act nobody saw is no evidence of one.
+//! The record of a command lists all of its changes, or says that they are not known; a change that was not observed is
+//! no evidence.
 
 use artoo_proto::{CallStatus, FOLDER, ToolCall, ToolOutcome};
 
 use super::Fixture;
 
+/// Whether the record lists a path whose state differs.
 fn has_changed(call: &ToolCall) -> bool {
     call.changed.iter().any(|change| change.before != change.after)
 }
 
-/// The ends of the paths it changed, where all of them are known.
+/// The names of the changed paths, if all changes are known.
 fn known(call: &ToolCall) -> Option<Vec<&str>> {
     call.changes_known.then(|| call.changed.iter().map(|change| change.path.as_str()).collect())
 }
 
-/// Runs it with a yes; `expected`: the ends of all paths it changed, `None` where that is not known.
+/// Runs a command with its approval; `expected` are the names of all changed paths, `None` if they are not known.
 async fn check(command: &str, expected: Option<&[&str]>) -> ToolCall {
     let fixture = Fixture::keeping();
     if !fixture.registry.fence_report().holds {
@@ -47,7 +49,7 @@ async fn unchanged_files_are_known_after_a_command() {
         "rm -f gone.txt > /dev/null 2>&1",
         "sed -i s/three/four/ gone.txt 2>/dev/null || echo done",
         "cd \"$TMPDIR\" && touch private",
-        // The network was allowed, and nothing went there.
+        // The network was allowed and not used.
         "send() { echo sent; }; send http://127.0.0.1:9/upload",
     ] {
         let call = check(command, Some(&[])).await;
@@ -69,7 +71,7 @@ async fn changes_are_reported_in_any_spelling() {
     let made = check("mkdir -p ~/artoo_workspace/x/y", Some(&["artoo_workspace/x", "artoo_workspace/x/y"])).await;
     assert_eq!(made.changed[0].after.as_deref(), Some(FOLDER), "{made:?}");
     check("rm a.txt; ln -s sub/b.txt a.txt", Some(&["work/a.txt"])).await;
-    // The bytes stay, and something else does not.
+    // The content stays equal, and something else changes.
     for command in ["chmod 600 a.txt", "chmod 700 sub", "touch -d 2001-01-01 a.txt"] {
         let end = if command.contains("sub") { "work/sub" } else { "work/a.txt" };
         check(command, Some(&[end])).await;
@@ -81,14 +83,14 @@ async fn changes_are_reported_in_any_spelling() {
 async fn wider_reach_leaves_effects_unknown() {
     check("curl http://127.0.0.1:9/upload; true", None).await;
     check("exec 5<>/dev/udp/127.0.0.1/9; true", None).await;
-    // A secret that was read after a question, and nothing changed.
+    // A secret that is read after approval, without any change.
     check("true; ls ~/.ssh", Some(&[])).await;
     check("true; cat /proc/self/status", Some(&[])).await;
     let many = check("cd ~/artoo_workspace; for i in $(seq 300); do echo > $i; done", None).await;
     assert!((200..=256).contains(&many.changed.len()), "the list is cut, and does not pass for the whole");
 }
 
-/// A process has one supervisor at most, and some containers are run under one.
+/// Seccomp allows a process one supervisor only, and some containers run under one.
 #[cfg(target_os = "linux")]
 #[test]
 fn commands_run_under_another_supervisor() {

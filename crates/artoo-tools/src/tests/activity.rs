@@ -14,11 +14,12 @@ use crate::{Activity, Unit};
 /// Size of a file whose copy takes long enough to be seen.
 const LARGE_BYTES: u64 = 48 * 1024 * 1024;
 
-/// A file without holes, since an archive skips these.
+/// A large file without holes, which an archive would skip.
 fn large(fixture: &Fixture) -> std::path::PathBuf {
     fixture.file("large", vec![1; usize::try_from(LARGE_BYTES).unwrap()])
 }
 
+/// The order of a `files` call and the approval of its question.
 async fn approved(fixture: &Fixture, input: Value) -> (ToolOrder, crate::Grant) {
     let mut context = Fixture::context("files", input);
     context.allowed_tools.push("files".to_owned());
@@ -28,7 +29,7 @@ async fn approved(fixture: &Fixture, input: Value) -> (ToolOrder, crate::Grant) 
     (context, fixture.registry.grant(&hash, ConsentScope::Once))
 }
 
-/// The activities that another thread sees while a call runs.
+/// The activities that another thread observes while a call runs.
 async fn watched(fixture: &Fixture, input: Value) -> Vec<Activity> {
     let (context, grant) = approved(fixture, input).await;
     let (seen, is_over) = (Arc::new(Mutex::new(Vec::<Activity>::new())), Arc::new(AtomicBool::new(false)));

@@ -1,4 +1,5 @@
-//! What a command changed, whole: nothing of it is dropped, hidden, or put over what somebody else wrote meanwhile.
+//! The change set of a command is complete: nothing is dropped or hidden, and no concurrent change of another program
+//! is overwritten.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -15,7 +16,7 @@ use super::{Fixture, called};
 
 const ACCESS: &str = "system.posix_acl_access";
 
-/// The question about a command, its reason first; empty where it is not asked about. What it would do is not done.
+/// The question about a command, its reason first; empty if there is no question. The command has no effect.
 async fn question(fixture: &Fixture, command: &str) -> String {
     match fixture.outcome(&order(command), None).await {
         ToolOutcome::NeedsConsent { hash, effects, reason, details, .. } => {
@@ -30,7 +31,7 @@ async fn question(fixture: &Fixture, command: &str) -> String {
     }
 }
 
-/// Runs a command that is asked about, and says yes.
+/// Runs a command with the approval of its question, and returns the question.
 async fn approved(fixture: &Fixture, command: &str) -> String {
     let ToolOutcome::NeedsConsent { hash, effects, details, .. } = fixture.outcome(&order(command), None).await else {
         panic!("{command} was not asked about");
@@ -41,7 +42,7 @@ async fn approved(fixture: &Fixture, command: &str) -> String {
     [effects, details].concat().join("\n")
 }
 
-/// A list that gives one more user all rights, and the mask of the group with them.
+/// An access control list that gives one more user all rights, and a mask that covers the group.
 fn acl() -> Vec<u8> {
     let entries: [(u16, u16, u32); 5] =
         [(1, 6, u32::MAX), (2, 7, 1234), (4, 4, u32::MAX), (0x10, 7, u32::MAX), (0x20, 4, u32::MAX)];
@@ -53,10 +54,12 @@ fn acl() -> Vec<u8> {
     list
 }
 
+/// The bytes in hex.
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// The value of an extended attribute.
 fn attribute(path: &Path, name: &str) -> Option<Vec<u8>> {
     let mut value = vec![0; 4096];
     let length = rustix::fs::lgetxattr(path, OsStr::from_bytes(name.as_bytes()), &mut value).ok()?;
@@ -69,7 +72,7 @@ fn set_attribute(path: &Path, name: &str, value: &[u8]) {
 }
 
 #[tokio::test]
-async fn a_moved_file_is_never_incidental() {
+async fn moved_file_is_never_incidental() {
     for name in ["_logs/a.log", ".viminfo", ".DS_Store", "__pycache__/m.pyc", ".mypy_cache/m", "fontconfig/a.cache-9"] {
         let fixture = fixture(true);
         let to = fixture.file(&format!("artoo_workspace/{name}"), "").with_file_name("moved");
@@ -81,7 +84,7 @@ async fn a_moved_file_is_never_incidental() {
 }
 
 #[tokio::test]
-async fn a_file_is_not_incidental_by_name() {
+async fn file_name_alone_is_not_incidental() {
     let fixture = fixture(true);
     let log = fixture.file("artoo_workspace/_logs/app.log", "a\n");
     approved(&fixture, "echo b >> ~/artoo_workspace/_logs/app.log").await;
@@ -96,7 +99,7 @@ async fn a_file_is_not_incidental_by_name() {
 }
 
 #[tokio::test]
-async fn what_tools_keep_for_themselves_is_incidental() {
+async fn caches_of_known_programs_are_incidental() {
     let fixture = fixture(true);
     fixture.file("artoo_workspace/m/__init__.py", "x = 1\n");
     let command = "cd ~/artoo_workspace; python3 -m compileall -q m; mkdir .ruff_cache; echo '*' > .ruff_cache/.gitignore; \
@@ -170,7 +173,7 @@ async fn access_lists_survive_a_change_undone() {
 }
 
 #[tokio::test]
-async fn what_lies_inside_is_asked_about() {
+async fn names_inside_copied_folders_are_asked_about() {
     let fixture = fixture(true);
     fs::create_dir_all(fixture.workspace()).unwrap();
     fixture.file("work/evil/Makefile", "evil");
@@ -187,7 +190,7 @@ async fn what_lies_inside_is_asked_about() {
 }
 
 #[tokio::test]
-async fn times_are_told_committed_and_undone() {
+async fn changed_times_are_shown_committed_and_undone() {
     let fixture = fixture(true);
     let (file, own) = (fixture.home.join("work/a.txt"), fixture.file("artoo_workspace/f", "f"));
     let time = |path: &Path| fs::metadata(path).unwrap().mtime();
@@ -215,7 +218,7 @@ async fn times_outside_the_workspace_are_asked_about() {
 }
 
 #[tokio::test]
-async fn links_that_climb_behind_a_name_ask() {
+async fn links_that_lead_out_indirectly_ask() {
     let fixture = fixture(true);
     fs::create_dir_all(fixture.workspace()).unwrap();
     let said = question(&fixture, "cd ~/artoo_workspace; ln -s . b; ln -s b/../work a").await;

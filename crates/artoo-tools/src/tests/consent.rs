@@ -1,4 +1,4 @@
-//! Consent: what is asked, that a yes holds for exactly one call, and that nothing runs without it.
+//! Consent: what a question shows, that an approval covers exactly one call, and that nothing runs without one.
 
 use std::fs;
 
@@ -7,10 +7,12 @@ use serde_json::json;
 
 use super::{Fixture, called, snapshot};
 
+/// The order of a shell command.
 fn command(text: &str) -> ToolOrder {
     Fixture::context("shell", json!({"command": text}))
 }
 
+/// The digest, the effects and the reason of the question about a call.
 async fn asked(fixture: &Fixture, context: &ToolOrder) -> (ConsentHash, Vec<String>, String) {
     match fixture.outcome(context, None).await {
         ToolOutcome::NeedsConsent { hash, effects, reason, .. } => (hash, effects, reason),
@@ -72,7 +74,7 @@ async fn script_edited_after_approval_does_not_run() {
     let script = fixture.file("work/run.sh", "echo first > out\n");
     let context = command("sh run.sh; true");
     let (hash, ..) = asked(&fixture, &context).await;
-    // Same length, same name: only the content tells.
+    // Length and name are equal, so only the content differs.
     fs::write(&script, "echo other > out\n").unwrap();
     let call = called(fixture.outcome(&context, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
@@ -83,7 +85,7 @@ async fn script_edited_after_approval_does_not_run() {
     assert_eq!(fs::read_to_string(fixture.home.join("work/out")).unwrap(), "other\n");
 }
 
-/// What is committed is what was looked at, whatever has become of the script.
+/// The reviewed changes are committed even if the script was edited after the review.
 #[doc = "holds: law 1.3; design H12"]
 #[tokio::test]
 async fn reviewed_changes_are_committed_after_script_edit() {
@@ -116,8 +118,8 @@ async fn quoted_and_protected_names_are_shown() {
     assert_eq!(effects[0], format!("will read {home}/.ssh/id, which may hold secrets"));
 }
 
-/// A grant is moved into the call, so using it twice does not compile; what can be tried is the same hash again after
-/// the first run has changed what the command names.
+/// A grant is moved into the call, so using it twice does not compile. The test grants the same digest again after the
+/// first run has changed a file that the command names.
 #[doc = "holds: law 1.3; design H11"]
 #[tokio::test]
 async fn second_run_needs_new_approval_after_changes() {
@@ -157,7 +159,7 @@ async fn caution_asks_before_creating_not_reading() {
     assert_eq!(called(fixture.outcome(&cautious("glob", json!({})), None).await).status, CallStatus::Ok);
 }
 
-/// H2, H3: what would be shown otherwise than it runs is not even asked about.
+/// H2, H3: a command whose display would differ from what runs is denied without a question.
 #[doc = "holds: design H3"]
 #[tokio::test]
 async fn commands_with_invisible_characters_are_refused() {

@@ -1,4 +1,5 @@
-//! Random effects and approvals against an oracle that knows only sets of paths: no call passes that is not covered.
+//! Random effects and approvals against an oracle that knows only sets of paths: no call runs whose effects are not
+//! covered.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,11 +21,12 @@ const DAY_MS: i64 = 86_400_000;
 /// Names of folders, two of which no rule may cover.
 const NAMES: [&str; 4] = ["a", "b", ".hidden", ".ssh"];
 
+/// A random action.
 fn action() -> impl Strategy<Value = Action> {
     prop_oneof![Just(Action::Create), Just(Action::Modify)]
 }
 
-/// One to three names below the root.
+/// A random path of one to three names.
 fn place() -> impl Strategy<Value = Vec<&'static str>> {
     proptest::collection::vec(proptest::sample::select(&[0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 3][..]), 1..4)
         .prop_map(|path| path.into_iter().map(|at: usize| NAMES[at]).collect())
@@ -33,10 +35,12 @@ fn place() -> impl Strategy<Value = Vec<&'static str>> {
 /// An action, the names of a path, and whether the effect is recursive.
 type Wanted = (Action, Vec<&'static str>, bool);
 
+/// A random effect.
 fn effect() -> impl Strategy<Value = Wanted> {
     (action(), place(), any::<bool>())
 }
 
+/// The effects below this root.
 fn effects(root: &Path, wanted: &[Wanted]) -> EffectSet {
     let effect = |(action, path, is_recursive): &Wanted| {
         let path = path.iter().fold(root.to_path_buf(), |path, name| path.join(name));
@@ -48,16 +52,18 @@ fn effects(root: &Path, wanted: &[Wanted]) -> EffectSet {
 /// An action on a path, as the oracle knows it.
 type Point = (Action, PathBuf);
 
-/// All points of the effects: a recursive effect has those of everything that may be below, one level deeper than paths
-/// go here.
+/// All points of the effects: a recursive effect has those of everything that may be below it, one level deeper than
+/// the paths of this test go.
 fn points(effects: &EffectSet) -> BTreeSet<Point> {
     effects.iter().flat_map(tree_of).collect()
 }
 
+/// The points of one effect.
 fn tree_of(effect: &FileEffect) -> Vec<Point> {
     tree(effect.action, &effect.path, effect.is_recursive)
 }
 
+/// The points of an action on a path, and if recursive of everything below it.
 fn tree(action: Action, path: &Path, is_recursive: bool) -> Vec<Point> {
     let mut points = vec![(action, path.to_path_buf())];
     let mut from = 0;
@@ -72,17 +78,17 @@ fn tree(action: Action, path: &Path, is_recursive: bool) -> Vec<Point> {
     points
 }
 
-/// The points that are no deeper than every tree here.
+/// The points with at most this many path components.
 fn shallow(points: BTreeSet<Point>, components: usize) -> BTreeSet<Point> {
     points.into_iter().filter(|(_, path)| path.components().count() <= components).collect()
 }
 
-/// An approval in this task or another, for the tool or another, of these effects.
+/// A random approval: whether it is for this task, whether it is for this tool, and the approved effects.
 fn given() -> impl Strategy<Value = (bool, bool, Vec<Wanted>)> {
     (prop::bool::weighted(0.8), prop::bool::weighted(0.8), proptest::collection::vec(effect(), 1..3))
 }
 
-/// What a rule for the folders of these effects permits: everything below them.
+/// The points that a rule for the folders of these effects permits: everything below them.
 fn permitted_in_folders(effects: &EffectSet) -> BTreeSet<Point> {
     let below = |effect: &FileEffect| {
         let folder = effect.path.parent().unwrap().to_path_buf();
@@ -91,7 +97,7 @@ fn permitted_in_folders(effects: &EffectSet) -> BTreeSet<Point> {
     effects.iter().flat_map(below).collect()
 }
 
-/// Whether the oracle permits a rule: no name may begin with a dot.
+/// Whether the oracle permits a rule for these effects: no name may begin with a dot.
 fn is_open(effects: &EffectSet, root: &Path) -> bool {
     effects.iter().all(|effect| {
         let below = effect.path.strip_prefix(root).unwrap();
@@ -146,7 +152,7 @@ proptest! {
         let data = home.join(".artoo");
         fs::create_dir(&data).unwrap();
         fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
-        // Rules live one folder down: what lies in the home folder itself is never covered.
+        // Rules cover folders below the home folder; a file directly in the home folder is never covered.
         let root = home.join("r");
         let text = |path: &Path| path.to_str().unwrap().to_owned();
         let environment = Environment {

@@ -1,4 +1,4 @@
-//! Tools of the person's own: what a manifest may say, and how a call of one runs.
+//! Tools of the user's own: what a manifest may say, and how a call runs.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Fixture, called, put};
 use crate::Registry;
 
-/// Prints each argument on a line of its own, marked at both ends.
+/// A script that prints each argument on its own line, marked at both ends.
 const SHOW: &str = "#!/bin/sh\nfor a in \"$@\"; do printf '<%s>\\n' \"$a\"; done\n";
 
 const GREET: &str = r#"
@@ -35,14 +35,17 @@ fn fixture(manifests: &[&str]) -> Fixture {
     })
 }
 
+/// The order of a call in whose plan the tool is allowed.
 fn context(tool: &str, input: Value) -> ToolOrder {
     ToolOrder { allowed_tools: vec![tool.to_owned()], ..Fixture::context(tool, input) }
 }
 
+/// The record of a call that needs no approval.
 async fn call(fixture: &Fixture, tool: &str, input: Value) -> ToolCall {
     called(fixture.outcome(&context(tool, input), None).await)
 }
 
+/// The names of all tools.
 fn names(registry: &Registry) -> Vec<String> {
     registry.specs().into_iter().map(|spec| spec.name).collect()
 }
@@ -202,7 +205,7 @@ fn manifests_writable_by_others_are_refused() {
     check(&|folder| mode(folder, 0o777), "tools can be changed by others");
     check(&|folder| put(&folder.join("1.toml"), GREET, 0o644), "1.toml: name: there is a tool named greet already");
     check(&|folder| fs::write(folder.join("0.toml"), "#".repeat(70_000)).unwrap(), "is larger than 65536 bytes");
-    // Nobody told of the folder, nobody has tools in it.
+    // Without a folder in the configuration, no tool is read from it.
     let mut config = fixture(&[GREET]).config.clone();
     config.custom = None;
     assert!(!names(&Registry::detect(config)).contains(&"greet".to_owned()));
@@ -271,7 +274,7 @@ async fn own_tools_obey_timeouts_and_blocks() {
     }
     let blocked = ToolOrder { blocked_targets: vec!["/srv/x".into()], ..context("greet", json!({"who": "/srv/x"})) };
     assert_eq!(called(fixture.outcome(&blocked, None).await).status, CallStatus::Denied);
-    // The program was the person's alone when artoo started, and is not any more.
+    // Only the user could write to the program when artoo started, and now others can.
     fs::set_permissions(fixture.home.join("tools/show"), fs::Permissions::from_mode(0o777)).unwrap();
     let call = call(&fixture, "greet", json!({"who": "x"})).await;
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");

@@ -1,4 +1,4 @@
-//! `desktop`, `applescript` and `shortcuts`: offered where a program for them is, and what asks.
+//! `desktop`, `applescript` and `shortcuts`: which are offered on a machine, and which actions need approval.
 
 use std::fs;
 
@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::{Fixture, called, only_programs, put};
 
-/// A stand-in that writes down how it was called and then does something.
-fn noting(then: &str) -> String {
+/// A program that logs its name and arguments, and then runs `then`.
+fn logging_program(then: &str) -> String {
     format!(
         "#!/bin/sh\n{{ printf '%s' \"${{0##*/}}\"; for a in \"$@\"; do printf ' <%s>' \"$a\"; done; echo; }} \
          >> \"$HOME/log\"\n{then}\n"
@@ -18,6 +18,7 @@ fn noting(then: &str) -> String {
 const WAYLAND: [(&str, &str); 3] =
     [("XDG_RUNTIME_DIR", "/run/user/7"), ("WAYLAND_DISPLAY", "wayland-0"), ("DISPLAY", ":0")];
 
+/// A fixture with these programs and these variables of a desktop session.
 fn fixture(programs: &[(&str, &str)], session: &[(&str, &str)]) -> Fixture {
     Fixture::with(|config| {
         only_programs(config, programs);
@@ -25,15 +26,17 @@ fn fixture(programs: &[(&str, &str)], session: &[(&str, &str)]) -> Fixture {
     })
 }
 
+/// The log of the logging programs.
 fn log(fixture: &Fixture) -> String {
     fs::read_to_string(fixture.home.join("log")).unwrap_or_default()
 }
 
+/// Whether a tool is offered.
 fn has(fixture: &Fixture, tool: &str) -> bool {
     fixture.registry.specs().iter().any(|spec| spec.name == tool)
 }
 
-/// What a person is asked, and the record after a yes.
+/// The call as the question shows it, and its record after approval.
 async fn asked(fixture: &Fixture, tool: &str, input: Value) -> (String, ToolCall) {
     let context = Fixture::context(tool, input.clone());
     let before = log(fixture);
@@ -48,11 +51,11 @@ async fn asked(fixture: &Fixture, tool: &str, input: Value) -> (String, ToolCall
 #[test]
 fn actions_need_a_program_and_a_session() {
     let check = |programs: &[&str], session: &[(&str, &str)], expected: &str| {
-        let script = noting("");
+        let script = logging_program("");
         let programs: Vec<(&str, &str)> = programs.iter().map(|name| (*name, script.as_str())).collect();
         let fixture = fixture(&programs, session);
         let spec = fixture.registry.specs().into_iter().find(|spec| spec.name == "desktop");
-        let found = spec.as_ref().map_or("", |spec| spec.description.trim_start_matches("the person's desktop: "));
+        let found = spec.as_ref().map_or("", |spec| spec.description.trim_start_matches("the user's desktop: "));
         assert_eq!(found, expected, "{programs:?} {session:?}");
         let acts = expected.split(", ").filter(|act| !act.is_empty()).count();
         assert_eq!(spec.map_or(0, |spec| spec.input_schema["oneOf"].as_array().unwrap().len()), acts);
@@ -72,8 +75,8 @@ fn actions_need_a_program_and_a_session() {
 }
 
 #[tokio::test]
-async fn notifications_need_no_approval_and_escape_text() {
-    let fixture = fixture(&[("notify-send", &noting(""))], &WAYLAND);
+async fn notifications_run_unasked_with_escaped_text() {
+    let fixture = fixture(&[("notify-send", &logging_program(""))], &WAYLAND);
     let input = json!({"action": "notify", "title": "-x <b>", "text": "<a href='x'>1 & 2</a>"});
     let call = fixture.call("desktop", input.clone()).await;
     assert_eq!((call.status, call.class, call.measures), (CallStatus::Ok, EffectClass::Creating, false), "{call:?}");
@@ -97,10 +100,10 @@ async fn notifications_need_no_approval_and_escape_text() {
 async fn opening_and_clipboard_need_approval() {
     let fixture = fixture(
         &[
-            ("systemd-run", &noting("")),
-            ("xdg-open", &noting("exit 9")),
-            ("wl-copy", &noting("exit 9")),
-            ("wl-paste", &noting("printf 'copied\\n text'")),
+            ("systemd-run", &logging_program("")),
+            ("xdg-open", &logging_program("exit 9")),
+            ("wl-copy", &logging_program("exit 9")),
+            ("wl-paste", &logging_program("printf 'copied\\n text'")),
         ],
         &WAYLAND,
     );
@@ -124,7 +127,7 @@ async fn opening_and_clipboard_need_approval() {
 
 #[tokio::test]
 async fn programs_launchers_and_protected_files_are_refused() {
-    let fixture = fixture(&[("systemd-run", &noting("")), ("xdg-open", &noting(""))], &WAYLAND);
+    let fixture = fixture(&[("systemd-run", &logging_program("")), ("xdg-open", &logging_program(""))], &WAYLAND);
     fixture.file(".ssh/id", "");
     fixture.file("evil.desktop", "[Desktop Entry]");
     put(&fixture.home.join("run"), "#!/bin/sh\n", 0o755);
@@ -146,7 +149,7 @@ async fn programs_launchers_and_protected_files_are_refused() {
 
 #[tokio::test]
 async fn player_status_is_read_back() {
-    let bus = noting(
+    let bus = logging_program(
         "case \"$*\" in *ListNames) echo \"(['org.freedesktop.DBus', 'org.mpris.MediaPlayer2.vlc'],)\";; \
          *PlaybackStatus) echo \"(<'Paused'>,)\";; *Next) echo no next >&2; exit 1;; esac",
     );
@@ -171,7 +174,7 @@ async fn player_status_is_read_back() {
 
 /// The real `gdbus` on a real bus without a player.
 #[tokio::test]
-async fn bus_without_player_differs_from_no_bus() {
+async fn missing_player_differs_from_missing_bus() {
     let [gdbus, daemon] = ["/usr/bin/gdbus", "/usr/bin/dbus-daemon"].map(std::path::PathBuf::from);
     if !gdbus.exists() || !daemon.exists() {
         eprintln!("skipped: gdbus or dbus-daemon is not installed");
@@ -201,7 +204,7 @@ async fn bus_without_player_differs_from_no_bus() {
 #[tokio::test]
 async fn applescript_always_needs_approval() {
     assert!(!has(&fixture(&[], &[]), "applescript"));
-    let fixture = fixture(&[("osascript", &noting("echo '3 messages'"))], &[]);
+    let fixture = fixture(&[("osascript", &logging_program("echo '3 messages'"))], &[]);
     let script = "tell application \"Mail\"\n  count messages of inbox\nend tell";
     let (shown, call) = asked(&fixture, "applescript", json!({"script": script})).await;
     assert_eq!(shown, script);
@@ -222,7 +225,7 @@ async fn applescript_always_needs_approval() {
 #[tokio::test]
 async fn macos_shortcuts_run_by_name_after_approval() {
     assert!(!has(&fixture(&[], &[]), "shortcuts"));
-    let fixture = fixture(&[("shortcuts", &noting("[ \"$1\" = list ] && echo 'Water plants'; exit 0"))], &[]);
+    let fixture = fixture(&[("shortcuts", &logging_program("[ \"$1\" = list ] && echo 'Water plants'; exit 0"))], &[]);
     let call = fixture.call("shortcuts", json!({"list": true})).await;
     assert_eq!((call.output.as_str(), call.class), ("Water plants\n", EffectClass::ReadOnly), "{call:?}");
     let (shown, call) = asked(&fixture, "shortcuts", json!({"name": "Water plants"})).await;
@@ -243,7 +246,7 @@ async fn shortcuts_elsewhere_are_own_programs() {
         effect = \"changing\"\n[input.state]\ntype = \"string\"\nenum = [\"on\", \"off\"]\n";
     let fixture = Fixture::with(|config| {
         let folder = std::path::Path::new(&config.environment.home).join("shortcuts");
-        // It runs in a fence, so it says how it was called instead of noting it down.
+        // The program runs in the sandbox and can't write the log, so it prints how it was called.
         put(&folder.join("lights"), "#!/bin/sh\necho \"<$*>\"; echo $* > ~/lights\n", 0o755);
         put(&folder.join("lights.toml"), manifest, 0o644);
         put(&folder.join("bad.toml"), "name = 3", 0o644);

@@ -1,4 +1,4 @@
-//! The evidence store through real calls: whole, private, found again, verified, let go.
+//! The evidence store in real calls: outputs are stored completely and privately, found again, verified, and removed.
 
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
@@ -14,6 +14,7 @@ use crate::evidence::{EvidenceProblem, ITEM_MAX_BYTES};
 
 const DAY: Duration = Duration::from_secs(86_400);
 
+/// A fixture with a data folder and a small limit on shown output.
 fn with_data() -> Fixture {
     Fixture::with(|config| {
         let data = Path::new(&config.environment.home).join(".artoo");
@@ -27,10 +28,12 @@ fn store(fixture: &Fixture) -> EvidenceStore {
     EvidenceStore::new(&fixture.home.join(".artoo"))
 }
 
+/// The record of a shell command.
 async fn shell(fixture: &Fixture, command: &str) -> ToolCall {
     called(fixture.outcome(&Fixture::context("shell", json!({"command": command})), None).await)
 }
 
+/// The packs of the fixture's store.
 fn packs(fixture: &Fixture) -> Vec<PathBuf> {
     let mut packs: Vec<_> = fs::read_dir(store(fixture).folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
     packs.sort();
@@ -49,7 +52,7 @@ async fn program_output_is_stored_whole() {
     assert_eq!(whole, "ä line\n".repeat(1_000).into_bytes());
     assert_eq!((call.kept[0].bytes, call.kept[0].left_out), (8_000, 0));
     assert!(call.truncated && call.output.chars().count() <= 500, "{call:?}");
-    // The mark's number and what is shown of the stream are all there was.
+    // The number of omitted bytes and the shown parts add up to the stream.
     let (first, rest) = call.output.split_once("\n… [").unwrap();
     let (missing, rest) = rest.split_once(" bytes left out] …\n").unwrap();
     let (last, _) = rest.split_once("[stderr]\n").unwrap();
@@ -61,7 +64,7 @@ async fn program_output_is_stored_whole() {
 }
 
 #[tokio::test]
-async fn denied_calls_store_no_evidence() {
+async fn denied_calls_do_not_store_evidence() {
     let fixture = with_data();
     fixture.file("work/a", "hello");
     let call = fixture.call("read_file", json!({"path": "a"})).await;
@@ -94,7 +97,7 @@ async fn long_files_are_stored_whole() {
     assert_eq!((first.output.as_str(), first.truncated), ("\n\nlog", false), "empty lines at the beginning stay");
     let last = fixture.call("read_file", json!({"path": "empty", "lines": {"last": 2}})).await;
     assert_eq!(last.output, "log\n");
-    // A sparse file that no store takes: both ends, and what is left out is counted.
+    // A sparse file that is too large for the store: both ends are stored, and the omitted bytes counted.
     let sparse = File::create(fixture.home.join("work/huge")).unwrap();
     sparse.set_len(ITEM_MAX_BYTES * 4).unwrap();
     let call = fixture.call("read_file", json!({"path": "huge"})).await;
@@ -193,9 +196,9 @@ async fn sweep_removes_expired_and_oldest_packs() {
     assert!(matches!(store(&fixture).read(&kept), Err(EvidenceProblem::Missing { .. })));
 }
 
-/// A file that comes or goes while a program counts files would make its answer wrong.
+/// A new or removed file would change the answer of a program that counts files.
 #[tokio::test]
-async fn keeping_evidence_changes_no_count_of_files() {
+async fn storing_evidence_does_not_add_files() {
     let fixture = with_data();
     fixture.file("work/a", "1");
     let count = "find ~ | wc -l";
@@ -229,7 +232,7 @@ async fn incomplete_frames_are_truncated() {
 
 /// Several processes write to the pack of one day.
 #[test]
-fn writers_beside_each_other_lose_nothing() {
+fn concurrent_writers_keep_all_items() {
     let dir = tempfile::TempDir::new().unwrap();
     let keep = |store: &EvidenceStore, writer: usize, n: usize| {
         store.keep("output", &format!("{writer} {n} {}", "x".repeat(n * 97))).unwrap()
@@ -251,7 +254,7 @@ fn writers_beside_each_other_lose_nothing() {
 
 #[doc = "holds: design T12"]
 #[tokio::test]
-async fn unwritable_store_stops_no_call() {
+async fn calls_succeed_with_unwritable_store() {
     let fixture = Fixture::with(|config| {
         let data = Path::new(&config.environment.home).join(".artoo");
         fs::create_dir_all(&data).unwrap();

@@ -10,11 +10,13 @@ use super::{Fixture, called, next_task};
 use crate::call::{CallKey, FailedCalls};
 use crate::record::Record;
 
+/// The record of a call in this task.
 async fn call(fixture: &Fixture, task: &TaskId, tool: &str, input: Value) -> artoo_proto::ToolCall {
     let context = ToolOrder { task_id: task.clone(), ..Fixture::context(tool, input) };
     called(fixture.outcome(&context, None).await)
 }
 
+/// Whether the call was run and not answered from the earlier failure.
 fn was_run(call: &artoo_proto::ToolCall) -> bool {
     !call.output.starts_with("[not run again] ")
 }

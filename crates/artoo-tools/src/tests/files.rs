@@ -1,4 +1,4 @@
-//! `files`: nothing is overwritten, nothing protected is touched, what changed is told, and every act asks first.
+//! `files`: nothing is overwritten, nothing protected is changed, every change is recorded, and every act asks first.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Fixture, called, make_fifo, snapshot};
 
 impl Fixture {
-    /// A `files` call with a yes where one is asked for.
+    /// Runs a `files` call with the approval of its question, if there is one.
     pub(super) async fn files(&self, input: Value) -> ToolCall {
         let mut context = Self::context("files", input);
         context.allowed_tools.push("files".to_owned());
@@ -22,7 +22,7 @@ impl Fixture {
         }
     }
 
-    /// The question a `files` call asks: what is shown, and the effects.
+    /// The question of a `files` call: the call as shown, its effects and its details.
     async fn question(&self, input: Value) -> (String, Vec<String>, Vec<String>) {
         let mut context = Self::context("files", input);
         context.allowed_tools.push("files".to_owned());
@@ -33,7 +33,8 @@ impl Fixture {
     }
 }
 
-fn sides(call: &ToolCall) -> Vec<(&str, bool, bool)> {
+/// The changed names, each with whether it existed before and after.
+fn changed_names(call: &ToolCall) -> Vec<(&str, bool, bool)> {
     let name = |path: &'_ str| path.rfind('/').map_or(0, |at| at + 1);
     let mut sides: Vec<_> = call
         .changed
@@ -44,6 +45,7 @@ fn sides(call: &ToolCall) -> Vec<(&str, bool, bool)> {
     sides
 }
 
+/// Checks that the call succeeded.
 fn ok(call: &ToolCall) {
     assert_eq!(call.status, CallStatus::Ok, "{}", call.output);
 }
@@ -70,14 +72,14 @@ async fn moves_record_source_and_target() {
         ("two.txt", false, true),
         ("two.txt", true, false),
     ];
-    assert_eq!(sides(&call), expected);
+    assert_eq!(changed_names(&call), expected);
     let digest = |path: &str| call.changed.iter().find(|c| c.path.ends_with(path)).unwrap();
     assert_eq!(digest("b/a/deep/two.txt").after, digest("/home/a/deep/two.txt").before);
     assert_eq!(digest("b/a/deep").after.as_deref(), Some(FOLDER));
 }
 
 #[tokio::test]
-async fn copies_keep_their_time_and_the_original() {
+async fn copies_keep_their_modification_time() {
     let fixture = Fixture::new();
     let from = fixture.file("a.txt", "text");
     let old = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
@@ -94,7 +96,7 @@ async fn copies_keep_their_time_and_the_original() {
 
 #[doc = "holds: law 1.8"]
 #[tokio::test]
-async fn deleted_files_can_be_restored_from_trash() {
+async fn files_deleted_to_trash_can_be_restored() {
     let fixture = Fixture::new();
     for round in ["first", "second"] {
         let path = fixture.file("a b%.txt", round);
@@ -129,7 +131,7 @@ async fn rename_detects_collisions_before_moving() {
 
 #[doc = "holds: law 1.8"]
 #[tokio::test]
-async fn nothing_is_overwritten_by_any_act() {
+async fn acts_do_not_overwrite_files() {
     let fixture = Fixture::new();
     let (from, there) = (fixture.file("from.txt", "new"), fixture.file("there.txt", "old"));
     fixture.file("into/from.txt", "old");
@@ -205,7 +207,7 @@ async fn approval_covers_only_the_surveyed_files() {
 }
 
 #[tokio::test]
-async fn only_new_workspace_files_need_no_approval() {
+async fn only_new_workspace_files_skip_approval() {
     let fixture = Fixture::new();
     let from = fixture.file("notes.txt", "x");
     let input = json!({"act": "copy", "paths": [&from], "to": fixture.workspace().join("copy.txt")});
@@ -218,7 +220,7 @@ async fn only_new_workspace_files_need_no_approval() {
 }
 
 #[tokio::test]
-async fn archives_come_back_as_they_were() {
+async fn unpacked_archives_equal_their_sources() {
     let fixture = Fixture::new();
     fixture.file("src/a.txt", "a");
     fixture.file("src/deep/b.txt", "b".repeat(100_000));
@@ -307,7 +309,7 @@ async fn nested_sources_are_moved_once() {
     let paths = json!([fixture.home.join("d/inner"), &inner, fixture.home.join("d/inner")]);
     let call = fixture.files(json!({"act": "delete", "paths": paths})).await;
     ok(&call);
-    assert_eq!(sides(&call), [("inner", true, false), ("x", true, false)]);
+    assert_eq!(changed_names(&call), [("inner", true, false), ("x", true, false)]);
 }
 
 #[tokio::test]
@@ -352,7 +354,7 @@ async fn trash_tool_follows_deletion_rules() {
     assert_eq!(effects[0], "moves 1 file (3 bytes) to the trash: ~/a");
     let call = called(fixture.outcome(&context, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await);
     ok(&call);
-    assert_eq!((call.tool.as_str(), sides(&call).as_slice()), ("trash", &[("a", true, false)][..]));
+    assert_eq!((call.tool.as_str(), changed_names(&call).as_slice()), ("trash", &[("a", true, false)][..]));
     assert!(fixture.home.join(".local/share/Trash/files/a").exists() && !path.exists());
     for input in [json!({"paths": []}), json!({"paths": ["a"], "act": "copy"}), json!({}), json!({"paths": ["a\0b"]})] {
         context.request.input = input.clone();
@@ -404,13 +406,13 @@ async fn deletion_resolves_each_spelling_exactly() {
         } else {
             format!("{home}/{path}")
         };
-        // Its spelling leads to the folder it lies in: that is another thing, which is asked about as such.
+        // With a trailing dot the path means its folder, which is another effect with its own question.
         if let ToolOutcome::NeedsConsent { shown, .. } = fixture.outcome(&trash(path.clone()), None).await {
             assert!(path.ends_with("/..") && shown.ends_with("/outside to the trash"), "{path}: {shown}");
         }
         assert_eq!(snapshot(&fixture.home), before, "{path}");
     }
-    // A link goes itself, and a name of a file that has others goes alone.
+    // A symlink is deleted itself, and of several hard links only the given name.
     for path in [link, fixture.home.join("hard"), parent.join("keep")] {
         let context = trash(path.to_str().unwrap().to_owned());
         let ToolOutcome::NeedsConsent { hash, .. } = fixture.outcome(&context, None).await else { panic!("{path:?}") };

@@ -1,4 +1,4 @@
-//! `glob`: patterns, filters, order, reports, and never a part passed off as the whole.
+//! `glob`: patterns, filters, order and reports; a partial answer is never presented as complete.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{Fixture, make_fifo};
 
-/// Names with their sizes and days; `.git` style files are hidden.
+/// A fixture with files of known sizes and days, hidden ones among them.
 fn tree() -> Fixture {
     let fixture = Fixture::new();
     for (path, size, day) in [
@@ -32,6 +32,7 @@ fn tree() -> Fixture {
     fixture
 }
 
+/// The lines of the answer, relative to the working folder.
 async fn found(fixture: &Fixture, input: Value) -> Vec<String> {
     let work = format!("{}/work/", fixture.home.display());
     fixture
@@ -43,7 +44,7 @@ async fn found(fixture: &Fixture, input: Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn every_field_selects_what_it_says() {
+async fn each_input_field_selects_matching_files() {
     let fixture = tree();
     let all = ["B.TXT", "a.txt", "log.csv", "node_modules/g.txt", "sub/c.txt", "sub/deep/d.txt", "sub/deep/e.rs"];
     let table: Vec<(Value, Vec<&str>)> = vec![
@@ -83,7 +84,7 @@ async fn every_field_selects_what_it_says() {
         (json!({"report": "total_bytes", "pattern": "*.txt"}), vec!["160"]),
         (json!({"report": "count", "pattern": "*.pdf"}), vec!["0"]),
         (json!({"report": "details", "pattern": "c.txt"}), vec!["30\t1970-01-04T00:00:00.000Z\t@/sub/c.txt"]),
-        // An object that arrives as a string of JSON is read once.
+        // An object inside a JSON string is parsed once.
         (json!("{\"pattern\": \"*.rs\"}"), vec!["sub/deep/e.rs"]),
     ];
     let work = format!("{}/work", fixture.home.display());
@@ -125,7 +126,7 @@ async fn links_and_hostile_names_are_handled() {
     assert_eq!(found(&fixture, json!({"kind": "folder"})).await, ["real"]);
     let any = found(&fixture, json!({"kind": "any"})).await;
     assert_eq!(any, ["link", "pipe", "real", "real/loop", "real/x.txt"]);
-    // A root that is itself a link is what the user means by it.
+    // A symlink given as the root is followed.
     assert!(found(&fixture, json!({"root": "link"})).await[0].ends_with("link/x.txt"));
     let hostile = OsStr::from_bytes(b"a\nb\x1b[2J\xff\xe2\x80\xae.txt");
     fs::write(fixture.home.join("work").join(hostile), "").unwrap();
@@ -156,11 +157,10 @@ async fn missing_root_is_environmental_with_suggestions() {
     assert!(call.environmental && call.output.contains("not a folder"), "{call:?}");
 }
 
-/// D7: a folder that can't be read makes the result incomplete. A path longer than the system takes can't be read by
-/// anyone, so this holds for a test that runs as root too.
+/// Decision D7. A path longer than the system's limit can't be read by any user, so the test also works as root.
 #[doc = "holds: law 0.11; design D7"]
 #[tokio::test]
-async fn an_unreadable_folder_is_never_silent() {
+async fn unreadable_folder_makes_result_incomplete() {
     let fixture = Fixture::new();
     fixture.file("work/top.txt", "");
     let name = "n".repeat(250);
@@ -192,7 +192,7 @@ async fn an_unreadable_folder_is_never_silent() {
 
 #[doc = "holds: law 3.12"]
 #[tokio::test]
-async fn a_walk_ends_with_its_time() {
+async fn walk_ends_at_its_deadline() {
     let fixture = Fixture::with(|config| config.call_timeout = Duration::ZERO);
     fixture.file("work/a.txt", "");
     for (input, status) in [(json!({}), CallStatus::Cut), (json!({"report": "count"}), CallStatus::TimedOut)] {

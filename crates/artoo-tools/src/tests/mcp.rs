@@ -1,4 +1,4 @@
-//! Servers of the Model Context Protocol: a real one over its pipes, in the ways servers can be.
+//! Servers of the Model Context Protocol: a Python script that behaves well or badly, called over its pipes.
 
 use std::fs;
 use std::net::TcpListener;
@@ -12,6 +12,7 @@ use tempfile::TempDir;
 use super::{Fixture, called, put, snapshot, task};
 use crate::undo::UndoConfig;
 
+/// A fixture with views and one server in this mode; `more` is added to its manifest.
 fn fixture(mode: &str, more: &str) -> Option<Fixture> {
     fixture_with(true, mode, more)
 }
@@ -23,7 +24,7 @@ fn fixture_with(views: bool, mode: &str, more: &str) -> Option<Fixture> {
         return None;
     }
     let manifest = format!("name = \"test\"\ncommand = [\"./server\", \"{mode}\"]\n{more}");
-    // What is started makes folders in /tmp, by which it would look as if more could be read.
+    // Started programs create folders in /tmp, which would invalidate the server's rules for reading.
     let fixture = Fixture::within(TempDir::new_in("/var/tmp").unwrap(), |config| {
         config.views = views;
         config.undo = Some(UndoConfig::new(Path::new(&config.environment.home).join(".artoo/undo")));
@@ -38,12 +39,13 @@ fn fixture_with(views: bool, mode: &str, more: &str) -> Option<Fixture> {
     Some(fixture)
 }
 
+/// The order of a call in whose plan the tool is allowed.
 fn context(tool: &str, input: Value) -> ToolOrder {
     ToolOrder { task_id: task(), allowed_tools: vec![tool.to_owned()], ..Fixture::context(tool, input) }
 }
 
-/// The record of a call that must not ask.
-async fn unasked(fixture: &Fixture, tool: &str, input: Value) -> ToolCall {
+/// The record of a call that needs no approval.
+async fn call_without_approval(fixture: &Fixture, tool: &str, input: Value) -> ToolCall {
     called(fixture.outcome(&context(tool, input), None).await)
 }
 
@@ -67,6 +69,7 @@ async fn allowed(fixture: &Fixture, tool: &str, input: Value) -> ToolCall {
     panic!("{tool} asks for ever")
 }
 
+/// The problems of all configured tools, one a line.
 fn problems(fixture: &Fixture) -> String {
     fixture.registry.problems().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
@@ -85,28 +88,28 @@ async fn reading_calls_share_one_server_process() {
         let Some(fixture) = fixture_with(views, "good", "") else { return };
         let tools = "echo fail slow die variables big pid read write connect leave".to_owned();
         assert_eq!((names(&fixture).join(" "), problems(&fixture)), (tools, String::new()));
-        let call = unasked(&fixture, "test.echo", json!({"text": "hello"})).await;
+        let call = call_without_approval(&fixture, "test.echo", json!({"text": "hello"})).await;
         let found = (call.status, call.class, call.exit_code, call.changes_known);
         assert_eq!(found, (CallStatus::Ok, EffectClass::ReadOnly, None, true), "{call:?}");
         assert_eq!(call.output, "echo: hello\n[an image, not shown]\n[as the server test says]");
-        let call = unasked(&fixture, "test.fail", json!({})).await;
+        let call = call_without_approval(&fixture, "test.fail", json!({})).await;
         assert_eq!(call.status, CallStatus::Failed, "{call:?}");
         assert!(call.output.starts_with("it went wrong"), "{call:?}");
-        let call = unasked(&fixture, "test.read", json!({"path": "work/a.txt"})).await;
+        let call = call_without_approval(&fixture, "test.read", json!({"path": "work/a.txt"})).await;
         assert!(call.output.starts_with("old"), "{call:?}");
-        // Others may make files beside the home meanwhile, which it would not see.
+        // The server would not see files that others create beside the home.
         let mut numbers = Vec::new();
         for _ in 0..20 {
-            numbers.push(unasked(&fixture, "test.pid", json!({})).await.output);
+            numbers.push(call_without_approval(&fixture, "test.pid", json!({})).await.output);
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         assert!(numbers.windows(2).any(|two| two[0] == two[1]), "{numbers:?}");
         // A file made after the server started is read, too; before it is made, the same call fails.
-        let call = unasked(&fixture, "test.read", json!({"path": "new.txt"})).await;
+        let call = call_without_approval(&fixture, "test.read", json!({"path": "new.txt"})).await;
         assert_eq!(call.status, CallStatus::Failed, "{call:?}");
         fixture.registry.forget(&task());
         fixture.file("new.txt", "later");
-        let call = unasked(&fixture, "test.read", json!({"path": "new.txt"})).await;
+        let call = call_without_approval(&fixture, "test.read", json!({"path": "new.txt"})).await;
         assert!(call.output.starts_with("later"), "{call:?}");
     }
 }
@@ -121,7 +124,7 @@ async fn server_changes_are_approved_committed_and_undone() {
         assert!(question.contains("a.txt"), "{question}");
         assert_eq!(snapshot(&fixture.home.join("work")), before);
         fixture.registry.refuse(&task(), &hash);
-        let call = unasked(&fixture, "test.write", write()).await;
+        let call = call_without_approval(&fixture, "test.write", write()).await;
         assert_eq!(call.status, CallStatus::Denied, "{call:?}");
         assert_eq!(snapshot(&fixture.home.join("work")), before);
         fixture.registry.forget(&task());
@@ -131,16 +134,16 @@ async fn server_changes_are_approved_committed_and_undone() {
         assert_eq!(fs::read_to_string(fixture.home.join("work/a.txt")).unwrap(), "new\n");
         fixture.undo();
         assert_eq!(snapshot(&fixture.home.join("work")), before);
-        let call = unasked(&fixture, "test.echo", json!({"text": "still there"})).await;
+        let call = call_without_approval(&fixture, "test.echo", json!({"text": "still there"})).await;
         assert_eq!(call.status, CallStatus::Ok, "{call:?}");
     }
 }
 
 /// A denied change of one call is no denial of the calls beside it.
 #[tokio::test]
-async fn parallel_calls_are_told_apart() {
+async fn parallel_calls_are_judged_separately() {
     let Some(fixture) = fixture("good", "") else { return };
-    let echo = || unasked(&fixture, "test.echo", json!({"text": "a"}));
+    let echo = || call_without_approval(&fixture, "test.echo", json!({"text": "a"}));
     for _ in 0..3 {
         let write = asked(&fixture, "test.write", json!({"path": "work/a.txt", "text": "new\n"}));
         let (one, (_, question), two, three) = tokio::join!(echo(), write, echo(), echo());
@@ -158,7 +161,7 @@ async fn parallel_calls_are_told_apart() {
 async fn only_new_or_granted_changes_run_unasked() {
     let Some(plain) = fixture("good", "") else { return };
     let new = || json!({"path": "artoo_workspace/new", "text": "x"});
-    let call = unasked(&plain, "test.write", new()).await;
+    let call = call_without_approval(&plain, "test.write", new()).await;
     assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::Creating), "{call:?}");
     assert!(plain.workspace().join("new").exists());
     plain.undo();
@@ -168,7 +171,7 @@ async fn only_new_or_granted_changes_run_unasked() {
     let cautious = ToolOrder { confirm: true, ..context("test.write", write()) };
     let outcome = granting.outcome(&cautious, None).await;
     assert!(matches!(outcome, ToolOutcome::NeedsConsent { .. }), "D22: {outcome:?}");
-    let call = unasked(&granting, "test.write", write()).await;
+    let call = call_without_approval(&granting, "test.write", write()).await;
     assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::Unproven), "{call:?}");
     granting.undo();
     assert_eq!(fs::read_to_string(granting.home.join("work/a.txt")).unwrap(), "old\n");
@@ -179,23 +182,23 @@ async fn only_new_or_granted_changes_run_unasked() {
         let (_, question) = asked(&claiming, "test.write", input).await;
         assert!(question.contains(expected), "{question}");
     }
-    let call = unasked(&claiming, "test.echo", json!({"text": "a"})).await;
+    let call = call_without_approval(&claiming, "test.echo", json!({"text": "a"})).await;
     assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::ReadOnly), "{call:?}");
 }
 
 #[tokio::test]
-async fn a_server_reads_no_secrets() {
+async fn servers_cannot_read_secrets() {
     for (views, more) in [(true, ""), (false, ""), (true, "network = true\ngranted = [\"read\"]\n")] {
         let Some(fixture) = fixture_with(views, "good", more) else { return };
         for path in [".ssh/id_rsa", ".artoo/own", "work/../.ssh/id_rsa"] {
-            let call = unasked(&fixture, "test.read", json!({"path": path})).await;
+            let call = call_without_approval(&fixture, "test.read", json!({"path": path})).await;
             assert!(call.status == CallStatus::Failed && !call.output.contains("KEY"), "{path}: {call:?}");
         }
     }
 }
 
 #[tokio::test]
-async fn a_server_reaches_only_what_was_allowed() {
+async fn server_network_access_is_limited_to_grants() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -214,11 +217,12 @@ async fn a_server_reaches_only_what_was_allowed() {
         assert!(listener.accept().is_err(), "it was connected before the question");
     }
     let Some(fixture) = fixture("good", "network = true\ngranted = [\"connect\"]\n") else { return };
-    let call = unasked(&fixture, "test.connect", connect()).await;
+    let call = call_without_approval(&fixture, "test.connect", connect()).await;
     assert!(call.output.starts_with("connected"), "{call:?}");
 }
 
-/// It can't be started where nothing may be changed; what it changes for the list of its tools is thrown away.
+/// A server that writes at its start can't be started without approval of changes; the changes it makes while its tools
+/// are listed are discarded.
 #[tokio::test]
 async fn server_that_writes_at_start_needs_approval() {
     let Some(fixture) = fixture("noting", "") else { return };
@@ -274,7 +278,7 @@ async fn hostile_server_descriptions_are_sanitised() {
 #[tokio::test]
 async fn failing_servers_are_reported() {
     let Some(garbage) = fixture("garbage", "") else { return };
-    assert!(problems(&garbage).contains("does not speak the protocol"), "{}", problems(&garbage));
+    assert!(problems(&garbage).contains("does not follow the protocol"), "{}", problems(&garbage));
     assert!(garbage.registry.specs().iter().any(|spec| spec.name == "glob"));
     let Some(fixture) = fixture("good", "timeout_s = 1\n") else { return };
     let call = allowed(&fixture, "test.slow", json!({})).await;
@@ -282,7 +286,7 @@ async fn failing_servers_are_reported() {
     let Some(fixture) = super::mcp::fixture("good", "") else { return };
     let call = allowed(&fixture, "test.die", json!({})).await;
     assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
-    let call = unasked(&fixture, "test.echo", json!({"text": "a"})).await;
+    let call = call_without_approval(&fixture, "test.echo", json!({"text": "a"})).await;
     assert_eq!(call.status, CallStatus::Ok, "it was not started again: {call:?}");
     let Some(fixture) = super::mcp::fixture("good", "granted = \"echo\"") else { return };
     assert!(problems(&fixture).contains("line 3"), "{}", problems(&fixture));
@@ -319,10 +323,10 @@ async fn silent_server_ends_with_its_descendants() {
     let Some(good) = super::mcp::fixture("good", "") else { return };
     let home = good.home.to_str().unwrap().to_owned();
     assert_eq!(running(&home), 1);
-    let call = unasked(&good, "test.leave", json!({})).await;
+    let call = call_without_approval(&good, "test.leave", json!({})).await;
     assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::Creating), "{call:?}");
     assert_eq!(running(&home), 0, "what the server started outlived it");
-    unasked(&good, "test.pid", json!({})).await;
+    call_without_approval(&good, "test.pid", json!({})).await;
     assert_eq!(running(&home), 1);
     drop(good);
     assert_eq!(running(&home), 0, "the server outlived its registry");

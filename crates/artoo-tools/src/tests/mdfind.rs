@@ -1,4 +1,4 @@
-//! `mdfind`: the index where one is installed (a stand-in here), a walk elsewhere.
+//! `mdfind`: uses the index if one is installed (here a script in its place), else walks the folder.
 
 use std::fs;
 
@@ -68,10 +68,11 @@ async fn index_answers_are_checked() {
     assert!(output.contains("2 of 2 matches"), "what is gone, outside or protected is left out: {output}");
 }
 
-/// An index that fails, hangs or knows of nothing proves nothing: the next one is asked, and at last the folder walked.
+/// An index that fails, hangs or finds nothing proves nothing, so the next index is asked, and at last the folder is
+/// walked.
 #[doc = "holds: law 0.10; design D14"]
 #[tokio::test]
-async fn the_walk_answers_where_no_index_does() {
+async fn folder_is_walked_without_index_answers() {
     let check = async |programs: &[(&str, &str)], expected: &[&str]| {
         let fixture = with_programs(programs);
         fixture.file("tax.txt", "");
@@ -120,7 +121,7 @@ async fn localsearch_and_locate_get_their_own_arguments() {
     }
 }
 
-/// The real thing, where it is installed: a database of its own over a folder of its own.
+/// The installed `plocate` with a database of its own over a folder of its own; skipped if it is not installed.
 #[doc = "holds: design D14"]
 #[tokio::test]
 async fn installed_plocate_accepts_the_query() {

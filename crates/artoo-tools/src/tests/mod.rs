@@ -7,6 +7,7 @@ mod consent;
 mod covered;
 mod custom;
 mod desktop;
+mod edit;
 mod evidence;
 mod failed;
 mod files;
@@ -49,12 +50,12 @@ use crate::{Grant, Registry, ToolConfig};
 const ALL_TOOLS: [&str; 9] =
     ["mdfind", "glob", "read_file", "write_file", "shell", "search", "desktop", "applescript", "shortcuts"];
 
-/// The task of every call that can be undone.
+/// The id of the task in which undo tests make their calls.
 pub(crate) fn task() -> TaskId {
     TaskId::try_from("task-00000000-0000-4000-8000-000000000001".to_owned()).unwrap()
 }
 
-/// A home folder of its own with a registry over it.
+/// A registry with its own home folder.
 struct Fixture {
     _dir: TempDir,
     home: PathBuf,
@@ -69,15 +70,17 @@ impl Fixture {
         Self::with(|_| {})
     }
 
+    /// A fixture with a changed configuration.
     fn with(change: impl FnOnce(&mut ToolConfig)) -> Self {
         Self::within(TempDir::new().unwrap(), change)
     }
 
-    /// In memory where there is such a place: for what is done ten thousand times.
+    /// A fixture in memory if possible, for tests with thousands of calls.
     fn in_memory() -> Self {
         Self::within(TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap(), |_| {})
     }
 
+    /// A fixture in this folder.
     fn within(dir: TempDir, change: impl FnOnce(&mut ToolConfig)) -> Self {
         // Without symlinks in it, so that paths can be compared as they are.
         let home = dir.path().canonicalize().unwrap().join("home");
@@ -101,7 +104,7 @@ impl Fixture {
         Self { _dir: dir, home, registry: Registry::detect(config.clone()), config, is_one_task }
     }
 
-    /// Makes a file in the home folder, with its folders.
+    /// Creates a file in the home folder, with its folders.
     fn file(&self, path: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.home.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -113,6 +116,7 @@ impl Fixture {
         PathBuf::from(&self.config.environment.workspace)
     }
 
+    /// The order of a call in which all tools are allowed.
     fn context(tool: &str, input: Value) -> ToolOrder {
         ToolOrder {
             task_id: next_task(),
@@ -127,23 +131,25 @@ impl Fixture {
         }
     }
 
+    /// The outcome of a call with this grant.
     async fn outcome(&self, context: &ToolOrder, grant: Option<Grant>) -> ToolOutcome {
         self.outcome_for(context, "", grant).await
     }
 
-    /// The outcome in a task that the person put like this.
+    /// The outcome of a call in a task with this request of the user.
     async fn outcome_for(&self, context: &ToolOrder, said: &str, grant: Option<Grant>) -> ToolOutcome {
         self.registry.call(&self.in_task(context), said, grant).await
     }
 
-    /// Where what is changed is kept for undo, all calls are one task's, so that they are undone together.
+    /// The order in the task of the fixture: if changes are journaled, all calls belong to one task, so that they are
+    /// undone together.
     fn in_task(&self, context: &ToolOrder) -> ToolOrder {
         let is_any = self.is_one_task && context.task_id.as_str().starts_with("test-");
         let task_id = if is_any { task() } else { context.task_id.clone() };
         ToolOrder { task_id, ..context.clone() }
     }
 
-    /// The record of a call that needs nobody's consent.
+    /// The record of a call that needs no approval.
     async fn call(&self, tool: &str, input: Value) -> ToolCall {
         called(self.outcome(&Self::context(tool, input), None).await)
     }
@@ -155,7 +161,7 @@ impl Fixture {
         call.output
     }
 
-    /// Runs a command, with a person's yes where it asks for one.
+    /// Runs a shell command with an approval of each of its questions.
     async fn allowed(&self, command: &str) -> ToolCall {
         let context = Self::context("shell", serde_json::json!({"command": command}));
         let mut grant = None;
@@ -172,7 +178,7 @@ impl Fixture {
     }
 }
 
-/// A file with its folders and mode.
+/// Creates a file with its folders and this mode.
 fn put(path: &Path, text: &str, mode: u32) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
@@ -184,6 +190,7 @@ fn with_programs(programs: &[(&str, &str)]) -> Fixture {
     Fixture::with(|config| only_programs(config, programs))
 }
 
+/// Makes these scripts the only programs of the configuration.
 fn only_programs(config: &mut ToolConfig, programs: &[(&str, &str)]) {
     let bin = Path::new(&config.environment.home).join("bin");
     fs::create_dir_all(&bin).unwrap();
@@ -191,13 +198,14 @@ fn only_programs(config: &mut ToolConfig, programs: &[(&str, &str)]) {
     config.program_path = vec![bin];
 }
 
-/// Another task each time: what one call leaves behind is no other test's matter.
+/// A new task id for each call, so that no state of one call affects another.
 fn next_task() -> TaskId {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     TaskId::try_from(format!("test-00000000-0000-4000-8000-{number:012}")).unwrap()
 }
 
+/// The record of a call that was made; fails if it needs approval.
 fn called(outcome: ToolOutcome) -> ToolCall {
     match outcome {
         ToolOutcome::Called { call } => call,
@@ -205,7 +213,7 @@ fn called(outcome: ToolOutcome) -> ToolCall {
     }
 }
 
-/// Everything below a folder with its content, to see that nothing changed.
+/// Everything below a folder with its content, to compare it later.
 fn snapshot(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut all = Vec::new();
     let mut open = vec![folder.to_path_buf()];

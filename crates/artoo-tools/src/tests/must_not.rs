@@ -1,4 +1,4 @@
-//! MUST NOT at the hand: blocked tools, blocked targets, names that are not a tool's.
+//! MUST NOT: blocked tools, blocked targets, and names that belong to no tool.
 
 use std::os::unix::fs::symlink;
 
@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Fixture, called};
 
+/// The record of a call with these blocked targets.
 async fn with_blocks(fixture: &Fixture, tool: &str, input: Value, blocked: &[&str]) -> ToolCall {
     let mut context = Fixture::context(tool, input);
     context.blocked_targets = blocked.iter().map(|entry| (*entry).to_owned()).collect();
@@ -95,7 +96,7 @@ async fn blocked_targets_are_refused_in_any_spelling() {
         (("write_file", json!({"path": "n", "text": ""})), format!("{home}/artoo_workspace/n"), true),
     ];
     for ((tool, input), blocked, refused) in table {
-        // A command that would need consent is refused before anybody is asked, so it may not be asked about here.
+        // Blocked targets are refused before consent, so the command need not be allowed.
         let call = with_blocks(&fixture, tool, input.clone(), &[&blocked]).await;
         assert_eq!(call.status == CallStatus::Denied, refused, "{tool} {input} blocked {blocked}: {call:?}");
     }
@@ -103,7 +104,7 @@ async fn blocked_targets_are_refused_in_any_spelling() {
 
 #[doc = "holds: law 1.13"]
 #[tokio::test]
-async fn a_refusal_is_marked_and_says_why() {
+async fn refusal_is_marked_and_has_a_reason() {
     let fixture = Fixture::new();
     let call = with_blocks(&fixture, "read_file", json!({"path": "a"}), &["~/work/a"]).await;
     assert_eq!(call.output, "[LAW1] the target ~/work/a is blocked for this task");
@@ -124,7 +125,7 @@ fn tools_are_ordered_with_strict_schemas() {
     }
 }
 
-/// Every string and list of a schema has a limit.
+/// Checks that every string and list of a schema has a limit.
 fn bounded(path: &str, schema: &Value) {
     let is = |kind: &str| schema["type"] == json!(kind);
     assert!(!is("string") || schema["maxLength"].is_u64(), "{path} is unbounded");
@@ -139,7 +140,8 @@ fn bounded(path: &str, schema: &Value) {
 
 /// A runtime with several threads moves a call between them.
 #[test]
-fn a_call_can_move_between_threads() {
+fn call_future_is_send() {
+    /// Compiles only for types that are `Send`.
     fn is_send<T: Send>(_: T) {}
     let fixture = Fixture::new();
     is_send(fixture.registry.call(&Fixture::context("glob", json!({})), "", None));

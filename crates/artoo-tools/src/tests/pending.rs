@@ -14,7 +14,7 @@ use crate::limit::Limit;
 use crate::record::Record;
 use crate::tool::{Machine, Next, Outcome, Pending, Question, Request, Running, Staged, Tool, UserContext, spec};
 
-/// A tool that finds out by running that it would replace a file.
+/// A tool whose run shows that it would replace a file.
 #[derive(Debug)]
 struct Replacing {
     path: PathBuf,
@@ -22,6 +22,7 @@ struct Replacing {
     runs: Arc<AtomicU64>,
 }
 
+/// The pending replacement of a file.
 #[derive(Debug)]
 struct Replacement(PathBuf);
 
@@ -37,6 +38,7 @@ impl Tool for Replacing {
     }
 }
 
+/// Runs the tool: returns the pending replacement, with a question if it needs approval.
 fn replace(path: PathBuf, needs_approval: bool, runs: &AtomicU64) -> Running {
     runs.fetch_add(1, Ordering::Relaxed);
     let changed = FileEffect { action: Action::Modify, path: path.clone(), is_recursive: false };
@@ -63,6 +65,7 @@ impl Staged for Replacement {
     }
 }
 
+/// A registry with this tool, the file that it replaces, and the number of its runs.
 fn fixture(needs_approval: bool) -> (Fixture, PathBuf, Arc<AtomicU64>) {
     let mut fixture = Fixture::new();
     let path = fixture.file("work/a", "old");
@@ -71,6 +74,7 @@ fn fixture(needs_approval: bool) -> (Fixture, PathBuf, Arc<AtomicU64>) {
     (fixture, path, runs)
 }
 
+/// The order of a call of this tool.
 fn order() -> ToolOrder {
     ToolOrder {
         allowed_tools: vec!["replacing".to_owned(), "files".to_owned()],
@@ -130,7 +134,7 @@ async fn denied_changes_are_discarded_and_stay_denied() {
 }
 
 #[tokio::test]
-async fn changes_that_need_no_approval_are_committed() {
+async fn harmless_changes_are_committed_without_approval() {
     let (fixture, path, _) = fixture(false);
     let call = called(fixture.outcome(&order(), None).await);
     assert_eq!((call.status, fs::read_to_string(&path).unwrap().as_str()), (CallStatus::Ok, "new"), "{call:?}");

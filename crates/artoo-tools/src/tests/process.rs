@@ -1,4 +1,4 @@
-//! Programs that hang, flood, fork or linger: each ends in a clear result and leaves nobody behind.
+//! Programs that hang, flood, fork or linger: each call ends with a clear result and leaves no process behind.
 
 use std::fs;
 use std::path::Path;
@@ -9,16 +9,17 @@ use serde_json::json;
 
 use super::{Fixture, called};
 
-/// A number of seconds that no other run of these tests sleeps for.
+/// A number of seconds to sleep that no other test run uses, to recognise the process.
 fn mark(seconds: u32) -> String {
     format!("{seconds}.{}", std::process::id())
 }
 
-/// Processes whose command line holds `mark`.
+/// The number of processes whose command line contains the mark.
 fn alive(mark: &str) -> usize {
     command_lines(mark).len()
 }
 
+/// The command lines of living processes that contain the mark.
 fn command_lines(mark: &str) -> Vec<String> {
     let entries = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
     let lines = entries.filter_map(|entry| {
@@ -29,12 +30,13 @@ fn command_lines(mark: &str) -> Vec<String> {
     lines.map(|line| String::from_utf8_lossy(&line).into_owned()).filter(|line| line.contains(mark)).collect()
 }
 
+/// Whether this machine has `/proc`.
 fn has_proc() -> bool {
     Path::new("/proc/self/stat").exists()
 }
 
-/// Waits until nobody with that mark is left; a killed process takes a moment to go.
-async fn gone(mark: &str) -> bool {
+/// Waits until no process with this mark is left; `false` if one remains for too long.
+async fn wait_until_gone(mark: &str) -> bool {
     let deadline = Instant::now() + LONG;
     while alive(mark) > 0 {
         if Instant::now() > deadline {
@@ -52,7 +54,7 @@ const LONG: Duration = Duration::from_secs(60);
 #[tokio::test]
 async fn hanging_program_ignoring_sigterm_is_killed() {
     let nap = mark(71);
-    // Whoever is asked gets time to go; whoever ignores it gets little.
+    // A program that handles SIGTERM gets the whole grace time; one that ignores it gets little.
     let grace = [LONG, Duration::from_millis(200)];
     let commands = [format!("echo up; sleep {nap}; true"), format!("trap '' TERM; echo up; sleep {nap}; sleep {nap}")];
     for ((command, signal), kill_grace) in commands.into_iter().zip([15, 9]).zip(grace) {
@@ -66,7 +68,7 @@ async fn hanging_program_ignoring_sigterm_is_killed() {
         assert!(call.output.contains("timed out after") && call.truncated, "{call:?}");
         assert!(started.elapsed() < LONG, "{:?}", started.elapsed());
         if has_proc() {
-            assert!(gone(&nap).await, "a survivor of {command}");
+            assert!(wait_until_gone(&nap).await, "a survivor of {command}");
         }
     }
     let fixture = Fixture::with(|config| config.call_timeout = Duration::from_millis(700));
@@ -74,7 +76,7 @@ async fn hanging_program_ignoring_sigterm_is_killed() {
     assert_eq!((call.status, call.measures), (CallStatus::TimedOut, false), "a proven one too: {call:?}");
 }
 
-/// Runs a command that says `up` and hangs, with as much time as this machine needs for it to say so.
+/// The record of a command that prints `up` and hangs, with a timeout that is long enough on this machine to print it.
 async fn timed_out_once_up(command: &str, kill_grace: Duration) -> ToolCall {
     let mut call_timeout = Duration::from_millis(350);
     loop {
@@ -89,7 +91,7 @@ async fn timed_out_once_up(command: &str, kill_grace: Duration) -> ToolCall {
 
 #[doc = "holds: design T5"]
 #[tokio::test]
-async fn a_signal_is_told() {
+async fn ending_signal_is_recorded() {
     let call = Fixture::new().allowed("kill -SEGV $$").await;
     assert_eq!((call.status, call.exit_code, call.signal), (CallStatus::Failed, None, Some(11)), "{call:?}");
     assert!(call.output.contains("[ended by signal 11]"), "{call:?}");
@@ -122,12 +124,12 @@ async fn daemon_with_open_pipe_does_not_block() {
     assert!(started.elapsed() < LONG, "{:?}", started.elapsed());
     assert_eq!(call.status, CallStatus::Ok, "{call:?}");
     assert_eq!(call.output, "out\n[processes it left running were ended]");
-    assert!(!has_proc() || gone(&nap).await);
+    assert!(!has_proc() || wait_until_gone(&nap).await);
 }
 
 #[doc = "holds: design T10, T11"]
 #[tokio::test]
-async fn there_is_nobody_to_read_from() {
+async fn standard_input_is_empty() {
     let fixture = Fixture::new();
     assert_eq!(fixture.allowed("cat; echo done").await.output, "done\n");
     assert_eq!(fixture.call("shell", json!({"command": "cat"})).await.output, "");
@@ -143,7 +145,7 @@ async fn both_streams_are_passed_on() {
 #[cfg(target_os = "linux")]
 #[doc = "holds: design T18"]
 #[tokio::test]
-async fn no_file_of_ours_is_inherited() {
+async fn open_files_are_not_inherited() {
     let fixture = Fixture::new();
     let ours = fixture.file("ours-and-open", "");
     let _open = fs::File::open(&ours).unwrap();
@@ -153,9 +155,9 @@ async fn no_file_of_ours_is_inherited() {
 
 #[doc = "holds: law 1.20; design T19"]
 #[tokio::test]
-async fn the_environment_is_an_allow_list() {
+async fn environment_is_an_allowlist() {
     let fixture = Fixture::new();
-    // Cargo sets plenty of variables for this very process; none may arrive.
+    // Cargo sets many variables for this process; none of them may be passed on.
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
     let call = fixture.allowed("env").await;
     let known = [
@@ -187,15 +189,15 @@ async fn detached_descendants_end_with_the_call() {
         let call = fixture.allowed(&escape.replace("NAP", &nap)).await;
         assert_eq!(call.status, CallStatus::Ok, "{call:?}");
         assert!(call.output.contains("[processes it left running were ended]"), "{call:?}");
-        assert!(gone(&nap).await, "a survivor of {escape}");
+        assert!(wait_until_gone(&nap).await, "a survivor of {escape}");
     }
 }
 
-/// T3, T4: dropped calls, each with a tree of its own, half of which has left its session.
+/// T3, T4: dropped calls, each with its own process tree, half of which has left its session.
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.27; design T3, T4"]
 #[tokio::test]
-async fn nobody_is_alive_after_200_killed_commands() {
+async fn processes_end_after_200_cancelled_commands() {
     let fixture = Fixture::new();
     let nap = mark(90);
     let own_zombies = || {
@@ -220,14 +222,14 @@ async fn nobody_is_alive_after_200_killed_commands() {
             tokio::spawn(async move { registry.call(&context, "", None).await })
         });
         let calls: Vec<_> = calls.collect();
-        // Some are killed before they have started anything, some after.
+        // Some calls are dropped before they have started anything, some after.
         tokio::time::sleep(Duration::from_millis(60)).await;
         for call in calls {
             call.abort();
             let _ = call.await;
         }
     }
-    assert!(gone(&nap).await, "{} alive", alive(&nap));
+    assert!(wait_until_gone(&nap).await, "{} alive", alive(&nap));
     let deadline = Instant::now() + LONG;
     while own_zombies() > 0 {
         assert!(Instant::now() < deadline, "{} zombies of ours", own_zombies());
@@ -257,7 +259,7 @@ async fn memory_and_processor_time_are_limited() {
         config.limits.memory_bytes = 64 * 1024 * 1024;
         config.limits.cpu_s = 1;
     });
-    // bash itself keeps the text in memory.
+    // bash itself holds the text in memory.
     let call = fixture.allowed("x=$(head -c 200000000 /dev/zero | tr '\\0' x); echo ${#x}").await;
     assert_eq!(call.status, CallStatus::Failed, "{call:?}");
     assert!(
@@ -268,7 +270,7 @@ async fn memory_and_processor_time_are_limited() {
     assert_eq!((call.status, call.signal), (CallStatus::Failed, Some(9)), "the hard limit: {call:?}");
 }
 
-/// A tree of several hundred, each in a session of its own.
+/// A tree of several hundred processes, each in a session of its own.
 #[cfg(target_os = "linux")]
 #[doc = "holds: design T13"]
 #[tokio::test]
@@ -283,19 +285,19 @@ async fn tree_of_sessions_ends_with_call() {
         format!("b() {{ [ $1 -gt 7 ] || {{ b $(($1 + 1)) & b $(($1 + 1)) & }}; exec setsid sleep {nap}; }}; b 0; wait");
     let call = fixture.allowed(&command).await;
     assert!(call.status != CallStatus::Ok || call.output.contains("left running were ended"), "{call:?}");
-    assert!(gone(&nap).await, "{} alive", alive(&nap));
+    assert!(wait_until_gone(&nap).await, "{} alive", alive(&nap));
 }
 
 #[cfg(target_os = "linux")]
 #[doc = "holds: design T11"]
 #[tokio::test]
-async fn programs_have_no_terminal_for_passwords() {
+async fn programs_cannot_ask_for_passwords() {
     let fixture = Fixture::new();
     let call = fixture.allowed("echo password? > /dev/tty; stty -a < /dev/tty; ps -o tty= -p $$; ps -o sid= -p $$ | grep -qw $$ && echo own").await;
     assert!(call.output.contains("/dev/tty") && call.output.contains("own"), "{call:?}");
 }
 
-/// What a command would change is shown, however it is spelled; what lies outside the home needs no other words.
+/// The changes of a command are shown however it is spelled; changes outside the home need no other wording.
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.19"]
 #[tokio::test]
@@ -307,7 +309,7 @@ async fn unnamed_changes_are_shown_and_need_approval() {
             Fixture::context("shell", json!({"command": format!("bash -c 'echo built > $(printf {folder}).txt'")}));
         let ToolOutcome::NeedsConsent { hash, effects, .. } = fixture.outcome(&context, None).await else { panic!() };
         let path = fixture.home.join("work").join(format!("{folder}.txt"));
-        let shown = crate::texts::near(&path, &fixture.home);
+        let shown = crate::texts::path_from_home(&path, &fixture.home);
         assert_eq!(effects[0], format!("makes 1 file (6 bytes): {shown}"));
         assert!(!path.exists());
         let call = called(fixture.outcome(&context, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await);
@@ -316,7 +318,7 @@ async fn unnamed_changes_are_shown_and_need_approval() {
     }
 }
 
-/// git refreshes its index where it may; that is no change anybody asked for.
+/// git refreshes its index if it can, which is no change that the user asked for.
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.19"]
 #[tokio::test]
@@ -344,7 +346,7 @@ async fn network_needs_the_question_to_name_it() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let port = listener.local_addr().unwrap().port();
-    // Spelled so that nothing in the words says it.
+    // The words don't show the changed path.
     let hidden = format!("exec 5<>/dev/t\"\"cp/127.0.0.1/{port}");
     let context = Fixture::context("shell", json!({"command": hidden}));
     let ToolOutcome::NeedsConsent { effects, reason, .. } = fixture.outcome(&context, None).await else { panic!() };
@@ -355,10 +357,10 @@ async fn network_needs_the_question_to_name_it() {
     assert!(call.status == CallStatus::Ok && listener.accept().is_ok(), "{call:?}");
 }
 
-/// The promise a cancel rests on: dropping the future ends the whole group at once.
+/// Cancelling relies on this: dropping the future ends the whole process group at once.
 #[doc = "holds: law 1.27"]
 #[tokio::test]
-async fn dropping_a_call_leaves_no_process() {
+async fn dropped_calls_end_their_processes() {
     let fixture = Fixture::new();
     let nap = mark(73);
     let command = format!("sleep {nap} & (sleep {nap}; true) & sleep {nap}; true");
@@ -375,11 +377,11 @@ async fn dropping_a_call_leaves_no_process() {
             } => {}
         }
     }
-    assert!(!has_proc() || gone(&nap).await, "{} survivors", alive(&nap));
+    assert!(!has_proc() || wait_until_gone(&nap).await, "{} survivors", alive(&nap));
 }
 
 #[tokio::test]
-async fn calls_run_beside_each_other() {
+async fn parallel_calls_run_at_the_same_time() {
     let fixture = Fixture::with(|config| config.call_timeout = LONG);
     let nap = mark(74);
     let one = Fixture::context("shell", json!({"command": format!("sleep {nap}")}));
@@ -393,5 +395,5 @@ async fn calls_run_beside_each_other() {
             }
         } => {}
     }
-    assert!(!has_proc() || gone(&nap).await);
+    assert!(!has_proc() || wait_until_gone(&nap).await);
 }

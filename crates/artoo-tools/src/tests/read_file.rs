@@ -1,4 +1,4 @@
-//! `read_file`: whole, by line, counted, matched; and what is never opened.
+//! `read_file`: whole, by line, counted and matched; and the files that it never opens.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -76,7 +76,7 @@ async fn contradictory_inputs_are_refused() {
 
 #[doc = "holds: law 2.6"]
 #[tokio::test]
-async fn a_missing_file_names_its_neighbours() {
+async fn missing_file_suggests_similar_names() {
     let fixture = Fixture::new();
     fixture.file("work/notes.md", "");
     fixture.file("work/other.md", "");
@@ -89,7 +89,7 @@ async fn a_missing_file_names_its_neighbours() {
     assert!(call.alternatives.is_empty(), "{call:?}");
 }
 
-/// Each of these must end at once; opening some of them would wait for ever or act on a device.
+/// Each of these files must be refused at once; opening some of them would block forever or act on a device.
 #[doc = "holds: law 3.13; design H6"]
 #[tokio::test]
 async fn special_files_are_refused_huge_files_capped() {
@@ -153,7 +153,7 @@ async fn keys_and_process_memory_are_denied() {
 
 #[doc = "holds: design T8"]
 #[tokio::test]
-async fn bytes_that_are_no_text_are_marked() {
+async fn non_utf8_bytes_are_marked() {
     let fixture = Fixture::new();
     fixture.file("work/bin", b"ok\xff\xfe\0end");
     let output = fixture.output("read_file", json!({"path": "bin"})).await;

@@ -1,5 +1,5 @@
-//! Nothing is rewritten (decision D20): what is shown, what is judged and what runs are the same bytes, and a `find` through
-//! artoo finds what `find` finds.
+//! Nothing is rewritten (decision D20): the command that is shown, assessed and run is the same bytes, and a `find`
+//! through artoo prints what `find` prints.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -36,10 +36,11 @@ fn find() -> impl Strategy<Value = String> {
     (root, depth, test).prop_map(|(root, depth, test)| format!("find {root}{depth}{test}"))
 }
 
+/// Creates the files, folders and links of a tree.
 fn grow(fixture: &Fixture, tree: &[(Vec<&str>, u8)]) {
     for (names, kind) in tree {
         let path = names.iter().fold(fixture.home.join("work"), |path, name| path.join(name));
-        // Where a file stands already no folder can: then there is one entry less.
+        // If a file has the path of a needed folder, the entry is left out.
         if path.parent().is_some_and(|parent| fs::create_dir_all(parent).is_ok()) {
             drop(match kind {
                 0 => fs::write(&path, "x"),

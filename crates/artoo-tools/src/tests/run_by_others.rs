@@ -1,4 +1,4 @@
-//! Names that other programs run are asked about whichever tool makes them; ordinary names are not.
+//! Names that other programs run need approval whichever tool creates them; ordinary names don't.
 
 use std::fs;
 
@@ -21,15 +21,16 @@ const RUN: [(&str, &str); 16] = [
     (".vscode/tasks.json", "an editor runs or obeys it"),
     ("a/.VSCode/sub/tasks.json", "an editor runs or obeys it"),
     (".github/workflows/a.yml", "a build server runs it"),
-    ("bin/ls", "it is run by its name alone"),
-    ("sub/Bin/ls", "it is run by its name alone"),
+    ("bin/ls", "it is run by its name without a path"),
+    ("sub/Bin/ls", "it is run by its name without a path"),
     ("-x/notes.txt", "takes it for an option"),
 ];
 
 const ORDINARY: [&str; 8] =
     ["notes.txt", "a/notes.txt", "src/main.rs", "bin/tool.c", "ls", "bin/ls/notes.txt", ".gitignore", "git/hooks/a"];
 
-/// The reason and details of the question that a call asks; `None` if it asks nothing. Nothing is made before an answer.
+/// The reason and the details of the question about a call; `None` if there is no question. Nothing is created before
+/// an answer.
 async fn asked(fixture: &Fixture, tool: &str, input: &Value) -> Option<(String, Vec<String>)> {
     let mut context = Fixture::context(tool, input.clone());
     context.allowed_tools.push("files".to_owned());
@@ -48,8 +49,8 @@ async fn asked(fixture: &Fixture, tool: &str, input: &Value) -> Option<(String, 
     }
 }
 
-/// Calls that make a file of this name below a folder of the workspace, a folder for each.
-fn ways(fixture: &Fixture, name: &str) -> Vec<(&'static str, Value)> {
+/// One call of each tool that creates a file of this name below the workspace, each in a folder of its own.
+fn calls_that_create(fixture: &Fixture, name: &str) -> Vec<(&'static str, Value)> {
     let at = |way: &str| fixture.workspace().join(way).join(name);
     let from = fixture.file("from/notes.txt", "x");
     let tree = fixture.home.join("trees").join(name.replace('/', "_").to_lowercase());
@@ -71,6 +72,7 @@ fn ways(fixture: &Fixture, name: &str) -> Vec<(&'static str, Value)> {
     ]
 }
 
+/// A tar archive with an entry of this name.
 fn packed(name: &str) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     let mut header = tar::Header::new_gnu();
@@ -82,10 +84,10 @@ fn packed(name: &str) -> Vec<u8> {
 
 #[doc = "holds: law 1.1"]
 #[tokio::test]
-async fn every_tool_asks_for_names_that_programs_run() {
+async fn names_run_by_programs_need_approval_everywhere() {
     let fixture = Fixture::new();
     for (name, why) in RUN {
-        for (tool, input) in ways(&fixture, name) {
+        for (tool, input) in calls_that_create(&fixture, name) {
             let found = asked(&fixture, tool, &input).await;
             let (reason, _) = found.unwrap_or_else(|| panic!("{input} asks nothing"));
             let is_named = name.split('/').any(|part| part.len() > 1 && reason.contains(part));
@@ -109,10 +111,10 @@ async fn every_tool_asks_for_names_that_programs_run() {
 }
 
 #[tokio::test]
-async fn ordinary_names_in_the_workspace_are_not_asked_about() {
+async fn ordinary_workspace_names_do_not_need_approval() {
     for name in ORDINARY {
         let fixture = Fixture::new();
-        for (tool, input) in ways(&fixture, name).into_iter().filter(|(_, input)| input["act"] != "move") {
+        for (tool, input) in calls_that_create(&fixture, name).into_iter().filter(|(_, input)| input["act"] != "move") {
             assert_eq!(asked(&fixture, tool, &input).await, None, "{input}");
         }
     }

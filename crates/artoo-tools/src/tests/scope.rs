@@ -1,4 +1,4 @@
-//! How far a yes reaches: once, this task, these folders until a date; and a no, for the rest of the task.
+//! What an approval covers: one call, a task, or folders until a date; and a denial: the rest of the task.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::{Fixture, called, next_task};
 use crate::RuleBook;
 
+/// A fixture with a data folder.
 fn with_data() -> Fixture {
     Fixture::with(|config| {
         let data = std::path::Path::new(&config.environment.home).join(".artoo");
@@ -18,25 +19,29 @@ fn with_data() -> Fixture {
     })
 }
 
+/// The rules of the fixture.
 fn book(fixture: &Fixture) -> RuleBook {
     RuleBook::new(fixture.home.join(".artoo"))
 }
 
+/// The order of a call in this task.
 fn of(task: &TaskId, tool: &str, input: Value) -> ToolOrder {
     let mut context = ToolOrder { task_id: task.clone(), ..Fixture::context(tool, input) };
     context.allowed_tools.push("files".to_owned());
     context
 }
 
+/// The order of deleting these paths.
 fn delete(task: &TaskId, paths: &[&str]) -> ToolOrder {
     of(task, "files", json!({"act": "delete", "paths": paths}))
 }
 
+/// The order of a shell command in this task.
 fn shell(task: &TaskId, command: &str) -> ToolOrder {
     of(task, "shell", json!({"command": command}))
 }
 
-/// Asks; the call must need a yes.
+/// The wider approvals that the question about a call offers.
 async fn offered(fixture: &Fixture, context: &ToolOrder) -> ConsentOffers {
     match fixture.outcome(context, None).await {
         ToolOutcome::NeedsConsent { offers, .. } => offers,
@@ -44,17 +49,19 @@ async fn offered(fixture: &Fixture, context: &ToolOrder) -> ConsentOffers {
     }
 }
 
+/// The record of a call with an approval of this scope.
 async fn allowed(fixture: &Fixture, context: &ToolOrder, scope: ConsentScope) -> ToolCall {
     let ToolOutcome::NeedsConsent { hash, .. } = fixture.outcome(context, None).await else { panic!("not asked") };
     called(fixture.outcome(context, Some(fixture.registry.grant(&hash, scope))).await)
 }
 
-/// Asks and says no.
+/// Denies the question about a call.
 async fn refused(fixture: &Fixture, context: &ToolOrder) {
     let ToolOutcome::NeedsConsent { hash, .. } = fixture.outcome(context, None).await else { panic!("not asked") };
     fixture.registry.refuse(&context.task_id, &hash);
 }
 
+/// Whether a call needs approval.
 async fn asks(fixture: &Fixture, context: &ToolOrder) -> bool {
     matches!(fixture.outcome(context, None).await, ToolOutcome::NeedsConsent { .. })
 }
@@ -73,7 +80,7 @@ async fn task_approval_covers_its_effects_only() {
     assert_eq!(offers.task, [expected]);
     let call = allowed(&fixture, &first, ConsentScope::Task).await;
     assert_eq!((call.status, call.leave), (CallStatus::Ok, Some(Approval::Task)));
-    // The same effects, less of them, spelled otherwise: nobody is asked.
+    // A subset of the approved effects in another spelling needs no further approval.
     fixture.file("work/old/a", "new");
     fixture.file("work/old/sub/c", "new");
     symlink(fixture.home.join("work/old"), fixture.home.join("work/link")).unwrap();
@@ -81,7 +88,7 @@ async fn task_approval_covers_its_effects_only() {
     assert_eq!((call.status, call.leave), (CallStatus::Ok, Some(Approval::Task)));
     let call = called(fixture.outcome(&delete(&task, &["link/a"]), None).await);
     assert_eq!((call.status, call.leave), (CallStatus::Ok, Some(Approval::Task)));
-    // Anything beyond them asks: another place, the folder around, another verb, another tool, another task.
+    // Each other effect needs approval: another path, the parent folder, another action, another tool, another task.
     fixture.file("work/old/a", "again");
     for beyond in [
         delete(&task, &["keep"]),
@@ -94,12 +101,12 @@ async fn task_approval_covers_its_effects_only() {
     ] {
         assert!(asks(&fixture, &beyond).await, "{:?}", beyond.request);
     }
-    // A yes to a file is none to a folder that stands in its place later.
+    // The approval of a file does not cover a folder of the same path.
     fixture.file("work/single", "1");
     allowed(&fixture, &delete(&task, &["single"]), ConsentScope::Task).await;
     fixture.file("work/single/deep", "1");
     assert!(asks(&fixture, &delete(&task, &["single"])).await);
-    // And once the task is over, so does the same.
+    // After the end of the task the approval is gone.
     fixture.registry.forget(&task);
     assert!(asks(&fixture, &delete(&task, &["old/a"])).await);
 }
@@ -162,7 +169,7 @@ async fn rules_apply_until_revoked() {
 
 #[doc = "holds: law 1"]
 #[tokio::test]
-async fn an_approval_covers_no_names_that_programs_run() {
+async fn approvals_never_cover_names_run_by_programs() {
     let house = with_data();
     let task = next_task();
     for name in ["a", "b", "Makefile", "linked", "tool"] {
@@ -224,7 +231,7 @@ async fn untrusted_or_invalid_rule_files_are_refused() {
         String::new(),
     ] {
         fs::write(&path, bad).unwrap();
-        check("is refused whole");
+        check("is refused; correct it");
         assert!(asks(&fixture, &context).await);
     }
     fs::remove_file(&path).unwrap();
@@ -290,7 +297,7 @@ async fn denied_effects_stay_denied_in_the_task() {
         let call = called(fixture.outcome(&of(&task, "files", input), None).await);
         assert_eq!(call.status, CallStatus::Denied, "{call:?}");
     }
-    // What is another effect is asked about, reading is free, and another task is another matter.
+    // Other effects need approval, reading is free, and another task is not affected by the denial.
     for command in ["rm other.txt", "rm -r dir", "echo x > new.txt; true"] {
         assert!(asks(&fixture, &shell(&task, command)).await, "{command}");
     }

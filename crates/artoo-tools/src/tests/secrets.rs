@@ -1,5 +1,5 @@
-//! Secrets outside the protected places: held by name and by content in every tool, asked about by name, and left out of
-//! searches that say so; what only looks like one is read.
+//! Secrets outside the protected places: recognised by name and by content in every tool, asked about by name, and left
+//! out of searches with a note; files that only look similar are read.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +11,7 @@ use super::{Fixture, called};
 
 const PEM: &str = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----\n";
 
-/// One of each family: where it lies in a project, and what it says.
+/// One secret of each family: its path in a project, and its content.
 const SECRETS: [(&str, &str); 30] = [
     (".env", "DB=needle"),
     ("sub/.env.local", "DB=needle"),
@@ -45,7 +45,7 @@ const SECRETS: [(&str, &str); 30] = [
     ("notes.txt", "token: ghp_0123456789abcdefghij0123456789 needle"),
 ];
 
-/// What has a name or content like that and is no secret.
+/// Files with a similar name or content that are no secrets.
 const OPEN: [(&str, &str); 14] = [
     ("id_list.csv", "needle"),
     ("slides.key", "needle"),
@@ -63,13 +63,14 @@ const OPEN: [(&str, &str); 14] = [
     ("style.css", ".sk-folding-cube-container { } /* needle */"),
 ];
 
+/// A fixture with these files in the working folder.
 fn project(files: &[(&str, &str)]) -> Fixture {
     let fixture = Fixture::new();
     files.iter().for_each(|(path, text)| drop(fixture.file(&format!("work/{path}"), text)));
     fixture
 }
 
-/// The question that a call leads to: reason and effects.
+/// The reason and the effects of the question about a call.
 async fn asked(fixture: &Fixture, tool: &str, input: Value) -> (String, Vec<String>) {
     match fixture.outcome(&Fixture::context(tool, input.clone()), None).await {
         ToolOutcome::NeedsConsent { reason, effects, .. } => (reason, effects),
@@ -102,7 +103,7 @@ async fn secrets_need_approval_or_a_trusted_model() {
     let ToolOutcome::NeedsConsent { hash, .. } = fixture.outcome(&context, None).await else { panic!("unasked") };
     let grant = fixture.registry.grant(&hash, ConsentScope::Once);
     assert_eq!(called(fixture.outcome(&context, Some(grant)).await).output, "DB=needle");
-    // How many lines there are tells nothing of them.
+    // The number of lines discloses no content.
     assert_eq!(fixture.output("read_file", json!({"path": ".env", "count": "lines"})).await, "1");
 
     let fixture = Fixture::with(|config| config.trusts_model = true);
@@ -127,7 +128,7 @@ async fn content_search_skips_secrets_and_reports_it() {
     let count =
         fixture.call("glob", json!({"recursive": true, "hidden": true, "contains": "needle", "report": "count"})).await;
     assert!(count.status == CallStatus::Failed && count.output.contains("at least 2 without"), "{count:?}");
-    // Names are no content.
+    // Listing names discloses no content.
     assert!(fixture.output("glob", json!({"recursive": true, "hidden": true})).await.contains("/.env"));
     let fixture = project(&OPEN);
     let search = json!({"recursive": true, "hidden": true, "contains": "needle", "report": "count"});
@@ -165,7 +166,8 @@ async fn command_naming_a_secret_needs_approval() {
     }
 }
 
-fn told(call: &ToolCall) -> bool {
+/// Whether the output has the note about the files left out.
+fn has_secret_note(call: &ToolCall) -> bool {
     call.output.contains("left out") && call.output.contains("that may hold secrets") && call.output.contains("/.env")
 }
 
@@ -187,16 +189,16 @@ async fn secrets_in_a_read_folder_are_denied() {
     {
         let call = fixture.call("shell", json!({"command": command})).await;
         assert!(!call.output.contains("S3CR3T"), "{command}: {}", call.output);
-        assert!(call.output.contains("needle") && told(&call), "{command}: {}", call.output);
+        assert!(call.output.contains("needle") && has_secret_note(&call), "{command}: {}", call.output);
         assert!(matches!(call.status, CallStatus::Cut | CallStatus::Failed), "{command}: {call:?}");
     }
     assert_eq!(fixture.call("shell", json!({"command": "grep -r needle ."})).await.status, CallStatus::Cut);
-    // What is copied has another name afterwards.
+    // A copy has another name, by which it would not be recognised.
     let call = fixture.call("shell", json!({"command": "grep -r needle . > ../artoo_workspace/out"})).await;
-    assert!(told(&call), "{call:?}");
+    assert!(has_secret_note(&call), "{call:?}");
     let copied = std::fs::read_to_string(fixture.workspace().join("out")).unwrap();
     assert!(copied.contains("needle") && !copied.contains("S3CR3T"), "{copied}");
-    // A folder without secrets is read as ever, and so is a list of names.
+    // Folders without secrets, and lists of names, are read without a question.
     let fixture = project(&OPEN);
     let call = fixture.call("shell", json!({"command": "grep -rl needle . | wc -l"})).await;
     assert_eq!((call.status, call.output.trim()), (CallStatus::Ok, OPEN.len().to_string().as_str()), "{call:?}");
@@ -204,7 +206,7 @@ async fn secrets_in_a_read_folder_are_denied() {
 
 #[doc = "holds: law 1.21"]
 #[tokio::test]
-async fn scripts_read_no_unapproved_secrets() {
+async fn scripts_cannot_read_unapproved_secrets() {
     let fixture = project(&[(".env", "needle"), (".env.example", "sample"), ("run.sh", "cat .en* ~/work/.e*; true")]);
     for command in ["bash run.sh", "bash run.sh > ../artoo_workspace/out; cat ../artoo_workspace/out"] {
         let call = fixture.call("shell", json!({"command": command})).await;
@@ -212,6 +214,7 @@ async fn scripts_read_no_unapproved_secrets() {
     }
 }
 
+/// Runs git in a folder.
 fn git(folder: &Path, arguments: &[&str]) {
     let mut git = Command::new("git");
     git.args(["-c", "user.email=a@b", "-c", "user.name=n"]).args(arguments).current_dir(folder);
@@ -220,7 +223,7 @@ fn git(folder: &Path, arguments: &[&str]) {
 
 #[doc = "holds: law 1.21"]
 #[tokio::test]
-async fn git_output_has_no_passwords_or_secrets() {
+async fn git_output_omits_passwords_and_secrets() {
     let fixture = project(&[(".env", "DB=needle"), ("a.txt", "one\n")]);
     let work = fixture.home.join("work");
     git(&work, &["init", "-q"]);
@@ -282,7 +285,7 @@ async fn copying_a_secret_needs_approval() {
     }
 }
 
-/// Whether a command runs unasked.
+/// Whether a command runs without approval.
 async fn runs(fixture: &Fixture, command: &str) -> bool {
     let outcome = fixture.outcome(&Fixture::context("shell", json!({"command": command})), None).await;
     matches!(outcome, ToolOutcome::Called { .. })
@@ -329,7 +332,7 @@ async fn named_secrets_outside_the_home_need_approval() {
 
 #[doc = "holds: law 1.21"]
 #[tokio::test]
-async fn backups_and_other_names_of_secrets_need_approval() {
+async fn other_names_of_secrets_need_approval() {
     let fixture = project(&[
         (".env~", "needle"),
         ("id_rsa.bak", "needle"),
@@ -357,7 +360,7 @@ async fn backups_and_other_names_of_secrets_need_approval() {
 
 #[doc = "holds: law 1.21"]
 #[tokio::test]
-async fn passwords_in_urls_are_redacted_in_every_output() {
+async fn passwords_in_urls_are_redacted_in_outputs() {
     let line = "url = https://me:s3cret@host.example/r\n";
     let fixture = project(&[("remotes.txt", line), ("b.txt", "https://host.example/?a=b token=open\n")]);
     let work = fixture.home.join("work");
@@ -382,7 +385,7 @@ async fn passwords_in_urls_are_redacted_in_every_output() {
 
 #[doc = "holds: law 1.21"]
 #[tokio::test]
-async fn git_content_commands_ask_if_secrets_are_committed() {
+async fn git_content_commands_with_committed_secrets_ask() {
     let fixture = project(&[(".env", "K=needle"), ("a.txt", "one\n"), ("tests/ca.pem", "x")]);
     let work = fixture.home.join("work");
     git(&work, &["init", "-q"]);
@@ -406,7 +409,7 @@ async fn git_content_commands_ask_if_secrets_are_committed() {
     }
 }
 
-/// Set in the mount namespace in which the test runs once more.
+/// Variable that is set in the mount namespace in which the test runs again.
 #[cfg(target_os = "linux")]
 const IN_NAMESPACE: &str = "ARTOO_TEST_IN_NAMESPACE";
 

@@ -1,4 +1,4 @@
-//! `shell`: proven commands run at once, their exit codes mean what they mean, failures name their cause.
+//! `shell`: exit codes keep their meaning, and failures name their cause.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{Fixture, called};
 
 #[tokio::test]
-async fn pipelines_run_and_say_whether_they_measure() {
+async fn pipelines_report_whether_they_measure() {
     let fixture = Fixture::new();
     fixture.file("work/a b.txt", "one\ntwo\n");
     for (command, output, measures) in [
@@ -39,7 +39,7 @@ async fn pipelines_run_and_say_whether_they_measure() {
 }
 
 #[tokio::test]
-async fn exit_codes_mean_what_the_program_means() {
+async fn exit_codes_are_judged_by_program() {
     let fixture = Fixture::new();
     fixture.file("work/a", "x\n");
     fixture.file("work/b", "y\n");
@@ -153,7 +153,7 @@ async fn a_pipeline_runs_as_its_text_does() {
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
 }
 
-/// What runs after approval are the words, whatever they hold.
+/// After approval, the words of the pipeline run unchanged, whatever they contain.
 #[tokio::test]
 async fn approved_pipeline_changes_only_named_files() {
     let fixture = Fixture::new();

@@ -1,4 +1,4 @@
-//! Commands as transactions: what they print, what they change, and what is asked, in views and without.
+//! Commands as transactions: their output, their changes and their questions, in views and without.
 
 use std::fs;
 
@@ -8,6 +8,7 @@ use serde_json::json;
 use super::{Fixture, called, snapshot, task};
 use crate::undo::UndoConfig;
 
+/// A fixture with an undo journal and some files; `views`: whether commands run in views.
 pub(super) fn fixture(views: bool) -> Fixture {
     let fixture = Fixture::with(|config| {
         config.views = views;
@@ -20,16 +21,19 @@ pub(super) fn fixture(views: bool) -> Fixture {
     fixture
 }
 
+/// The order of a shell command in the task of the fixture.
 pub(super) fn order(command: &str) -> ToolOrder {
     ToolOrder { task_id: task(), ..Fixture::context("shell", json!({"command": command})) }
 }
 
+/// A question: its digest, effects and reason.
 struct Asked {
     hash: artoo_proto::ConsentHash,
     effects: String,
     reason: String,
 }
 
+/// The question about a command.
 async fn asked(fixture: &Fixture, command: &str) -> Asked {
     match fixture.outcome(&order(command), None).await {
         ToolOutcome::NeedsConsent { hash, effects, reason, .. } => Asked { hash, effects: effects.join("\n"), reason },
@@ -38,7 +42,7 @@ async fn asked(fixture: &Fixture, command: &str) -> Asked {
 }
 
 #[tokio::test]
-async fn a_command_that_changes_nothing_runs_unasked() {
+async fn command_without_changes_runs_unasked() {
     for views in [true, false] {
         let fixture = fixture(views);
         let before = snapshot(&fixture.home.join("work"));
@@ -111,7 +115,7 @@ async fn files_changed_since_the_question_stay() {
     assert_eq!(fs::read_to_string(fixture.home.join("work/a.txt")).unwrap(), "mine\n");
 }
 
-/// A command that names the workspace finds it; it stays only if something was written there.
+/// The workspace exists while a command runs that names it, and remains only if something was written to it.
 #[tokio::test]
 async fn unused_workspace_is_not_left_behind() {
     for views in [true, false] {
@@ -152,17 +156,18 @@ async fn set_id_bits_are_asked_about() {
     }
 }
 
+/// The mode bits of a path.
 fn mode(path: &std::path::Path) -> u32 {
     std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path).unwrap().permissions())
 }
 
-/// The outcome of a command after its question was approved.
+/// The outcome of a command with the approval of its question.
 async fn approved(fixture: &Fixture, command: &str, question: &Asked) -> ToolOutcome {
     let grant = fixture.registry.grant(&question.hash, ConsentScope::Once);
     fixture.outcome(&order(command), Some(grant)).await
 }
 
-/// The question that follows the approval of another one.
+/// The question that follows the approval of the first question.
 async fn asked_further(fixture: &Fixture, command: &str) -> Asked {
     let first = asked(fixture, command).await;
     match approved(fixture, command, &first).await {
@@ -177,7 +182,7 @@ async fn later_denials_are_undone_and_asked_about() {
         ("rm a.txt && echo x > d/n", "work/d/n", "work/d"),
         ("rm a.txt; test -e a.txt || mkdir ~/made", "made", "made"),
         ("rm a.txt && cp d/b.txt c.txt", "work/c.txt", "work"),
-        // The name alone would be run before the command ends.
+        // The file could be run by its name before the command ends.
         ("rm ~/notes.txt && cp d/b.txt ~/.bash_profile", ".bash_profile", ".bash_profile"),
     ] {
         let fixture = fixture(false);
@@ -196,7 +201,7 @@ async fn later_denials_are_undone_and_asked_about() {
     }
 }
 
-/// The home folder without artoo's own data.
+/// Every file of the home folder except artoo's own data.
 fn files(fixture: &Fixture) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     let mut all = snapshot(&fixture.home);
     all.retain(|(path, _)| !path.starts_with(fixture.home.join(".artoo")));
@@ -208,6 +213,7 @@ async fn replaced_folders_invalidate_an_approval() {
     let fixture = fixture(false);
     let (workspace, moved, victim) = (fixture.workspace(), fixture.home.join("moved"), fixture.home.join("victim"));
     let command = "rm ~/artoo_workspace/old; echo a > ~/artoo_workspace/new";
+    /// Replaces the victim folder or links to it.
     type Replace = fn(&std::path::Path, &std::path::Path);
     let linked: Replace = |victim, workspace| std::os::unix::fs::symlink(victim, workspace).unwrap();
     let renamed: Replace = |victim, workspace| fs::rename(victim, workspace).unwrap();
@@ -244,7 +250,7 @@ async fn scripts_found_while_running_are_approved() {
 /// A question names an address, and its approval covers no other one.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn approved_address_is_the_only_one_reached() {
+async fn only_the_approved_address_is_reached() {
     use std::net::TcpListener;
     for views in [true, false] {
         let fixture = fixture(views);

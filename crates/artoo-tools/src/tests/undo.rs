@@ -1,4 +1,4 @@
-//! Undo: what artoo changed comes back, byte for byte, and nobody else's change is touched.
+//! Undo: the changes of artoo are reverted byte for byte, and changes of other programs stay.
 
 mod crash;
 mod limits;
@@ -17,10 +17,10 @@ use serde_json::json;
 use super::Fixture;
 use crate::undo::{ItemOutcome, Report, UndoConfig, UndoStore};
 
-/// Paths with mode, and content, target or kind.
+/// Mode, and content, target or kind, by path.
 type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
 
-/// Everything below a folder: mode, and content, target or kind.
+/// Every path below a folder: its mode, and its content, target or kind.
 fn tree(folder: &Path) -> Tree {
     let mut all = BTreeMap::new();
     let mut open = vec![folder.to_path_buf()];
@@ -50,15 +50,17 @@ impl Fixture {
         Self::keeping_with(|_| {})
     }
 
+    /// A fixture with an undo journal of this configuration.
     pub(super) fn keeping_with(change: impl FnOnce(&mut UndoConfig)) -> Self {
         Self::keeping_in(true, change)
     }
 
-    /// Without views: files are copied before a command changes them.
+    /// A fixture with an undo journal and without views: files are copied before a command changes them.
     pub(super) fn keeping_directly(change: impl FnOnce(&mut UndoConfig)) -> Self {
         Self::keeping_in(false, change)
     }
 
+    /// A fixture with an undo journal of this configuration, with or without views.
     fn keeping_in(views: bool, change: impl FnOnce(&mut UndoConfig)) -> Self {
         Self::with(|config| {
             config.views = views;
@@ -68,11 +70,12 @@ impl Fixture {
         })
     }
 
+    /// The undo store of the fixture.
     pub(super) fn store(&self) -> UndoStore {
         UndoStore::open(self.config.undo.clone().unwrap(), &self.config.environment)
     }
 
-    /// Undoes the last task whole.
+    /// Undoes all changes of the last task.
     #[track_caller]
     pub(super) fn undo(&self) -> Report {
         let last = self.store().last().unwrap().expect("something was changed");
@@ -81,21 +84,24 @@ impl Fixture {
         report
     }
 
+    /// Performs a `files` act that must succeed.
     async fn act(&self, input: serde_json::Value) {
         let call = self.files(input.clone()).await;
         assert_eq!(call.status, CallStatus::Ok, "{input}: {}", call.output);
     }
 }
 
+/// Whether the path was restored, by this undo or before.
 fn is_fine(outcome: &ItemOutcome) -> bool {
     matches!(outcome, ItemOutcome::Done | ItemOutcome::Already)
 }
 
+/// Sets the mode of a path.
 fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// A workspace with files of many kinds.
+/// Creates a workspace with files of many kinds.
 fn furnish(fixture: &Fixture) {
     let ws = fixture.workspace();
     for (path, content) in [
@@ -120,7 +126,7 @@ fn furnish(fixture: &Fixture) {
 
 #[doc = "holds: law 1.10"]
 #[tokio::test]
-async fn what_shell_commands_change_comes_back() {
+async fn changes_by_shell_commands_are_undone() {
     let fixture = Fixture::keeping();
     furnish(&fixture);
     let before = tree(&fixture.home);
@@ -143,7 +149,7 @@ async fn what_shell_commands_change_comes_back() {
     assert_ne!(after, before);
     let report = fixture.undo();
     assert_eq!(tree(&fixture.home), before, "{report:#?}");
-    // And the other way round.
+    // And in the other direction.
     let redo = report.redo.unwrap();
     let again = fixture.store().undo(&redo).unwrap();
     assert_eq!(tree(&fixture.home), after, "{again:#?}");
@@ -166,7 +172,7 @@ async fn hard_links_are_restored_under_both_names() {
 }
 
 #[tokio::test]
-async fn failed_creation_records_no_existing_file() {
+async fn failed_creation_does_not_record_existing_files() {
     let fixture = Fixture::keeping();
     let there = fixture.workspace().join("there/f");
     fs::create_dir_all(there.parent().unwrap()).unwrap();
@@ -174,7 +180,7 @@ async fn failed_creation_records_no_existing_file() {
     fixture.call("write_file", json!({"path": "there/f", "text": "mine"})).await;
     fixture.call("write_file", json!({"path": "there/f/g", "text": "t"})).await;
     assert!(fixture.store().last().unwrap().is_none(), "nothing was changed");
-    // Where somebody is faster than the act, what they made stays theirs.
+    // A file that another program creates before the act does is not removed.
     let new = fixture.workspace().join("new");
     let made = new.clone();
     crate::undo::fault::meanwhile(move |what| {
@@ -192,7 +198,7 @@ async fn failed_creation_records_no_existing_file() {
 
 #[doc = "holds: law 1.10"]
 #[tokio::test]
-async fn what_acts_on_files_change_comes_back() {
+async fn changes_by_file_acts_are_undone() {
     let fixture = Fixture::keeping();
     furnish(&fixture);
     fixture.file("docs/one.txt", "1");

@@ -1,4 +1,4 @@
-//! `write_file`: new files in the workspace, and every way out of it shut.
+//! `write_file` creates new files in the workspace and nowhere else.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -40,7 +40,7 @@ async fn new_files_are_recorded_with_their_digest() {
 
 #[doc = "holds: law 1.9; design T20"]
 #[tokio::test]
-async fn what_exists_is_never_overwritten() {
+async fn existing_files_are_never_overwritten() {
     let fixture = Fixture::new();
     assert_eq!(fixture.call("write_file", json!({"path": "x", "text": "first"})).await.status, CallStatus::Ok);
     let again = fixture.call("write_file", json!({"path": "x", "text": "second"})).await;
@@ -53,7 +53,7 @@ async fn what_exists_is_never_overwritten() {
 
 #[doc = "holds: law 1.9; design H4"]
 #[tokio::test]
-async fn no_spelling_leaves_the_workspace() {
+async fn outside_paths_are_refused_in_any_spelling() {
     let fixture = Fixture::new();
     let outside = fixture.file("outside/keep", "keep");
     let workspace = fixture.workspace();
@@ -117,7 +117,7 @@ async fn workspace_may_be_a_symlink() {
     assert_eq!(fs::read_to_string(fixture.home.join("elsewhere/x")).unwrap(), "t");
 }
 
-/// H5: a folder that is exchanged with a link again and again never lets a file out.
+/// H5: a folder that is exchanged with a symlink again and again never lets a file be created outside.
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.9; design H5"]
 #[test]

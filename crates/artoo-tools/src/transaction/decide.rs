@@ -1,4 +1,4 @@
-//! What becomes of a run in a view: its changes are read, judged, and committed, asked about or thrown away.
+//! The decision about a run in a view: its changes are read and classified, then committed, asked about or discarded.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use super::describe;
 use super::hosts;
 use super::staged::StagedChanges;
 use super::{MakeRecord, Program, stayed_inside, unchanged};
-use crate::change::{ChangeSet, Class, Layer, Places, classify, command_folders, look};
+use crate::change::{ChangeSet, Class, Layer, Places, classify, command_folders, scan_changes};
 use crate::effects::{Action, CallEffects, EffectSet, FileEffect, NetworkUse, UndoMethod};
 use crate::fence::{Denial, NetworkScope, Reach};
 use crate::limit::Limit;
@@ -22,7 +22,7 @@ use crate::tool::{Allowed, Machine, Next, Outcome, Pending, Question, Source};
 use crate::view::View;
 use crate::{paths, texts};
 
-/// Characters of the errors of a program that are looked at.
+/// Maximum number of characters searched in the errors of a program.
 const ERRORS_MAX_CHARS: usize = 4000;
 
 /// A program that ran in a view.
@@ -36,6 +36,7 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// The outcome of the run: a question about access or more rights first, then the decision about its changes.
     pub(super) fn decide(self, ended: io::Result<Ended>, machine: &Machine, limit: &Limit) -> Outcome {
         let Ok(ended) = ended else { return Outcome::Done(unchanged(self.record, ended, machine, limit)) };
         let wanted = Reach::of(&ended.denied);
@@ -81,20 +82,20 @@ impl Run {
     }
 }
 
-/// A run with the changes it made.
+/// A run in a view whose changes have been read.
 struct Ran {
     program: Program,
     allowed: Allowed,
     source: Source,
     view: Arc<View>,
     record: Record,
-    /// Whether it is known to have done nothing but change files.
+    /// Whether the run is known to have had no effects except on files.
     stayed_inside: bool,
     set: ChangeSet,
 }
 
 impl Ran {
-    /// Whether the changes need a question.
+    /// The outcome for the changes: committed, refused, or pending with a question.
     fn judge(self, machine: &Machine) -> Outcome {
         let Self { program, allowed, source, view, record, stayed_inside, set } = self;
         let environment = &machine.config.environment;
@@ -153,7 +154,7 @@ pub(super) fn ask_for_reach(program: &Program, allowed: &Allowed, denied: &[Deni
     let others = denied.iter().filter(is_other).map(ToString::to_string);
     let wanted: Vec<String> = targets.into_iter().map(|target| target.line).chain(others).collect();
     let reason = texts::tried_to(wanted.first().map_or("reach other programs", String::as_str));
-    // A denial of one host is none of the servers that every name is looked up at.
+    // The approval of one host does not include the DNS servers that resolve every name.
     let addresses = addresses.iter().filter(|address| !hosts::is_name_server(**address)).map(ToString::to_string);
     let effects = CallEffects {
         hosts: addresses.chain(program.names.hosts.iter().cloned()).collect(),
@@ -163,8 +164,8 @@ pub(super) fn ask_for_reach(program: &Program, allowed: &Allowed, denied: &[Deni
     ask_again(program, effects, reason, Allowed { reach, ..allowed.clone() })
 }
 
-/// The question that the end of a run leads to: whether the program may read the secrets that it names, if it failed
-/// without them, or write more than is written unasked.
+/// The question that a run leads to by what it lacked: a secret that its command names, or disk space beyond the limit;
+/// `None` if it lacked nothing.
 pub(super) fn ask_for_more(program: &Program, allowed: &Allowed, ended: &io::Result<Ended>) -> Option<Outcome> {
     let ended = ended.as_ref().ok()?;
     if ended.is_full && !allowed.fills_disk {
@@ -185,13 +186,13 @@ pub(super) fn ask_for_more(program: &Program, allowed: &Allowed, ended: &io::Res
     Some(ask_again(program, effects, reason, Allowed { readable, ..allowed.clone() }))
 }
 
-/// The effects of a program that may reach this, before its changes are known.
+/// The effects of a program with this access, before its changes are known.
 fn of_program(reach: &Reach) -> CallEffects {
     let network = NetworkUse::of_sandbox(reach.network_scope() != NetworkScope::Nothing);
     CallEffects { undo: UndoMethod::Commit, ..CallEffects::new(EffectClass::Unproven, Vec::new(), network) }
 }
 
-/// The question whether the program may run again with this allowed.
+/// The question whether the program may run again with these permissions.
 pub(super) fn ask_again(program: &Program, mut effects: CallEffects, reason: String, allowed: Allowed) -> Outcome {
     let question = Question {
         text: format!("{}\0{allowed:?}", program.shown),
@@ -200,25 +201,26 @@ pub(super) fn ask_again(program: &Program, mut effects: CallEffects, reason: Str
         reason,
         details: effects.lines.clone(),
     };
-    // The short question shows the first line alone.
+    // Before the user asks for details, the terminal shows `effects.lines`; all lines are in `details`.
     effects.lines = vec![texts::first(effects.lines, texts::NAMED_MAX)];
     Outcome::Pending(Box::new(Pending { effects, question: Some(question), next: Next::RunAgain(allowed) }))
 }
 
-/// The changes that the layers of a view show; an error in words.
+/// Reads the change set from the layers of a view.
 fn read(view: &View, started: SystemTime, limit: &Limit) -> Result<ChangeSet, String> {
     let layers = view.layers().iter();
     let layers: Vec<Layer> =
         layers.map(|layer| Layer { lower: layer.lower.clone(), upper: layer.upper.clone() }).collect();
-    look(&layers, &view.renamed(), started, limit).map_err(|problem| problem.to_string())
+    scan_changes(&layers, &view.renamed(), started, limit).map_err(|problem| problem.to_string())
 }
 
+/// The record with a note that nothing was committed, and why.
 fn uncommitted(mut record: Record, why: &str) -> Record {
     record.text.push_str(&format!("\n[nothing that it changed was kept: {why}]"));
     record
 }
 
-/// The changes as effects on paths, as approvals and denials compare them.
+/// The changes as effects on paths, in the form in which approvals and denials compare them.
 fn effects(set: &ChangeSet) -> EffectSet {
     use crate::change::Kind;
     let outer = set.entries.iter().filter(|entry| !entry.is_inside);

@@ -1,4 +1,4 @@
-//! Change sets in words, for the question about them.
+//! Describes change sets in the question about them.
 
 use artoo_proto::units;
 use std::collections::BTreeSet;
@@ -8,16 +8,16 @@ use crate::change::{ChangeSet, Entry, Kind, Reason};
 use crate::undo::State;
 use crate::{paths, texts};
 
-/// Entries listed on request; the rest is counted.
+/// Maximum number of entries in the details of a question; the rest is counted.
 const LISTED_MAX: usize = 500;
 
-/// Entries whose text is compared on request.
+/// Maximum number of entries whose diff is in the details of a question.
 const COMPARED_MAX: usize = 20;
 
-/// Lines of one comparison.
+/// Maximum number of lines of one diff.
 const DIFF_LINES_MAX: usize = 60;
 
-/// One line for all changes: how many of each kind, how large, and the first names.
+/// One line for all changes: their number by kind, their size, and the first names.
 pub(super) fn summary(set: &ChangeSet, home: &Path) -> String {
     let verbs = [
         ("deletes", "deleted"),
@@ -51,7 +51,7 @@ fn counted(set: &ChangeSet, kind: &str) -> Option<String> {
     Some(texts::counted(&[(files, "file", "files"), (folders, "folder", "folders")])).filter(|text| !text.is_empty())
 }
 
-/// Every change in a line, what is asked about for a reason of its own first, then how texts differ.
+/// The details of a question: entries with a special reason first, then a line for each change, then diffs.
 pub(super) fn details(set: &ChangeSet, asks: &[(usize, Vec<Reason>)]) -> Vec<String> {
     let notable = notable(set, asks);
     let mut entries: Vec<&Entry> = notable.iter().map(|(entry, _)| *entry).collect();
@@ -59,7 +59,7 @@ pub(super) fn details(set: &ChangeSet, asks: &[(usize, Vec<Reason>)]) -> Vec<Str
     entries.extend(in_order_of_weight(set).into_iter().filter(|entry| !listed.contains(entry.path.as_path())));
     let mut lines: Vec<String> = entries.iter().take(LISTED_MAX).map(|entry| line(set, entry)).collect();
     for (line, (_, reasons)) in lines.iter_mut().zip(&notable) {
-        line.push_str(&format!(": {}", said(reasons.iter())));
+        line.push_str(&format!(": {}", join_reasons(reasons.iter())));
     }
     if entries.len() > LISTED_MAX {
         lines.push(format!("and {} more", entries.len() - LISTED_MAX));
@@ -75,18 +75,18 @@ pub(super) fn details(set: &ChangeSet, asks: &[(usize, Vec<Reason>)]) -> Vec<Str
 
 /// Why these entries need an approval, each reason once.
 pub(super) fn reasons(entries: &[(usize, Vec<Reason>)]) -> String {
-    said(entries.iter().flat_map(|(_, reasons)| reasons))
+    join_reasons(entries.iter().flat_map(|(_, reasons)| reasons))
 }
 
-fn said<'a>(reasons: impl Iterator<Item = &'a Reason>) -> String {
+/// The reasons joined, each once.
+fn join_reasons<'a>(reasons: impl Iterator<Item = &'a Reason>) -> String {
     reasons.map(ToString::to_string).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join("; ")
 }
 
-/// Entries that are asked about for more than that they are changed, or lie outside the workspace: each where the folder
-/// above it that is told has not the same reasons.
+/// Entries that need an approval for a special reason, without those whose folder is listed with the same reasons.
 fn notable<'a>(set: &'a ChangeSet, asks: &'a [(usize, Vec<Reason>)]) -> Vec<(&'a Entry, Vec<Reason>)> {
     let mut told: Vec<(&Entry, Vec<Reason>)> = Vec::new();
-    // Those of them that lie within each other, the innermost last: a folder comes right before what lies below it.
+    // The entries that contain each other, the innermost last: in sorted order a folder comes right before its entries.
     let mut above: Vec<usize> = Vec::new();
     for (entry, reasons) in asks.iter().filter_map(|(at, reasons)| Some((set.entries.get(*at)?, reasons))) {
         let reasons: Vec<Reason> = reasons.iter().copied().filter(|reason| !reason.is_plain()).collect();
@@ -103,7 +103,7 @@ fn notable<'a>(set: &'a ChangeSet, asks: &'a [(usize, Vec<Reason>)]) -> Vec<(&'a
     told
 }
 
-/// What is deleted or replaced first, what is new last; a folder stands for what lies in it.
+/// The entries, deleted and replaced ones first, new ones last; a folder represents everything in it.
 fn in_order_of_weight(set: &ChangeSet) -> Vec<&Entry> {
     let weight = |entry: &&Entry| match entry.kind {
         Kind::Deleted => 0,
@@ -119,6 +119,7 @@ fn in_order_of_weight(set: &ChangeSet) -> Vec<&Entry> {
     entries
 }
 
+/// One entry as a line.
 fn line(set: &ChangeSet, entry: &Entry) -> String {
     let path = paths::line(&entry.path);
     let (was, is) = (entry.before.name(), entry.after.name());

@@ -1,4 +1,4 @@
-//! Programs where no view can be made: they change files directly, in the places that were approved.
+//! Programs that run without a view: they change files directly, in the places that were approved.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -20,14 +20,15 @@ use crate::tool::{Allowed, Call, Held, Look, Machine, Outcome};
 use crate::view::NoView;
 use crate::{paths, texts};
 
-/// How long a program may run to show what it would change.
+/// Time limit of a run that only shows what a program would change.
 const LOOK_TIME: Duration = Duration::from_secs(2);
 
 /// Folders that no approval makes writable.
 const SYSTEM: [&str; 3] = ["/dev", "/proc", "/sys"];
 
-/// The question about a program that no view holds. It runs once more, to find all the places that it would change. It may
-/// look up names if that is approved, and no more, since what it does to others is not done twice.
+/// The question about a program without a view. The program runs once more as a reading run, to find all places that it
+/// would change. It may resolve names if that is approved, but has no other effect on other machines, since such
+/// effects must not happen twice.
 pub(super) async fn ask(call: Call, program: Program, why: &NoView) -> Look {
     let fence = program.fence(&call.machine.protected, &call.allowed, Fence::of_reading(&call.machine.protected, &[]));
     let servers = call.allowed.reach.addresses.iter().copied().filter(|address| is_name_server(*address)).collect();
@@ -51,7 +52,7 @@ pub(super) async fn ask(call: Call, program: Program, why: &NoView) -> Look {
     question(&call.machine, &program, Allowed { places: Some(places), ..call.allowed }, reason, opened.files())
 }
 
-/// Runs a program in the places that were approved, or asks about it where nothing holds programs at all.
+/// Runs a program in the approved places. If this machine has no sandbox, asks first.
 pub(super) async fn run(mut call: Call, program: Program, record: MakeRecord) -> Look {
     let is_granted = program.is_granted && !call.confirm;
     let Some(places) = call.allowed.places.clone().or_else(|| is_granted.then(Vec::new)) else {
@@ -70,6 +71,9 @@ pub(super) async fn run(mut call: Call, program: Program, record: MakeRecord) ->
     }
     call.allowed.reach.add(&program.reach);
     let reach = call.allowed.reach.clone();
+    if !call.is_held || reach != Reach::default() {
+        call.machine.announce(&call.source);
+    }
     let fence = program.fence(&call.machine.protected, &call.allowed, Fence::of_reading(&call.machine.protected, &[]));
     let granted = places.iter().map(|place| place.real().to_path_buf()).collect();
     let fence = Fence { reach, granted, ..fence };
@@ -85,7 +89,7 @@ pub(super) async fn run(mut call: Call, program: Program, record: MakeRecord) ->
             let record = record(ended, machine, limit).class(EffectClass::Unproven);
             return Outcome::Done(record.with_changes(changes, is_held));
         };
-        // What it did to others can't be undone, so it is not done twice.
+        // Effects on other machines can't be undone, so they must not happen twice.
         let (problem, changes) = if is_held && act.can_be_taken_back() {
             match act.take_back(limit) {
                 Ok(left) if left.is_empty() => {
@@ -110,7 +114,7 @@ pub(super) async fn run(mut call: Call, program: Program, record: MakeRecord) ->
     })
 }
 
-/// The question about a program that was denied further places than those approved; what it had changed is undone.
+/// The question about a program that was denied places besides the approved ones; its changes are undone.
 fn ask_further(
     machine: &Machine,
     program: &Program,
@@ -123,7 +127,7 @@ fn ask_further(
     question(machine, program, Allowed { places: Some(places), ..allowed }, reason, Vec::new())
 }
 
-/// Places that the program was denied and that an approval would open.
+/// The denied places that an approval would allow.
 fn further(program: &Program, ended: &Ended, allowed: &Allowed, machine: &Machine) -> Vec<ApprovedPlace> {
     let own = machine.protected.own_data();
     let is_closed = |path: &Path| {
@@ -135,13 +139,13 @@ fn further(program: &Program, ended: &Ended, allowed: &Allowed, machine: &Machin
 }
 
 impl Program {
-    /// A place to be approved, as it is now.
+    /// A place for approval, in its present state.
     fn approved(&self, place: PathBuf) -> ApprovedPlace {
         ApprovedPlace::new(place, self.workspace.as_deref().map(NewFolder::path))
     }
 }
 
-/// The question about a program that changes places directly. The approval is bound to the content of these files, too.
+/// The question about a program that changes places directly. The approval is also bound to the content of these files.
 fn question(machine: &Machine, program: &Program, allowed: Allowed, reason: String, files: Vec<PathBuf>) -> Look {
     let home = Path::new(&machine.config.environment.home);
     let places: Vec<PathBuf> = allowed.places.iter().flatten().map(|place| place.path().to_path_buf()).collect();
@@ -166,11 +170,12 @@ fn question(machine: &Machine, program: &Program, allowed: Allowed, reason: Stri
     Box::new(move |_, _| pending)
 }
 
-/// What an approval of a denied change allows: what is there, or the folder in which something would be made.
+/// The place that must be approved for a denied change: the existing path, or the folder in which a path would be
+/// created.
 fn place(denial: &Denial, own: &[PathBuf]) -> Option<PathBuf> {
     let (Denial::Write(path) | Denial::Metadata(path)) = denial else { return None };
     let there = path.ancestors().find(|path| path.symlink_metadata().is_ok())?;
-    // A folder that holds artoo's own data is not allowed as a whole, a new name in it is.
+    // A folder with artoo's own data is never allowed as a whole, but a new name in it is.
     let is_around = own.iter().any(|own| own.starts_with(there));
     Some(if is_around { path } else { there }.to_path_buf())
 }

@@ -1,4 +1,4 @@
-//! Addresses of the network in words, for the question whether a program may reach them.
+//! Describes network addresses in the question whether a program may reach them.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
@@ -20,7 +20,7 @@ const NAMED_MAX: usize = 4;
 /// Port of DNS servers.
 const DNS_PORT: u16 = 53;
 
-/// What one line of a question asks for.
+/// An address or host that one line of a question names.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Target {
     /// Completes "will".
@@ -33,6 +33,7 @@ pub(super) fn is_name_server(address: SocketAddr) -> bool {
     address.port() == DNS_PORT && name_servers().contains(&address.ip().to_canonical())
 }
 
+/// The DNS servers of this machine.
 fn name_servers() -> Vec<IpAddr> {
     let text = std::fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
     let servers =
@@ -40,14 +41,15 @@ fn name_servers() -> Vec<IpAddr> {
     servers.filter_map(|server| server.split('%').next()?.parse().ok()).collect()
 }
 
-/// What must be approved for these denied addresses. One of a host that the command names stands for all addresses of
-/// that host, on the port that was denied.
+/// The targets to approve for these denied addresses. A host that the command names stands for all of its addresses, on
+/// the port that was denied.
 pub(super) fn targets(denied: &[SocketAddr], hosts: &BTreeSet<String>, reach: &Reach) -> Vec<Target> {
     // A name must not be sent to a DNS server before that is approved.
     let may_look_up = reach.network || reach.addresses.iter().any(|address| is_name_server(*address));
     targets_by(denied, hosts, is_name_server, |host, port| addresses(host, port, may_look_up))
 }
 
+/// The targets, with these functions to recognise name servers and to resolve hosts.
 fn targets_by(
     denied: &[SocketAddr],
     hosts: &BTreeSet<String>,
@@ -86,7 +88,7 @@ fn targets_by(
 /// The addresses of a host, as programs on this machine find them.
 fn addresses(host: &str, port: u16, may_look_up: bool) -> Vec<SocketAddr> {
     if host == "localhost" {
-        // No server is asked for it.
+        // No DNS server is queried for an address.
         return [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()].map(|ip| SocketAddr::new(ip, port)).to_vec();
     }
     if !may_look_up {
@@ -98,7 +100,7 @@ fn addresses(host: &str, port: u16, may_look_up: bool) -> Vec<SocketAddr> {
         let addresses = name.to_socket_addrs().map(Iterator::collect::<BTreeSet<_>>).unwrap_or_default();
         let _ = sender.send(addresses.into_iter().collect());
     };
-    // Where no thread can be had, the address is asked about by itself.
+    // If no thread can be started, the question names the address itself.
     drop(thread::Builder::new().name("artoo-look-up".to_owned()).spawn(look_up));
     found.recv_timeout(LOOK_UP_TIME).unwrap_or_default()
 }
@@ -107,6 +109,7 @@ fn addresses(host: &str, port: u16, may_look_up: bool) -> Vec<SocketAddr> {
 mod tests {
     use super::*;
 
+    /// A socket address from its text.
     fn at(text: &str) -> SocketAddr {
         text.parse().unwrap()
     }
@@ -140,7 +143,7 @@ mod tests {
         assert_eq!(targets(&["192.0.2.1:443", "[2001:db8::1]:443", "192.0.2.1:80"]).len(), 2);
     }
 
-    /// Looking a name up sends it over the network.
+    /// Resolving a name sends it over the network.
     #[test]
     fn names_are_not_looked_up_unapproved() {
         let hosts = ["secret.invalid".to_owned(), "127.0.0.1".to_owned()].into();

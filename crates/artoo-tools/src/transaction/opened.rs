@@ -1,4 +1,5 @@
-//! Files that are opened in a few folders while a program runs: an approval of the program is bound to their content.
+//! Records the files opened in a few folders while a program runs, since an approval of the program is bound to their
+//! content.
 
 use std::path::{Path, PathBuf};
 
@@ -14,19 +15,19 @@ use std::{
 #[cfg(target_os = "linux")]
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 
-/// Largest file whose content is compared: scripts are smaller, and hashing data takes time.
+/// Largest file whose content is compared: scripts are smaller, and hashing large files takes time.
 #[cfg(target_os = "linux")]
 const COMPARED_MAX_BYTES: u64 = 1024 * 1024;
 
-/// Files that are compared.
+/// Maximum number of files that are compared.
 #[cfg(target_os = "linux")]
 const COMPARED_MAX: usize = 200;
 
-/// Bytes of events read at once.
+/// Bytes of inotify events read at once.
 #[cfg(target_os = "linux")]
 const EVENTS_BYTES: usize = 64 * 1024;
 
-/// Folders in which opened files are noticed.
+/// Folders in which opened files are recorded.
 #[derive(Debug)]
 pub(super) struct Opened {
     #[cfg(target_os = "linux")]
@@ -35,7 +36,7 @@ pub(super) struct Opened {
 
 #[cfg(target_os = "linux")]
 impl Opened {
-    /// Watches the working folder and those of the named paths. Where the kernel refuses that, nothing is noticed.
+    /// Watches the working folder and the folders of the named paths. If the kernel refuses, no file is recorded.
     pub(super) fn watch(cwd: &Path, named: &[PathBuf]) -> Self {
         let folders: BTreeSet<&Path> = named.iter().filter_map(|path| path.parent()).chain([cwd]).collect();
         let watched = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok().map(|events| {
@@ -68,10 +69,12 @@ impl Opened {
 
 #[cfg(not(target_os = "linux"))]
 impl Opened {
+    /// Watches nothing on this system.
     pub(super) fn watch(_: &Path, _: &[PathBuf]) -> Self {
         Self {}
     }
 
+    /// No files on this system.
     pub(super) fn files(self) -> Vec<PathBuf> {
         Vec::new()
     }

@@ -33,7 +33,7 @@ impl Program {
     }
 }
 
-/// A folder created for one call; removed with the last holder if it is still empty.
+/// A folder created for one call; removed with its last handle if it is still empty.
 #[derive(Debug)]
 pub(crate) struct NewFolder(PathBuf);
 

@@ -1,4 +1,4 @@
-//! Changes of a program that are known and not yet made.
+//! Pending changes of a program that ran in a view.
 
 use artoo_proto::CallStatus;
 
@@ -20,7 +20,7 @@ pub(super) struct StagedChanges {
     pub(super) source: Source,
     /// The layers are deleted with it.
     pub(super) view: Arc<View>,
-    /// Whether the program is known to have done nothing else.
+    /// Whether the program is known to have had no other effects.
     pub(super) is_all: bool,
     pub(super) workspace: Option<Arc<NewFolder>>,
 }

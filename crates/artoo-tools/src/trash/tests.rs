@@ -1,4 +1,4 @@
-//! The trash at the top of another disk, by the rules of the specification: only a sound folder is used.
+//! The trash at the top of another disk, by the rules of the specification: only a safe folder is used.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -10,11 +10,13 @@ use tempfile::TempDir;
 use super::{Trash, top_of_disk};
 use crate::undo::Act;
 
+/// The trash for a disk with this top folder.
 fn trash_at(top: &Path) -> Result<PathBuf, String> {
     let found = Trash::of_disk(top, getuid().as_raw(), &mut Act::default()).map_err(|error| error.to_string())?;
     Ok(found.files.parent().unwrap().strip_prefix(top).unwrap().to_path_buf())
 }
 
+/// Sets the mode of a path.
 fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
@@ -47,7 +49,7 @@ fn shared_trash_needs_the_sticky_bit() {
         symlink("elsewhere", top.join(".Trash")).unwrap();
     };
     check(&linked, &own);
-    // The user's part of the shared one may be somebody's trap as well.
+    // The user's subfolder of the shared trash may have been planted by another user.
     let trapped = |top: &Path| {
         with_mode(0o1777)(top);
         symlink("..", top.join(format!(".Trash/{user}"))).unwrap();

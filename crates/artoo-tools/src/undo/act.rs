@@ -18,8 +18,8 @@ use crate::digest;
 use crate::limit::Limit;
 use crate::paths;
 
-/// Steps of one act that are synced one by one: so many a power cut can't take. Those after them survive the end of
-/// artoo itself, not of the machine: an act on thousands of files would else wait minutes for the disk.
+/// Maximum number of steps of one act that are synced one by one, so that no power failure can lose them. Later steps
+/// survive the end of the process but not of the machine, since syncing each of thousands would take minutes.
 const SYNCED_MAX: usize = 256;
 
 /// The recording of one change of files. The default records nothing.
@@ -30,6 +30,7 @@ pub(crate) struct Act {
     sees_all: bool,
 }
 
+/// An open recording: its folder in the journal, its log, and the journal's lock.
 #[derive(Debug)]
 struct Open {
     journal: Journal,
@@ -43,21 +44,23 @@ struct Open {
 }
 
 impl Act {
-    /// `sees_all`: whether every path that may change was read before the change.
+    /// Starts a recording; `sees_all`: every path that may change was read before the change.
     pub(super) fn new(journal: Journal, blobs: BlobDir, begun: Begun, lock: Lock, sees_all: bool) -> Self {
         let open = Open { journal, blobs, begun, steps: Vec::new(), log: None, made: Vec::new(), _lock: lock };
         Self { open: Some(open), sees_all }
     }
 
-    /// Writes a step before it is made.
+    /// Writes a step to the log before the step is made.
     pub(super) fn write(&mut self, step: Step) -> io::Result<()> {
         self.open.as_mut().map_or(Ok(()), |open| open.write(step))
     }
 
+    /// Whether every path that may change was read before the change.
     pub(super) fn sees_all(&self) -> bool {
         self.sees_all
     }
 
+    /// The header of the recording; `None` for the default, which records nothing.
     pub(super) fn header(&self) -> Option<&Header> {
         self.open.as_ref().map(|open| &open.begun.header)
     }
@@ -71,7 +74,7 @@ impl Act {
     pub(crate) fn creating(&mut self, path: &Path) -> io::Result<()> {
         let Some(open) = &mut self.open else { return Ok(()) };
         let root = topmost_missing(path);
-        // What stands there is not the act's, which will fail on it.
+        // An existing path is not the act's own; the act will fail on it.
         if std::fs::symlink_metadata(&root).is_ok() {
             return Ok(());
         }
@@ -98,8 +101,8 @@ impl Act {
         self.write(Step::Done { done: Done::Moved { from, to, tree } })
     }
 
-    /// Performs a commit and returns where it stopped; an undo reverts the operations before that. `left_out`: the part
-    /// that an undo can't revert.
+    /// Performs a commit, and returns where it stopped. An undo reverts the operations before that; `left_out` is the
+    /// part that it can't revert.
     pub(crate) fn commit(
         &mut self,
         operations: Vec<Operation>,
@@ -122,7 +125,7 @@ impl Act {
             match commit.perform(operation) {
                 Ok(done) => open.steps.extend(done.into_iter().map(|done| Step::Done { done })),
                 Err(stopped) => {
-                    // What the others did, and what this one may have left half done, the files tell.
+                    // The changes of the other steps, and a half-done one, are found by comparing the files.
                     let operations = operations.get(number..).unwrap_or_default().to_vec();
                     open.steps.push(Step::Committing { nonce, operations });
                     return Ok(Some(stopped));
@@ -134,7 +137,7 @@ impl Act {
     }
 
     /// Notes paths that an undo has reverted.
-    pub(super) fn brought(&mut self, changes: Vec<Change>) -> io::Result<()> {
+    pub(super) fn note_reverted(&mut self, changes: Vec<Change>) -> io::Result<()> {
         self.write(Step::Done { done: Done::Changed { changes } })
     }
 
@@ -161,7 +164,7 @@ impl Act {
         let header = open.begun.header;
         if done.is_empty() && header.not_undoable.is_none() && !open.blobs.holds_stored() {
             open.blobs.forget()?;
-            // Another act may be in it.
+            // Another act may be in the folder.
             let _ = open.blobs.folder.parent().map(std::fs::remove_dir);
             return Ok(done);
         }
@@ -175,6 +178,7 @@ impl Act {
 }
 
 impl Open {
+    /// Appends a step to the log, synced if it is one of the first.
     fn write(&mut self, step: Step) -> io::Result<()> {
         let log = match &mut self.log {
             Some(log) => log,
@@ -195,12 +199,14 @@ impl Open {
 }
 
 impl Step {
+    /// The new path that the step announces.
     fn creating(&self) -> Option<&PathBuf> {
         if let Self::Creating { root } = self { Some(root) } else { None }
     }
 }
 
 impl Done {
+    /// The numbers of the saved contents that the changes refer to.
     fn saved(&self) -> Vec<u64> {
         match self {
             Self::Changed { changes } => changes.iter().filter_map(|change| change.before.saved()).collect(),
@@ -209,7 +215,7 @@ impl Done {
     }
 }
 
-/// One digest of an inventory: of all paths at and below `root` and their contents.
+/// One digest of the paths and contents at and below `root`, from their inventory.
 pub(crate) fn tree_digest(root: &Path, inventory: &[(PathBuf, String)]) -> String {
     let parts = inventory.iter().flat_map(|(path, digest)| {
         use std::os::unix::ffi::OsStrExt;

@@ -1,5 +1,5 @@
-//! Extended attributes of files and folders: those of programs, access control lists and capabilities, and the ones that
-//! an overlay file system adds.
+//! Extended attributes of files and folders: those that programs set, access control lists and capabilities, and the
+//! attributes that an overlay file system adds.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -12,7 +12,7 @@ use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
 use rustix::io::Errno;
 
 use super::state::State;
-use super::walk::{Seen, walk_place};
+use super::walk::{WalkedPath, walk_place};
 use crate::digest;
 use crate::limit::Limit;
 use crate::openat::Place;
@@ -29,7 +29,7 @@ const CAPABILITY: &[u8] = b"security.capability";
 const OVERLAY: &[u8] = b"user.overlay.";
 const ESCAPED: &[u8] = b"user.overlay.overlay.";
 
-/// Largest list of names and largest value that Linux allows.
+/// Maximum size of a list of names, and of one value, that Linux allows.
 const VALUE_MAX: usize = 64 * 1024;
 
 /// The extended attributes of one file or folder.
@@ -54,6 +54,7 @@ impl Attributes {
         Self::read(file, false)
     }
 
+    /// Reads the attributes; `is_layer`: attributes of the overlay are expected.
     fn read(file: impl AsFd, is_layer: bool) -> io::Result<Self> {
         let mut all = Self::default();
         for name in names(&file)? {
@@ -72,7 +73,7 @@ impl Attributes {
         Ok(all)
     }
 
-    /// The capabilities that a program gets from this file, whoever starts it.
+    /// The capabilities that a program gets from this file, for any user who runs it.
     pub(crate) fn capability(&self) -> Option<&[u8]> {
         self.user.get(CAPABILITY).map(Vec::as_slice)
     }
@@ -105,7 +106,7 @@ impl Attributes {
 /// Copies the attributes of a file or folder, and of everything in it, to its copy on another file system.
 pub(super) fn copy_all(from: &Place, to: &Place, limit: &Limit) -> io::Result<()> {
     let root = Path::new("/");
-    let mut copy = |seen: Seen<'_>| {
+    let mut copy = |seen: WalkedPath<'_>| {
         let found = match &seen.state {
             State::File(_) => Attributes::of_layer(seen.place.open_file()?)?.user,
             State::Folder(_) => Attributes::of_layer(seen.place.open_folder()?)?.user,
@@ -114,14 +115,14 @@ pub(super) fn copy_all(from: &Place, to: &Place, limit: &Limit) -> io::Result<()
         if found.is_empty() {
             return Ok(());
         }
-        let mut target = to.again()?;
+        let mut target = to.reopen()?;
         for name in seen.path.strip_prefix(root).unwrap_or(seen.path) {
             target = target.inside(name)?;
         }
         let target =
             if matches!(seen.state, State::File(_)) { target.open_file()?.into() } else { target.open_folder()? };
         found.iter().try_for_each(|(name, value)| match set(&target, name, value) {
-            // Some file systems don't have them, and a read-only file can't be given them.
+            // Some file systems don't support attributes, and a read-only file can't get any.
             Err(_) if name.starts_with(USER) => Ok(()),
             done => done,
         })
@@ -143,12 +144,14 @@ pub(super) fn transfer(source: &Place, target: &Place) -> io::Result<()> {
     Ok(())
 }
 
+/// Sets one attribute.
 fn set(file: impl AsFd, name: &[u8], value: &[u8]) -> io::Result<()> {
     Ok(fsetxattr(file, OsStr::from_bytes(name), value, XattrFlags::empty())?)
 }
 
+/// The names of all attributes.
 fn names(file: impl AsFd) -> io::Result<Vec<Vec<u8>>> {
-    // Most have few or none: the short list is enough.
+    // Most files have few or none, so a short buffer is tried first.
     let mut short = [0; 512];
     match flistxattr(&file, &mut short) {
         Err(Errno::NOTSUP) => Ok(Vec::new()),
@@ -161,11 +164,13 @@ fn names(file: impl AsFd) -> io::Result<Vec<Vec<u8>>> {
     }
 }
 
+/// Splits a list of names at its NUL bytes.
 fn split(names: &[u8]) -> Vec<Vec<u8>> {
     let is_kept = |name: &&[u8]| name.starts_with(USER) || RIGHTS.contains(name);
     names.split(|byte| *byte == 0).filter(is_kept).map(<[u8]>::to_vec).collect()
 }
 
+/// The value of one attribute.
 fn value(file: impl AsFd, name: &[u8]) -> io::Result<Vec<u8>> {
     let mut value = vec![0; VALUE_MAX];
     let length = fgetxattr(file, OsStr::from_bytes(name), &mut value)?;

@@ -42,6 +42,7 @@ impl BlobDir {
         Ok(Self { folder })
     }
 
+    /// The path of a saved content.
     fn saved(&self, number: u64) -> PathBuf {
         self.folder.join(SAVED).join(number.to_string())
     }
@@ -54,7 +55,7 @@ impl BlobDir {
             return Ok(());
         }
         io::Seek::rewind(source)?;
-        files::pour(source, &mut copy, limit)
+        files::copy_until_deadline(source, &mut copy, limit)
     }
 
     /// Opens a saved content.
@@ -63,6 +64,7 @@ impl BlobDir {
         Ok(File::from(rustix::fs::open(self.saved(number), flags, rustix::fs::Mode::empty())?))
     }
 
+    /// Whether a content with this number is saved.
     pub(super) fn holds(&self, number: u64) -> bool {
         self.saved(number).is_file()
     }
@@ -126,27 +128,32 @@ impl BlobDir {
         Ok(())
     }
 
+    /// Writes the note that an act begins.
     pub(super) fn write_begun(&self, begun: &Begun) -> io::Result<()> {
         self.write(BEGUN, begun)
     }
 
+    /// Reads the note that the act began.
     pub(super) fn begun(&self) -> io::Result<Option<Begun>> {
         self.read(BEGUN)
     }
 
+    /// Writes the note that the act has ended, with its changes.
     pub(super) fn write_ended(&self, ended: &Ended) -> io::Result<()> {
         self.write(ENDED, ended)?;
         fault::point("ended is written");
-        // What stood everywhere is no longer needed; where this fails it is only room.
+        // These contents are no longer needed. If this fails, only space is lost.
         let _ = fs::remove_file(self.folder.join(BEGUN));
         let _ = fs::remove_file(self.folder.join(STEPS));
         Ok(())
     }
 
+    /// Whether the act has ended.
     pub(super) fn is_ended(&self) -> bool {
         self.folder.join(ENDED).exists()
     }
 
+    /// Reads the note that the act has ended.
     pub(super) fn ended(&self) -> io::Result<Option<Ended>> {
         self.read(ENDED)
     }
@@ -185,6 +192,7 @@ impl BlobDir {
         sync_folder(&self.folder)
     }
 
+    /// Reads a note; `None` if it is missing.
     fn read<T: DeserializeOwned>(&self, name: &str) -> io::Result<Option<T>> {
         let path = self.folder.join(name);
         match limited(&path) {
@@ -223,6 +231,7 @@ pub(super) fn discard(place: &Place) -> io::Result<()> {
     }
 }
 
+/// Gives the owner access to a folder and to all folders below it.
 fn open_all(place: &Place) -> io::Result<()> {
     let State::Folder(facts) = state::read_facts(place)? else { return Ok(()) };
     set_mode(place, facts.mode | OWNER)?;
@@ -232,6 +241,7 @@ fn open_all(place: &Place) -> io::Result<()> {
     Ok(())
 }
 
+/// Reads a note, at most [`NOTE_MAX_BYTES`] of it.
 fn limited(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(NOTE_MAX_BYTES).read_to_end(&mut bytes)?;
@@ -243,6 +253,7 @@ pub(super) fn private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
+/// Creates a file with mode 0600.
 fn private_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
 }

@@ -1,4 +1,4 @@
-//! Performing a commit: files and folders are moved from a layer to their paths, and the old ones into the journal.
+//! Performs a commit: moves files and folders from a layer to their paths, and the displaced ones into the journal.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ const SYNCED_EACH_MAX: usize = 64;
 /// Where and why a commit ended before its last operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stopped {
-    /// The path of the operation that was not done.
+    /// The path of the operation that was not made.
     pub(crate) path: PathBuf,
     pub(crate) reason: String,
     /// Whether another program changed the path since it was read; it is unchanged.
@@ -52,11 +52,12 @@ pub(super) struct Commit<'a> {
     sources: Folders,
 }
 
-/// The folder opened last: consecutive entries are often in the same one.
+/// The folder that was opened last, since consecutive entries are often in the same one.
 #[derive(Default)]
 pub(super) struct Folders(Option<(PathBuf, Place)>);
 
 impl Folders {
+    /// The place of a path.
     pub(super) fn place(&mut self, path: &Path) -> io::Result<Place> {
         let (folder, name) = path.parent().zip(path.file_name()).ok_or(io::ErrorKind::InvalidInput)?;
         let held = match self.0.take() {
@@ -89,7 +90,7 @@ impl Operation {
         }
     }
 
-    /// The operation's changes, once it is done.
+    /// The changes that the completed operation made.
     pub(super) fn done(&self, stored: &Path) -> Vec<Done> {
         let one = |path: &Path, before: &State, after: &State| Change {
             path: path.to_path_buf(),
@@ -100,24 +101,25 @@ impl Operation {
             Self::Rename { from, to, tree, .. } => {
                 vec![Done::Moved { from: from.clone(), to: to.clone(), tree: tree.clone() }]
             }
-            Self::Store { path, tree, number, .. } => vec![put_away(path, stored, *number, tree)],
+            Self::Store { path, tree, number, .. } => vec![move_into_journal(path, stored, *number, tree)],
             Self::Put { path, after, below, .. } => {
                 let root = one(path, &State::Absent, after);
-                arrived(std::iter::once(root).chain(below.iter().cloned()).collect())
+                created_changes(std::iter::once(root).chain(below.iter().cloned()).collect())
             }
             Self::Exchange { path, before, after, tree, number, below, .. } => {
                 let old = if tree.is_some() { &State::Absent } else { before };
                 let changes = std::iter::once(one(path, old, after)).chain(below.iter().cloned()).collect();
-                let moved = tree.as_ref().map(|tree| put_away(path, stored, *number, tree));
-                moved.into_iter().chain(arrived(changes)).collect()
+                let moved = tree.as_ref().map(|tree| move_into_journal(path, stored, *number, tree));
+                moved.into_iter().chain(created_changes(changes)).collect()
             }
             Self::Facts { path, before, after, .. } => vec![Done::Changed { changes: vec![one(path, before, after)] }],
         }
     }
 }
 
-/// New paths as changes. A folder whose mode denies its owner access is two changes: an undo has to open it first.
-pub(super) fn arrived(mut changes: Vec<Change>) -> Vec<Done> {
+/// The created paths as changes. A folder whose mode denies its owner access becomes two changes, since an undo has to
+/// open it first.
+pub(super) fn created_changes(mut changes: Vec<Change>) -> Vec<Done> {
     let mut closings = Vec::new();
     for change in changes.iter_mut().filter(|change| !matches!(change.before, State::Folder(_))) {
         if let State::Folder(facts) = &mut change.after
@@ -132,20 +134,22 @@ pub(super) fn arrived(mut changes: Vec<Change>) -> Vec<Done> {
     [Done::Changed { changes }].into_iter().chain(closed).collect()
 }
 
-fn put_away(path: &Path, stored: &Path, number: u64, tree: &str) -> Done {
+/// The move of a displaced file or folder into the journal.
+fn move_into_journal(path: &Path, stored: &Path, number: u64, tree: &str) -> Done {
     Done::Moved { from: path.to_path_buf(), to: stored.join(number.to_string()), tree: tree.to_owned() }
 }
 
-/// The temporary name beside the path of an operation.
+/// The place with the temporary name of an operation, beside its path.
 pub(super) fn aside(place: &Place, nonce: &str, number: u64) -> io::Result<Place> {
     Ok(Place { folder: rustix::io::dup(&place.folder)?, name: aside_name(nonce, number).into() })
 }
 
+/// The temporary name of an operation.
 pub(super) fn aside_name(nonce: &str, number: u64) -> String {
     format!("{ASIDE}{nonce}-{number}")
 }
 
-/// Where a displaced file or folder is stored; `None` if its state is enough to create it again.
+/// The place in the journal for a displaced file or folder; `None` if its recorded state is enough to create it again.
 pub(super) fn displaced_place(
     blobs: &BlobDir,
     before: &State,
@@ -172,14 +176,14 @@ pub(super) fn store_displaced(
         return Ok(unlinkat(&aside.folder, &aside.name, AtFlags::empty())?);
     };
     match shift(aside, &to) {
-        Err(Errno::XDEV) => carry_off(aside, to, limit),
+        Err(Errno::XDEV) => move_to_other_file_system(aside, to, limit),
         done => Ok(done?),
     }
 }
 
 /// Moves to another file system: makes a synced copy, then deletes the original.
-fn carry_off(aside: &Place, to: Place, limit: &Limit) -> io::Result<()> {
-    let kept = to.again()?;
+fn move_to_other_file_system(aside: &Place, to: Place, limit: &Limit) -> io::Result<()> {
+    let kept = to.reopen()?;
     let copied = files::copy(aside, to, Path::new(""), &mut Vec::new(), limit)
         .and_then(|()| attributes::copy_all(aside, &kept, limit))
         .and_then(|()| sync(&kept));
@@ -188,11 +192,12 @@ fn carry_off(aside: &Place, to: Place, limit: &Limit) -> io::Result<()> {
         return Err(error);
     }
     fault::point("the copy is whole");
-    // What of the original can't be removed must not be put back.
+    // A part of the original that can't be removed must not be put back.
     let _ = discard(aside);
     Ok(())
 }
 
+/// Syncs the file system that contains a place.
 fn sync(place: &Place) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::fs::syncfs(&place.folder)?;
@@ -202,6 +207,7 @@ fn sync(place: &Place) -> io::Result<()> {
 }
 
 impl<'a> Commit<'a> {
+    /// Starts a commit; `nonce` makes its temporary names unique.
     pub(super) fn new(blobs: &'a BlobDir, nonce: String, limit: &'a Limit) -> io::Result<Self> {
         let stored = blobs.stored()?;
         sync_folder(&blobs.folder)?;
@@ -230,7 +236,9 @@ impl<'a> Commit<'a> {
                 Operation::Rename { old, .. } => found.is_some_and(|found| found.same_inode(old)),
                 Operation::Store { old, before, .. }
                 | Operation::Exchange { old, before, .. }
-                | Operation::Facts { old, before, .. } => found.is_some_and(|found| is_looked_at(&found, old, before)),
+                | Operation::Facts { old, before, .. } => {
+                    found.is_some_and(|found| is_entry_that_was_read(&found, old, before))
+                }
             };
             (!is_same).then(|| conflict(path))
         })
@@ -249,7 +257,7 @@ impl<'a> Commit<'a> {
             return sync(&self.sources.place(source)?);
         }
         for source in first {
-            // What its own mode keeps from being opened is synced with the rest some day.
+            // A file whose mode denies access is synced later with the rest of the file system.
             if let Ok(file) = self.sources.place(source)?.open_file() {
                 file.sync_data()?;
             }
@@ -257,7 +265,7 @@ impl<'a> Commit<'a> {
         Ok(())
     }
 
-    /// Performs one operation, or nothing of it.
+    /// Performs one operation completely or not at all.
     pub(super) fn perform(&mut self, operation: &Operation) -> Result<Vec<Done>, Stopped> {
         if self.limit.reached() {
             return Err(failed(operation.path(), &io::ErrorKind::TimedOut.into()));
@@ -269,7 +277,7 @@ impl<'a> Commit<'a> {
         }
     }
 
-    /// Whether the operation was done; `false` if another program changed the path since it was read.
+    /// Performs one operation; `false` if another program changed the path since it was read.
     fn step(&mut self, operation: &Operation) -> io::Result<bool> {
         let place = self.targets.place(operation.path())?;
         match operation {
@@ -290,7 +298,7 @@ impl<'a> Commit<'a> {
             }
             Operation::Put { source, after, new, number, .. } => {
                 let from = self.checked(source, new, after)?;
-                self.put(&place, &from, *number)
+                self.move_into_place(&place, &from, *number)
             }
             Operation::Exchange { path, source, before, after, old, new, tree, number, .. } => {
                 let from = self.checked(source, new, after)?;
@@ -307,7 +315,8 @@ impl<'a> Commit<'a> {
         }
     }
 
-    fn put(&self, place: &Place, from: &Place, number: u64) -> io::Result<bool> {
+    /// Moves a new file or folder to its path; `false` if something exists there.
+    fn move_into_place(&self, place: &Place, from: &Place, number: u64) -> io::Result<bool> {
         match shift(from, place) {
             Ok(()) => {
                 fault::point("the new is put");
@@ -327,6 +336,8 @@ impl<'a> Commit<'a> {
         }
     }
 
+    /// Exchanges a path with its new file or folder, and stores the displaced one; `false`, with everything put back,
+    /// if that is not the one that was read.
     fn exchange(&self, place: &Place, path: &Path, mut from: Place, old: Old<'_>, number: u64) -> io::Result<bool> {
         let mut swapped = swap(place, &from);
         let is_elsewhere = matches!(&swapped, Err(error) if Errno::from_io_error(error) == Some(Errno::XDEV));
@@ -335,7 +346,7 @@ impl<'a> Commit<'a> {
             swapped = swap(place, &from);
         }
         if !swapped? {
-            // A file system that can't exchange: one after the other.
+            // On a file system without exchange: two renames.
             return Ok(self.store(place, path, old, number)? && {
                 files::rename(&from, place)?;
                 true
@@ -358,6 +369,8 @@ impl<'a> Commit<'a> {
         Ok(true)
     }
 
+    /// Moves a deleted file or folder into the journal; `false`, with everything put back, if it is not the one that
+    /// was read.
     fn store(&self, place: &Place, path: &Path, old: Old<'_>, number: u64) -> io::Result<bool> {
         let to = match old {
             (State::File(_), _, None) => self.blobs.place(number)?,
@@ -385,7 +398,7 @@ impl<'a> Commit<'a> {
 
     /// Whether the displaced file or folder is the one that was read, with its whole content.
     fn came_out(&self, displaced: &Place, path: &Path, (before, old, tree): Old<'_>) -> io::Result<bool> {
-        let is_same = Identity::at(displaced)?.is_some_and(|found| is_looked_at(&found, old, before));
+        let is_same = Identity::at(displaced)?.is_some_and(|found| is_entry_that_was_read(&found, old, before));
         Ok(is_same
             && match (before, tree) {
                 (State::Folder(_), Some(tree)) => fingerprint_at(displaced, path, self.limit)? == tree,
@@ -396,19 +409,20 @@ impl<'a> Commit<'a> {
     /// The place in the layer, checked to hold the file or folder that was read.
     fn checked(&mut self, source: &Path, new: &Identity, after: &State) -> io::Result<Place> {
         let from = self.sources.place(source)?;
-        let is_same = Identity::at(&from)?.is_some_and(|found| is_looked_at(&found, new, after));
+        let is_same = Identity::at(&from)?.is_some_and(|found| is_entry_that_was_read(&found, new, after));
         if is_same { Ok(from) } else { Err(io::Error::other("the view's layer was changed; run the command again")) }
     }
 
+    /// Copies a file or folder to its temporary name beside the target, for a target on another file system.
     fn copy_beside(&self, place: &Place, from: &Place, number: u64) -> io::Result<Place> {
         let beside = aside(place, &self.nonce, number)?;
-        let copied = files::copy(from, beside.again()?, Path::new(""), &mut Vec::new(), self.limit);
+        let copied = files::copy(from, beside.reopen()?, Path::new(""), &mut Vec::new(), self.limit);
         let copied = copied.and_then(|()| attributes::copy_all(from, &beside, self.limit));
         if let Err(error) = copied.and_then(|()| sync(&beside)) {
             let _ = discard(&beside);
             return Err(error);
         }
-        fault::point("the new stands aside");
+        fault::point("the new has its temporary name");
         Ok(beside)
     }
 }
@@ -423,21 +437,21 @@ pub(super) fn touch(touched: &[Touched]) {
         let Ok(place) = folders.place(path) else { continue };
         let is_same = Identity::at(&place).ok().flatten().is_some_and(|found| found.same_inode(old));
         if is_same {
-            // A time that can't be set is no reason to end what has been done.
+            // A time that can't be set must not end a commit whose operations are done.
             let _ = set_time(&place, facts);
         }
     }
 }
 
 /// Whether this is the file or folder that was read. A folder is compared by inode; its entries are checked separately.
-fn is_looked_at(found: &Identity, old: &Identity, before: &State) -> bool {
+fn is_entry_that_was_read(found: &Identity, old: &Identity, before: &State) -> bool {
     if matches!(before, State::Folder(_)) { found.same_inode(old) } else { found == old }
 }
 
-/// Sets mode and owner of the same inode that was read.
+/// Sets mode and owner of a path, if it still has the inode that was read.
 fn set_facts(place: &Place, before: &State, after: &State, old: &Identity) -> io::Result<()> {
     use rustix::fs::{Gid, Uid, chownat, fstat};
-    let changed = || io::Error::other("it was changed since it was looked at");
+    let changed = || io::Error::other("it was changed since it was read");
     let (was, is) = before.facts().zip(after.facts()).ok_or(io::ErrorKind::InvalidInput)?;
     let held = place.open_path()?;
     let found = fstat(&held)?;
@@ -448,17 +462,19 @@ fn set_facts(place: &Place, before: &State, after: &State, old: &Identity) -> io
         let (owner, group) = (Uid::from_raw(is.owner), Gid::from_raw(is.group));
         chownat(&held, "", Some(owner), Some(group), AtFlags::EMPTY_PATH)?;
     } else if was.mode == is.mode {
-        // Its times alone are set, which also those may do to whom it does not belong.
+        // Only times are set, which a user other than the owner may do as well.
         return Ok(());
     }
     chmod_opened(&held, is.mode)
 }
 
+/// The stop of a commit at a path that another program changed.
 fn conflict(path: &Path) -> Stopped {
     let reason = "it was changed by another program since the command ran".to_owned();
     Stopped { path: path.to_path_buf(), reason, is_conflict: true }
 }
 
+/// The stop of a commit at a path by an error.
 fn failed(path: &Path, error: &io::Error) -> Stopped {
     let reason = match Errno::from_io_error(error) {
         Some(Errno::LOOP | Errno::NOTDIR | Errno::NOENT) => "the folder it is in was moved or removed".to_owned(),
@@ -468,6 +484,7 @@ fn failed(path: &Path, error: &io::Error) -> Stopped {
     Stopped { path: path.to_path_buf(), reason, is_conflict: false }
 }
 
+/// `false` if the error means that the target exists; any other error is returned.
 fn taken(error: Errno) -> io::Result<bool> {
     if matches!(error, Errno::EXIST | Errno::NOTEMPTY) { Ok(false) } else { Err(error.into()) }
 }

@@ -1,4 +1,4 @@
-//! Setting modes, times and owners, and exchanging and moving names, without following links.
+//! Sets modes, times and owners, and exchanges and moves names, without following symlinks.
 
 use std::io;
 
@@ -24,7 +24,7 @@ pub(super) fn swap(one: &Place, two: &Place) -> io::Result<bool> {
     }
 }
 
-/// Renames without replacing, also a folder whose own mode prevents the move.
+/// Renames without replacing; also moves a folder whose own mode prevents the move.
 pub(super) fn shift(from: &Place, to: &Place) -> Result<(), Errno> {
     opened(from, || files::rename(from, to))
 }
@@ -63,12 +63,13 @@ pub(crate) fn with_mode<T>(held: &OwnedFd, open: u32, mode: u32, act: impl FnOnc
     done
 }
 
+/// Sets the mode and the modification time of a place.
 pub(super) fn set_facts(place: &Place, facts: &Facts) -> io::Result<()> {
     set_mode(place, facts.mode)?;
     set_time(place, facts)
 }
 
-/// Sets the mode through a descriptor, so that a link put at the name is not followed.
+/// Sets the mode through a descriptor, so that a symlink put at the name is not followed.
 pub(super) fn set_mode(place: &Place, mode: u32) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -83,16 +84,17 @@ pub(super) fn set_mode(place: &Place, mode: u32) -> io::Result<()> {
     Ok(rustix::fs::chmodat(&place.folder, &place.name, Mode::from_raw_mode(mode), AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
+/// Sets the modification time of a place.
 pub(crate) fn set_time(place: &Place, facts: &Facts) -> io::Result<()> {
     let time = Timespec { tv_sec: facts.modified_s, tv_nsec: facts.modified_ns.into() };
     let times = Timestamps { last_access: time, last_modification: time };
     Ok(rustix::fs::utimensat(&place.folder, &place.name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
-/// Sets owner and group if this process may.
+/// Sets owner and group, if this process has the right to.
 pub(super) fn set_owner(place: &Place, facts: &Facts) {
     let (owner, group) = (Uid::from_raw(facts.owner), Gid::from_raw(facts.group));
     let flags = AtFlags::SYMLINK_NOFOLLOW;
-    // An ordinary user can't give things away, and then they were their own.
+    // An ordinary user can't give files away, so they had the right owner before.
     let _ = rustix::fs::chownat(&place.folder, &place.name, Some(owner), Some(group), flags);
 }

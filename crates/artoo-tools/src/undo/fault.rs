@@ -1,10 +1,11 @@
-//! Where tests end the process, or act as somebody else: between any two writes of the journal.
+//! Fault injection for tests: kills the process, or runs a change of another program, between any two writes of the
+//! journal.
 
-/// A moment at which the power may go.
+/// A point at which a fault can be injected; does nothing outside tests.
 #[cfg(not(test))]
 pub(super) fn point(_what: &'static str) {}
 
-/// What has been written to a note is on the disk after this.
+/// Syncs a note to disk.
 pub(super) fn sync(note: &std::fs::File) -> std::io::Result<()> {
     note.sync_data()?;
     #[cfg(test)]
@@ -12,7 +13,7 @@ pub(super) fn sync(note: &std::fs::File) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A power cut takes what was not synced. `ARTOO_TEST_POWER`: a kill takes it too, out of the notes that are open.
+/// Simulates a power failure: if `ARTOO_TEST_POWER` is set, a kill truncates the open notes to what was synced.
 #[cfg(test)]
 mod power {
     use std::collections::HashMap;
@@ -22,11 +23,13 @@ mod power {
 
     static SYNCED: Mutex<Option<HashMap<(u64, u64), u64>>> = Mutex::new(None);
 
+    /// Records how much of a note is synced.
     pub(super) fn synced(note: &File) {
         let found = note.metadata().unwrap();
         SYNCED.lock().unwrap().get_or_insert_default().insert((found.dev(), found.ino()), found.len());
     }
 
+    /// Truncates the open notes to what was synced.
     pub(super) fn fail() {
         if std::env::var_os("ARTOO_TEST_POWER").is_none() {
             return;
@@ -44,23 +47,23 @@ mod power {
     }
 }
 
-/// What somebody else does meanwhile.
+/// A change of another program that a test makes at each fault point.
 #[cfg(test)]
 type Interference = Box<dyn FnMut(&'static str)>;
 
 #[cfg(test)]
 thread_local! {
-    /// What a test does at such a moment, on this thread.
+    /// The change that this thread makes at each fault point.
     static MEANWHILE: std::cell::RefCell<Option<Interference>> = const { std::cell::RefCell::new(None) };
 }
 
-/// Has `what` done at every moment from here on.
+/// Sets the change to make at every following fault point of this thread.
 #[cfg(test)]
 pub(crate) fn meanwhile(what: impl FnMut(&'static str) + 'static) {
     MEANWHILE.set(Some(Box::new(what)));
 }
 
-/// Ends the process at the moment that the environment numbers, as `kill -9` does.
+/// A point at which a fault can be injected: kills the process if the point has the number in the environment.
 #[cfg(test)]
 pub(super) fn point(what: &'static str) {
     MEANWHILE.with_borrow_mut(|meanwhile| meanwhile.iter_mut().for_each(|meanwhile| meanwhile(what)));

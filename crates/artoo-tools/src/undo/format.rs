@@ -1,4 +1,4 @@
-//! The files of the undo journal: what is written before, during and after an act.
+//! The files of the undo journal: the notes written before, during and after an act.
 
 use std::path::PathBuf;
 
@@ -13,6 +13,7 @@ pub(super) const VERSION: u8 = 2;
 /// The oldest version that is read: it has no commits and no fingerprints of trees.
 const OLDEST_VERSION: u8 = 1;
 
+/// The part of both notes of an act that describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Header {
     #[serde(deserialize_with = "known_version")]
@@ -25,13 +26,16 @@ pub(super) struct Header {
     pub(super) not_undoable: Option<String>,
     /// The entry that is reverted, for an undo.
     pub(super) undoes: Option<String>,
+    /// The call that acts, or that is undone; `None` before format 2 and for undos.
+    #[serde(default)]
+    pub(super) call: Option<String>,
 }
 
-/// Written and synced before an act starts.
+/// The note that is written and synced before an act starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Begun {
     pub(super) header: Header,
-    /// Paths that are compared afterwards, with all below them.
+    /// Paths that are compared afterwards, with everything below them.
     #[serde(with = "lines")]
     pub(super) roots: Vec<PathBuf>,
     /// Their states before the act.
@@ -46,7 +50,7 @@ pub(super) struct Before {
     pub(super) state: State,
 }
 
-/// One line of the log of an act. Each but [`Step::Done`] is written before the step is made.
+/// One line of the log of an act. Each line except [`Step::Done`] is written before the step is made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub(super) enum Step {
@@ -78,7 +82,7 @@ pub(super) enum Step {
     Done { done: Done },
 }
 
-/// One operation of a commit. `number` names the displaced file or folder in the journal.
+/// One operation of a commit. `number` identifies the displaced file or folder in the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "operation", rename_all = "snake_case")]
 pub(crate) enum Operation {
@@ -176,7 +180,7 @@ pub(crate) struct Change {
     pub(crate) after: State,
 }
 
-/// Written and synced when an act has ended.
+/// The note that is written and synced when an act has ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Ended {
     pub(super) header: Header,
@@ -187,6 +191,7 @@ pub(super) struct Ended {
     pub(super) complete: bool,
 }
 
+/// Deserialises a format version; rejects unknown ones.
 fn known_version<'de, D: Deserializer<'de>>(from: D) -> Result<u8, D::Error> {
     match u8::deserialize(from)? {
         version @ OLDEST_VERSION..=VERSION => Ok(version),
@@ -204,10 +209,12 @@ mod line {
 
     use serde::{Deserialize, Deserializer, Serializer, de};
 
+    /// Serialises a path.
     pub(super) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(&crate::paths::line(path))
     }
 
+    /// Deserialises a path.
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
         let text = String::deserialize(from)?;
         let bytes = artoo_proto::escape::path_from_line(&text).ok_or_else(|| de::Error::custom("no path"))?;
@@ -215,18 +222,22 @@ mod line {
     }
 }
 
+/// Serialises paths, each as by [`line`].
 mod lines {
     use std::path::PathBuf;
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+    /// A path serialised by [`line`](mod@super::line).
     #[derive(Serialize, Deserialize)]
     struct Line(#[serde(with = "super::line")] PathBuf);
 
+    /// Serialises a list of paths.
     pub(super) fn serialize<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
         to.collect_seq(paths.iter().cloned().map(Line))
     }
 
+    /// Deserialises a list of paths.
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PathBuf>, D::Error> {
         Ok(Vec::<Line>::deserialize(from)?.into_iter().map(|Line(path)| path).collect())
     }

@@ -24,14 +24,14 @@ use crate::protect::Protected;
 /// Pause between attempts to take the lock.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// Name of a folder that can't be read.
+/// Name of the state of a folder that can't be read.
 pub(super) const CLOSED: &str = "a folder that can't be read";
 
 const LOCK: &str = "lock";
 const FORGOTTEN: &str = "forgotten.json";
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// The undo journal, for recording.
+/// The undo journal, in which acts are recorded.
 #[derive(Debug, Clone)]
 pub(crate) struct Journal {
     pub(super) config: UndoConfig,
@@ -44,17 +44,19 @@ pub(crate) struct Subject<'a> {
     /// The task, whose id is the entry's name.
     pub(crate) task: &'a TaskId,
     pub(crate) tool: &'a str,
+    /// The call, by the id of its evidence.
+    pub(crate) call: &'a str,
     /// The action in one line.
     pub(crate) what: &'a str,
 }
 
-/// The journal's lock, held during an act: the changes of two acts at once could not be told apart.
+/// The lock of the journal, held during an act, since the changes of two acts at once could not be told apart.
 #[derive(Debug)]
 pub(super) struct Lock {
     _file: File,
 }
 
-/// Counts what was deleted from the journal.
+/// The numbers of entries that were deleted from the journal.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Forgotten {
     pub(super) tasks: u64,
@@ -84,10 +86,12 @@ impl Journal {
             what: subject.what.to_owned(),
             not_undoable: survey.and_then(UndoSurvey::not_undoable).map(str::to_owned),
             undoes: None,
+            call: Some(subject.call.to_owned()),
         };
         self.open(&entry, header, survey, lock, limit)
     }
 
+    /// Opens the entry of a task and the folder of a new act in it.
     pub(super) fn open(
         &self,
         entry: &Path,
@@ -111,7 +115,7 @@ impl Journal {
         match begun {
             Ok(begun) => Ok(Act::new(self.clone(), blobs, begun, lock, survey.is_some_and(UndoSurvey::sees_all))),
             Err(error) => {
-                // Nothing has been begun, so nothing is lost with it.
+                // No act has begun, so no data is lost with the folder.
                 let _ = blobs.forget();
                 let _ = fs::remove_dir(entry);
                 Err(error)
@@ -138,7 +142,7 @@ impl Journal {
                 if let State::File(file) = &mut state
                     && let Ok(mut source) = seen.place.open_file()
                 {
-                    // It may have grown since it was looked over.
+                    // The file may have grown since the survey.
                     bytes = bytes.saturating_add(file.bytes);
                     let is_over = bytes > self.config.max_bytes || saved >= self.config.max_entries;
                     if is_over {
@@ -177,14 +181,14 @@ impl Journal {
         }
     }
 
-    /// Reconciles acts of an entry that were cut off; the changes found now count as theirs.
+    /// Reconciles acts of an entry that were cut off; the changes found now count as their changes.
     pub(super) fn reconcile_open(&self, entry: &Path, limit: &Limit) -> io::Result<()> {
         for (_, blobs) in acts(entry)? {
             if blobs.is_ended() {
                 continue;
             }
             let Some(begun) = blobs.begun()? else {
-                // Cut off before it could do anything.
+                // The process ended before the act could do anything.
                 blobs.forget()?;
                 continue;
             };
@@ -195,11 +199,11 @@ impl Journal {
     }
 
     /// Deletes the oldest tasks beyond the limits.
-    fn forget_oldest(&self) -> io::Result<()> {
+    pub(super) fn forget_oldest(&self) -> io::Result<()> {
         let mut entries = Vec::new();
         for name in entry_names(&self.config.folder)? {
             let folder = self.config.folder.join(&name);
-            // What can't be read may be a later version's: it is not ours to forget.
+            // An entry that can't be read may be of a later version, so it is not deleted.
             entries.extend(begun_at(&folder).map(|at| (at, size(&folder), folder)));
         }
         entries.sort();
@@ -267,6 +271,7 @@ fn begun_at(entry: &Path) -> Option<Timestamp> {
     acts.iter().rev().find_map(|(_, blobs)| header(blobs)).map(|header| header.at)
 }
 
+/// The size of everything in a folder.
 fn size(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries

@@ -45,40 +45,41 @@ pub(crate) use recorded::RecordedChanges;
 pub(crate) use state::{Identity, State, of_stat, stat};
 pub use store::{Entry, Item, ItemOutcome, Report, UndoError, UndoStore};
 pub(crate) use survey::{UndoSurvey, is_system};
+pub use taken_back::TakenBack;
 pub(crate) use tree::{fingerprint, list};
 pub(crate) use walk::names;
 
-/// Bytes kept before one command: a large source tree fits, and copying it stays within a second or two.
+/// Maximum bytes copied before one command: a large source tree fits, and copying it takes a second or two.
 #[doc(alias = "limit")]
 pub const KEPT_MAX_BYTES: u64 = 512 * 1024 * 1024;
 
-/// Files and folders kept before one command.
+/// Maximum number of files and folders copied before one command.
 #[doc(alias = "limit")]
 pub const KEPT_MAX_ENTRIES: u64 = 20_000;
 
-/// Tasks whose changes can be brought back; the oldest goes first.
+/// Maximum number of tasks in the journal; the oldest is deleted first.
 pub const TASKS_MAX: usize = 50;
 
-/// Bytes of all that is kept, before the oldest task goes.
+/// Maximum size of the journal, before the oldest task is deleted.
 #[doc(alias = "limit")]
 pub const JOURNAL_MAX_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
-/// Days after which a task's changes are no longer brought back: who has not missed a file in a month has let it go.
+/// Days after which a task is deleted from the journal; a file that the user misses is usually missed within a month.
 #[doc(alias = "limit")]
 pub const DAYS_MAX: i64 = 30;
 
-/// Where the journal lies, and how much it keeps.
+/// The folder of the journal and its limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UndoConfig {
-    /// Its folder, made with mode 0700.
+    /// The journal's folder, created with mode 0700.
     pub folder: PathBuf,
-    /// Bytes kept before one command.
+    /// Maximum bytes copied before one command.
     pub max_bytes: u64,
-    /// Files and folders kept before one command.
+    /// Maximum number of files and folders copied before one command.
     pub max_entries: u64,
-    /// Tasks kept.
+    /// Maximum number of tasks.
     pub max_tasks: usize,
-    /// Bytes kept of all tasks.
+    /// Maximum bytes of all tasks.
     pub max_total_bytes: u64,
 }
 

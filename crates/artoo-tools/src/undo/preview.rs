@@ -1,4 +1,4 @@
-//! What an undo would do, without changing anything.
+//! Predicts the outcome of an undo without changing anything.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use super::restore::Told;
 use super::resumed::Resumed;
 use super::state::{self, State};
 use super::store::{Item, ItemOutcome, items};
-use super::verdict::{has_other_time, judge, moved_from, torn};
+use super::verdict::{has_other_time, interrupted_move, judge, moved_from};
 use crate::limit::Limit;
 use crate::texts;
 
@@ -20,6 +20,7 @@ pub(super) struct Preview {
 }
 
 impl Preview {
+    /// Adds the outcomes for one group of changes.
     pub(super) fn add(&mut self, done: &Done, resumed: &Resumed, limit: &Limit) {
         let told: Vec<Told> = match done {
             Done::Changed { changes } => changes.iter().map(|change| self.changed(change, resumed, limit)).collect(),
@@ -34,15 +35,16 @@ impl Preview {
                 vec![(from.clone(), moved_from(to), outcome)]
             }
             Done::Torn { from, to } => {
-                self.items.extend(items([torn(from, to)]));
+                self.items.extend(items([interrupted_move(from, to)]));
                 return;
             }
         };
-        // Only now: the changes of one act are each judged as they stand.
+        // Added only now, since the changes of one act are judged independently.
         self.seen.extend(told.iter().map(|(path, ..)| path.clone()));
         self.items.extend(items(told));
     }
 
+    /// The outcome for one change.
     fn changed(&self, change: &Change, resumed: &Resumed, limit: &Limit) -> Told {
         let action = if change.before == State::Absent { "removed" } else { "brought back" };
         let is_done = self.is_touched(&change.path) || resumed.has_brought(&change.path, &change.before);
@@ -59,8 +61,9 @@ impl Preview {
         (change.path.clone(), action, outcome)
     }
 
+    /// Whether a change before this one in the undo concerns the path, or one above or below it.
     fn is_touched(&self, path: &Path) -> bool {
-        // Sorted, what lies below a path comes right behind it.
+        // In sorted order, paths below a path follow it directly.
         path.ancestors().any(|above| self.seen.contains(above))
             || self.seen.range(path.to_path_buf()..).next().is_some_and(|seen| seen.starts_with(path))
     }

@@ -14,7 +14,7 @@ use super::format::{Before, Begun, Change, Done, Step};
 use super::journal::{CLOSED, Journal};
 use super::state::{self, State};
 use super::survey::is_skipped;
-use super::walk::{Seen, walk};
+use super::walk::{WalkedPath, walk};
 use crate::digest;
 use crate::files::rename;
 use crate::limit::Limit;
@@ -39,9 +39,10 @@ pub(super) fn reconcile(
     Ok(joined.done)
 }
 
-/// Paths that an act created, as lines, with the digests it knows.
+/// The paths that an act reports as created, with the digests it knows.
 pub(super) type Made = BTreeMap<String, Option<String>>;
 
+/// The comparison of one act's recorded states with the disk.
 struct Reconciling<'a> {
     journal: &'a Journal,
     blobs: &'a BlobDir,
@@ -54,7 +55,7 @@ impl Reconciling<'_> {
     fn watched(&self, begun: &Begun) -> io::Result<Vec<Change>> {
         let mut before: BTreeMap<&Path, &State> =
             begun.before.iter().map(|Before { path, state }| (path.as_path(), state)).collect();
-        // What shows in a folder that could not be looked into may have been there all along.
+        // Entries in a folder that could not be read before may have existed all along.
         let is_closed = |before: &&Before| matches!(&before.state, State::Odd { what } if what == CLOSED);
         let closed: Vec<&PathBuf> = begun.before.iter().filter(is_closed).map(|before| &before.path).collect();
         let mut changes = Vec::new();
@@ -84,7 +85,7 @@ impl Reconciling<'_> {
     }
 
     /// The states before and after with digests; `None` if they are equal.
-    fn difference(&self, before: State, seen: &Seen<'_>) -> io::Result<Option<(State, State)>> {
+    fn difference(&self, before: State, seen: &WalkedPath<'_>) -> io::Result<Option<(State, State)>> {
         if let (State::File(was), State::File(is)) = (&before, &seen.state) {
             let same_facts = was.facts.mode == is.facts.mode && was.facts.same_time(&is.facts) && was.bytes == is.bytes;
             let same_bytes = match was.saved {
@@ -93,7 +94,7 @@ impl Reconciling<'_> {
                     Err(_) => same_facts && was.inode == is.inode,
                 },
                 Some(_) => false,
-                // What could not be read is known by what the system keeps.
+                // A file that could not be read is compared by its metadata.
                 None => same_facts && was.inode == is.inode,
             };
             if same_facts && same_bytes {
@@ -115,12 +116,13 @@ impl Reconciling<'_> {
         Ok(state)
     }
 
+    /// The present state of a path, with its digest.
     fn current(&self, place: &Place, path: &Path, state: &State) -> io::Result<State> {
         let mut state = state.clone();
         if let State::File(file) = &mut state {
-            file.digest = match self.told(path).flatten() {
+            file.digest = match self.reported_digest(path).flatten() {
                 Some(digest) => Some(digest.to_owned()),
-                // One that can't be read is not known again, and is left alone.
+                // A file that can't be read has no digest, so an undo leaves it.
                 None => match place.open_file() {
                     Ok(mut file) => Some(digest::of_whole(&mut file, self.limit)?),
                     Err(_) => None,
@@ -130,11 +132,12 @@ impl Reconciling<'_> {
         Ok(state)
     }
 
-    /// The digest that the act reports for a path it created.
-    fn told(&self, path: &Path) -> Option<Option<&str>> {
+    /// The digest that the act reports for a path; the outer `None` if it did not create it.
+    fn reported_digest(&self, path: &Path) -> Option<Option<&str>> {
         self.made.as_ref()?.get(paths::line(path).as_str()).map(Option::as_deref)
     }
 
+    /// Adds the changes of all logged steps.
     fn steps(&self, steps: &[Step], done: &mut Joined) -> io::Result<()> {
         let moved = steps.iter().filter_map(|step| if let Step::Moving { to, .. } = step { Some(to) } else { None });
         let arrived: BTreeSet<&PathBuf> = moved.collect();
@@ -150,7 +153,7 @@ impl Reconciling<'_> {
                     found_moved(from, to, tree)?.into_iter().for_each(|told| done.push(told))
                 }
                 Step::Bringing { before, aside } => {
-                    self.half_brought(before, aside.as_deref())?.into_iter().for_each(|told| done.push(told));
+                    self.half_restored(before, aside.as_deref())?.into_iter().for_each(|told| done.push(told));
                 }
                 Step::Removing { all } => {
                     let told: HashSet<&Path> = match rest.peek() {
@@ -161,7 +164,7 @@ impl Reconciling<'_> {
                     };
                     for before in all.iter().filter(|before| !told.contains(before.path.as_path())) {
                         self.half_removed(before)?;
-                        self.half_brought(before, None)?.into_iter().for_each(|told| done.add(told));
+                        self.half_restored(before, None)?.into_iter().for_each(|told| done.add(told));
                     }
                 }
                 Step::Committing { nonce, operations } => {
@@ -182,7 +185,7 @@ impl Reconciling<'_> {
         let mut changes = Vec::new();
         let skip = |path: &Path| is_skipped(&self.journal.protected, path) || arrived.iter().any(|to| *to == path);
         walk(root, &skip, self.limit, &mut |seen| {
-            if self.made.is_none() || self.told(seen.path).is_some() {
+            if self.made.is_none() || self.reported_digest(seen.path).is_some() {
                 let after = self.current(seen.place, seen.path, &seen.state)?;
                 changes.push(Change { path: seen.path.to_path_buf(), before: State::Absent, after });
             }
@@ -201,8 +204,8 @@ impl Reconciling<'_> {
         Ok(rename(&kept, &Place::of(&before.path)?)?)
     }
 
-    /// A path that an undo was reverting when the process ended.
-    fn half_brought(&self, before: &Before, aside: Option<&str>) -> io::Result<Vec<Done>> {
+    /// The changes of an interrupted undo of one path: removes or completes its temporary file.
+    fn half_restored(&self, before: &Before, aside: Option<&str>) -> io::Result<Vec<Done>> {
         let mut told = Vec::new();
         if let Some(name) = aside {
             let place = Place::of(&before.path.with_file_name(name))?;
@@ -219,11 +222,11 @@ impl Reconciling<'_> {
                     }
                     done => done?,
                 },
-                // Displaced, and its content is kept or it has none.
+                // Displaced, and its content is saved or it has none.
                 None if before.state.same(&beside) => remove()?,
-                // What was to be put there, while the old still stands; its source is kept.
+                // The content to be put there, while the old file still exists; its source is kept.
                 _ if before.state.same(&state::at(&before.path, self.limit)?) => remove()?,
-                // Anything else is not known here; it stays and the next undo names it.
+                // The content is not known; the file stays, and the next undo names it.
                 _ => told.push(Done::Torn { from: before.path.clone(), to: before.path.with_file_name(name) }),
             }
         }
@@ -245,6 +248,7 @@ struct Joined {
 }
 
 impl Joined {
+    /// Adds a change, joined to the last one if possible.
     fn add(&mut self, told: Done) {
         match (self.done.last_mut(), told) {
             (Some(Done::Changed { changes }), Done::Changed { changes: more })
@@ -257,6 +261,7 @@ impl Joined {
         }
     }
 
+    /// Adds a change without joining it.
     fn push(&mut self, told: Done) {
         self.paths.clear();
         if let Done::Changed { changes } = &told {
@@ -265,6 +270,7 @@ impl Joined {
         self.done.push(told);
     }
 
+    /// Adds changes as one group.
     fn push_changes(&mut self, changes: Vec<Change>) {
         if !changes.is_empty() {
             self.push(Done::Changed { changes });
@@ -272,14 +278,14 @@ impl Joined {
     }
 }
 
-/// The result of a move that was cut off.
+/// The result of a move that was cut off, by which of its paths exist.
 fn found_moved(from: &Path, to: &Path, tree: &str) -> io::Result<Option<Done>> {
-    let stands = |path: &Path| match std::fs::symlink_metadata(path) {
+    let is_there = |path: &Path| match std::fs::symlink_metadata(path) {
         Ok(_) => Ok(true),
         Err(error) if state::is_missing(path, &error) => Ok(false),
         Err(error) => Err(error),
     };
-    let (from, to) = ((from, stands(from)?), (to, stands(to)?));
+    let (from, to) = ((from, is_there(from)?), (to, is_there(to)?));
     Ok(match (from.1, to.1) {
         (false, true) => Some(Done::Moved { from: from.0.into(), to: to.0.into(), tree: tree.to_owned() }),
         (true, true) => Some(Done::Torn { from: from.0.into(), to: to.0.into() }),

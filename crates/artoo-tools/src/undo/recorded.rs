@@ -21,6 +21,7 @@ pub(crate) struct RecordedChanges {
 }
 
 impl RecordedChanges {
+    /// Lists the changes; `sees_all`: every change is known.
     pub(super) fn of(done: &[Done], sees_all: bool) -> Self {
         let changes = done.iter().flat_map(|done| match done {
             Done::Changed { changes } => changes.as_slice(),
@@ -34,7 +35,7 @@ impl RecordedChanges {
         changes: impl Iterator<Item = (&'a Path, &'a State, &'a State)>,
         sees_all: bool,
     ) -> Self {
-        let mut changed: Vec<FileChange> = changes.take(LISTED_MAX + 1).map(told).collect();
+        let mut changed: Vec<FileChange> = changes.take(LISTED_MAX + 1).map(recorded_change).collect();
         let is_whole = sees_all && changed.len() <= LISTED_MAX;
         changed.truncate(LISTED_MAX);
         Self { changed, is_whole }
@@ -53,7 +54,8 @@ impl RecordedChanges {
     }
 }
 
-fn told((path, was, is): (&Path, &State, &State)) -> FileChange {
+/// The change of a path as a record lists it.
+fn recorded_change((path, was, is): (&Path, &State, &State)) -> FileChange {
     let (mut before, mut after) = (name(was), name(is));
     if before == after {
         before = before.map(|name| name + &particulars(was));
@@ -62,6 +64,7 @@ fn told((path, was, is): (&Path, &State, &State)) -> FileChange {
     FileChange { path: paths::line(path), before, after }
 }
 
+/// The digest or the kind of a state; `None` if the path does not exist.
 fn name(state: &State) -> Option<String> {
     match state {
         State::Absent => None,

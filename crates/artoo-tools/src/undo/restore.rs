@@ -17,11 +17,12 @@ use super::facts::{set_facts, set_mode, set_owner, set_time, shift, swap};
 use super::fault;
 use super::format::{Before, Change, Done, Step};
 use super::resumed::Resumed;
-use super::state::{self, FileState, State, stands};
+use super::state::{self, FileState, State, exists};
 use super::store::ItemOutcome;
 use super::tree::{fingerprint_at, is_fingerprint};
 use super::verdict::{
-    changed_meanwhile, conflict_or, has_other_time, is_left, judge, moved_from, told, too_large, torn,
+    changed_meanwhile, conflict_or, failed_restore, has_other_time, interrupted_move, is_left, judge, moved_from,
+    too_large,
 };
 use crate::digest;
 use crate::files;
@@ -32,7 +33,7 @@ use crate::{paths, texts};
 /// Maximum number of paths removed with one line of the log.
 const REMOVED_MAX: usize = 1024;
 
-/// An undo in progress.
+/// The undo of one act, in progress.
 pub(super) struct Restoring<'a> {
     /// The undo's own recording, which saves what it removes.
     act: &'a mut Act,
@@ -63,6 +64,7 @@ pub(super) struct Undone {
 pub(super) type Told = (PathBuf, &'static str, ItemOutcome);
 
 impl<'a> Restoring<'a> {
+    /// Starts the undo of one act.
     pub(super) fn new(
         act: &'a mut Act,
         source: &'a BlobDir,
@@ -78,20 +80,20 @@ impl<'a> Restoring<'a> {
         match done {
             Done::Moved { from, to, tree } => {
                 self.limit.meter.add_entries(1);
-                let outcome = self.move_back(from, to, tree).unwrap_or_else(|error| told(&error));
+                let outcome = self.move_back(from, to, tree).unwrap_or_else(|error| failed_restore(&error));
                 if is_left(&outcome) {
                     self.undone.left.push(to.clone());
                     self.undone.left.extend(crate::trash::note_of(to));
                 }
                 vec![(from.clone(), moved_from(to), outcome)]
             }
-            Done::Torn { from, to } => vec![torn(from, to)],
+            Done::Torn { from, to } => vec![interrupted_move(from, to)],
             Done::Changed { changes } => self.group(changes),
         }
     }
 
-    /// Makes changed folders writable, removes created paths from the deepest up, restores the others from the top down,
-    /// and sets the modes of folders last, since a mode may deny access to the content.
+    /// Reverts a group of changes: makes changed folders writable, removes created paths from the deepest up, restores
+    /// the others from the top down, and sets the modes of folders last, since a mode may deny access to the content.
     fn group(&mut self, changes: &[Change]) -> Vec<Told> {
         let mut ordered: Vec<&Change> = changes.iter().collect();
         ordered.sort_by_key(|change| (change.path.components().count(), change.path.as_path()));
@@ -100,7 +102,7 @@ impl<'a> Restoring<'a> {
         let is_folder = |state: &State| matches!(state, State::Folder(_));
         let stays = |change: &&&Change| is_folder(&change.before) && is_folder(&change.after);
         for change in ordered.iter().filter(stays) {
-            self.bring_back(change, &mut folders, &mut all);
+            self.restore_and_report(change, &mut folders, &mut all);
         }
         let made: Vec<&Change> =
             ordered.iter().rev().filter(|change| change.before == State::Absent).copied().collect();
@@ -108,23 +110,24 @@ impl<'a> Restoring<'a> {
             self.remove_all(changes, &mut all);
         }
         for change in ordered.iter().filter(|change| change.before != State::Absent && !stays(change)) {
-            self.bring_back(change, &mut folders, &mut all);
+            self.restore_and_report(change, &mut folders, &mut all);
         }
         folders.sort_by(|one, two| one.path.cmp(&two.path));
         for change in folders.into_iter().rev() {
             if let State::Folder(facts) = &change.before
                 && let Err(error) = Place::of(&change.path).and_then(|place| set_facts(&place, facts))
-                // An undo that was cut off may have taken it away already, as part of what was done before this.
+                // An interrupted undo may have removed it already, when it reverted a later act.
                 && !(self.resumed.has_brought(&change.path, &change.before) && state::is_missing(&change.path, &error))
             {
-                all.push((change.path.clone(), "given its mode", told(&error)));
+                all.push((change.path.clone(), "given its mode", failed_restore(&error)));
             }
         }
         all
     }
 
-    fn bring_back<'c>(&mut self, change: &'c Change, folders: &mut Vec<&'c Change>, all: &mut Vec<Told>) {
-        let outcome = self.bring(change).unwrap_or_else(|error| told(&error));
+    /// Restores one path and adds the outcome; folders whose mode is to be set last are collected.
+    fn restore_and_report<'c>(&mut self, change: &'c Change, folders: &mut Vec<&'c Change>, all: &mut Vec<Told>) {
+        let outcome = self.restore_path(change).unwrap_or_else(|error| failed_restore(&error));
         self.limit.meter.add_entries(1);
         let is_folder = matches!(change.before, State::Folder(_));
         if is_folder && matches!(outcome, ItemOutcome::Done | ItemOutcome::Already) {
@@ -145,15 +148,16 @@ impl<'a> Restoring<'a> {
     }
 
     /// Records another name of a file whose content is restored already, so that the undo of the undo has each name.
-    fn tell_shared(&mut self, change: &Change) -> io::Result<()> {
+    fn record_other_name(&mut self, change: &Change) -> io::Result<()> {
         let Some(file) = self.shared.get(&change.path) else { return Ok(()) };
         let Some(number) = self.overwritten.get(&(file.device, file.inode)) else { return Ok(()) };
         let before = State::File(FileState { saved: Some(*number), ..file.clone() });
         self.announce(&change.path, &before, None)?;
-        self.tell(change, &before)
+        self.record_restored(change, &before)
     }
 
-    fn bring(&mut self, change: &Change) -> io::Result<ItemOutcome> {
+    /// Restores one path, unless it was changed since.
+    fn restore_path(&mut self, change: &Change) -> io::Result<ItemOutcome> {
         if self.resumed.has_brought(&change.path, &change.before) {
             return Ok(ItemOutcome::Already);
         }
@@ -167,13 +171,13 @@ impl<'a> Restoring<'a> {
         let present = state::read(&place, self.limit)?;
         if let Some(outcome) = judge(change, &present, self.resumed) {
             if outcome == ItemOutcome::Already {
-                self.tell_shared(change)?;
+                self.record_other_name(change)?;
                 if has_other_time(change, &present)
                     && let Some(facts) = change.before.facts()
                 {
                     self.announce(&change.path, &present, None)?;
                     set_time(&place, facts)?;
-                    self.tell(change, &present)?;
+                    self.record_restored(change, &present)?;
                     return Ok(ItemOutcome::Done);
                 }
             }
@@ -182,10 +186,10 @@ impl<'a> Restoring<'a> {
         let path = change.path.as_path();
         match (&present, &change.before) {
             (State::Folder(_), State::Folder(facts)) => {
-                // Open while its content comes back; its own mode is set when all is done.
+                // Writable while its content is restored; its own mode is set at the end.
                 self.announce(path, &present, None)?;
                 set_mode(&place, facts.mode | 0o700)?;
-                self.tell(change, &present)?;
+                self.record_restored(change, &present)?;
                 Ok(ItemOutcome::Done)
             }
             (State::Folder(_), before) => {
@@ -194,14 +198,14 @@ impl<'a> Restoring<'a> {
                 if removed != ItemOutcome::Done {
                     return Ok(removed);
                 }
-                self.tell_state(path, &present, State::Absent)?;
-                if *before == State::Absent { Ok(ItemOutcome::Done) } else { self.put(&place, change) }
+                self.record_state(path, &present, State::Absent)?;
+                if *before == State::Absent { Ok(ItemOutcome::Done) } else { self.create_missing(&place, change) }
             }
-            (State::Absent, _) => self.put(&place, change),
+            (State::Absent, _) => self.create_missing(&place, change),
             (State::File(is), State::File(was)) if is.digest == was.digest => {
                 self.announce(path, &present, None)?;
                 set_facts(&place, &was.facts)?;
-                self.tell(change, &present)?;
+                self.record_restored(change, &present)?;
                 Ok(ItemOutcome::Done)
             }
             (State::File(is), State::File(was)) if is.links > 1 && (is.device, is.inode) == (was.device, was.inode) => {
@@ -209,18 +213,22 @@ impl<'a> Restoring<'a> {
             }
             (_, State::File(_) | State::Link { .. }) => self.exchange(&place, change, &present),
             (_, before) => {
-                let gone = self.take_away(&place, path, &present)?;
-                if gone != ItemOutcome::Done || *before == State::Absent { Ok(gone) } else { self.put(&place, change) }
+                let gone = self.move_aside_and_save(&place, path, &present)?;
+                if gone != ItemOutcome::Done || *before == State::Absent {
+                    Ok(gone)
+                } else {
+                    self.create_missing(&place, change)
+                }
             }
         }
     }
 
     /// Creates a missing path, unless another program has created it meanwhile.
-    fn put(&mut self, place: &Place, change: &Change) -> io::Result<ItemOutcome> {
+    fn create_missing(&mut self, place: &Place, change: &Change) -> io::Result<ItemOutcome> {
         if let State::Folder(facts) | State::Pipe(facts) = &change.before {
             self.announce(&change.path, &State::Absent, None)?;
             if matches!(change.before, State::Folder(_)) {
-                // Its own mode is set when all is done.
+                // Its own mode is set at the end.
                 rustix::fs::mkdirat(&place.folder, &place.name, Mode::RWXU)?;
                 set_owner(place, facts);
             } else {
@@ -228,32 +236,32 @@ impl<'a> Restoring<'a> {
                 set_owner(place, facts);
                 set_facts(place, facts)?;
             }
-            self.tell(change, &State::Absent)?;
+            self.record_restored(change, &State::Absent)?;
             return Ok(ItemOutcome::Done);
         }
         let aside = self.aside(place)?;
         self.announce(&change.path, &State::Absent, Some(&aside))?;
         self.make(&aside, &change.before)?;
-        fault::point("the new stands aside");
+        fault::point("the new has its temporary name");
         if let Err(error) = files::rename(&aside, place) {
             unlinkat(&aside.folder, &aside.name, AtFlags::empty())?;
             return conflict_or(error);
         }
-        self.tell(change, &State::Absent)?;
+        self.record_restored(change, &State::Absent)?;
         Ok(ItemOutcome::Done)
     }
 
     /// Moves a file to a temporary name, compares it there once more, and saves it.
-    fn take_away(&mut self, place: &Place, path: &Path, present: &State) -> io::Result<ItemOutcome> {
+    fn move_aside_and_save(&mut self, place: &Place, path: &Path, present: &State) -> io::Result<ItemOutcome> {
         let Some((aside, kept)) = self.announce_kept(place, path, present)? else { return Ok(too_large()) };
         files::rename(place, &aside)?;
-        fault::point("the old stands aside");
+        fault::point("the old has its temporary name");
         if !state::read(&aside, self.limit)?.same(present) {
             files::rename(&aside, place)?;
             return Ok(changed_meanwhile());
         }
         self.store_displaced(&aside, &kept)?;
-        self.tell_state(path, &kept, State::Absent)?;
+        self.record_state(path, &kept, State::Absent)?;
         Ok(ItemOutcome::Done)
     }
 
@@ -261,12 +269,12 @@ impl<'a> Restoring<'a> {
     fn exchange(&mut self, place: &Place, change: &Change, present: &State) -> io::Result<ItemOutcome> {
         let Some((aside, kept)) = self.announce_kept(place, &change.path, present)? else { return Ok(too_large()) };
         self.make(&aside, &change.before)?;
-        fault::point("the new stands aside");
+        fault::point("the new has its temporary name");
         if !swap(place, &aside)? {
-            // A file system that can't: one after the other.
+            // On a file system without exchange: two renames.
             unlinkat(&aside.folder, &aside.name, AtFlags::empty())?;
-            let gone = self.take_away(place, &change.path, present)?;
-            return if gone == ItemOutcome::Done { self.put(place, change) } else { Ok(gone) };
+            let gone = self.move_aside_and_save(place, &change.path, present)?;
+            return if gone == ItemOutcome::Done { self.create_missing(place, change) } else { Ok(gone) };
         }
         fault::point("old and new are exchanged");
         if !state::read(&aside, self.limit)?.same(present) {
@@ -275,7 +283,7 @@ impl<'a> Restoring<'a> {
             return Ok(changed_meanwhile());
         }
         self.store_displaced(&aside, &kept)?;
-        self.tell(change, &kept)?;
+        self.record_restored(change, &kept)?;
         Ok(ItemOutcome::Done)
     }
 
@@ -299,17 +307,18 @@ impl<'a> Restoring<'a> {
         self.announce(&change.path, &kept, None)?;
         io::Seek::rewind(&mut file)?;
         fault::point("bytes are about to be overwritten");
-        files::pour(&mut source, &mut file, self.limit)?;
+        files::copy_until_deadline(&mut source, &mut file, self.limit)?;
         file.set_len(was.bytes)?;
         file.sync_all()?;
         set_facts(place, &was.facts)?;
-        self.tell(change, &kept)?;
+        self.record_restored(change, &kept)?;
         Ok(ItemOutcome::Done)
     }
 
+    /// Moves a file or folder back to its old path, unless one of the two was changed since.
     fn move_back(&mut self, from: &Path, to: &Path, tree: &str) -> io::Result<ItemOutcome> {
         let tree_at = |place: &Place, path: &Path| -> io::Result<String> {
-            // Format 1 knows trees by their contents.
+            // Format 1 has digests of contents for trees.
             if is_fingerprint(tree) {
                 return fingerprint_at(place, path, self.limit);
             }
@@ -319,18 +328,18 @@ impl<'a> Restoring<'a> {
             return Ok(ItemOutcome::Already);
         }
         let target = Place::of(from)?;
-        let stands = stands(&target)?;
+        let is_taken = exists(&target)?;
         let source = match Place::of(to) {
-            Ok(source) if self::stands(&source)? => source,
+            Ok(source) if exists(&source)? => source,
             Err(error) if !state::is_missing(to, &error) => return Err(error),
             Ok(_) | Err(_) => {
-                let is_back = stands && tree_at(&target, from)? == tree;
+                let is_back = is_taken && tree_at(&target, from)? == tree;
                 let reason = format!("it is no longer at {}", paths::line(to));
                 return Ok(if is_back { ItemOutcome::Already } else { ItemOutcome::Conflict { reason } });
             }
         };
-        if stands {
-            let reason = format!("something stands there now; the old one is at {}", paths::line(to));
+        if is_taken {
+            let reason = format!("the path is in use now; the old one is at {}", paths::line(to));
             return Ok(ItemOutcome::Conflict { reason });
         }
         if tree_at(&source, to)? != tree {
@@ -342,7 +351,7 @@ impl<'a> Restoring<'a> {
             Err(Errno::XDEV) => {
                 let inventory = files::inventory(&source, to, self.limit)?;
                 let (now, back) = (files::Side { place: source, path: to }, files::Side { place: target, path: from });
-                files::carry(now, back, &inventory, &mut Vec::new(), self.limit)?;
+                files::move_item(now, back, &inventory, &mut Vec::new(), self.limit)?;
             }
             done => done?,
         }
@@ -360,15 +369,15 @@ impl<'a> Restoring<'a> {
             }
             State::File(was) => {
                 let mut source = self.checked(was)?;
-                let mut new = aside.again()?.make_file()?;
+                let mut new = aside.reopen()?.make_file()?;
                 let filled = rustix::fs::fchmod(&new.file, Mode::RUSR | Mode::WUSR)
                     .map_err(io::Error::from)
-                    .and_then(|()| files::pour(&mut source, &mut new.file, self.limit))
+                    .and_then(|()| files::copy_until_deadline(&mut source, &mut new.file, self.limit))
                     .and_then(|()| {
                         set_owner(aside, &was.facts);
                         rustix::fs::fchmod(&new.file, Mode::from_raw_mode(was.facts.mode))?;
                         set_time(aside, &was.facts)?;
-                        // Its name must not come to the disk before its bytes.
+                        // The name must not reach the disk before the content.
                         new.file.sync_all()
                     });
                 filled.inspect_err(|_| {
@@ -397,7 +406,7 @@ impl<'a> Restoring<'a> {
         let (State::File(file), Some(blobs), Some(number)) = (kept, self.act.blobs(), kept.saved()) else {
             return Ok(unlinkat(&aside.folder, &aside.name, AtFlags::empty())?);
         };
-        // Another name of the same file could change what is kept.
+        // Another name of the same file could change the saved content.
         let is_alone = file.links <= 1;
         if is_alone && files::rename(aside, &blobs.place(number)?).is_ok() {
             return Ok(());
@@ -413,18 +422,20 @@ impl<'a> Restoring<'a> {
         Ok(Place { folder: rustix::io::dup(&place.folder)?, name: format!("{ASIDE}{}", self.undone.next).into() })
     }
 
-    /// The number to save a file under, `Some(None)` for other kinds; `None` if the file is too large.
+    /// The number under which to save a file; `Some(None)` for other kinds, which need none; `None` if the file is too
+    /// large.
     fn number(&mut self, present: &State) -> Option<Option<u64>> {
         self.undone.next += 1;
         let Some(file) = present.file() else { return Some(None) };
-        // What is moved there takes no more room than it had.
+        // Moving a file takes no additional space.
         if !self.is_movable(file) {
             self.undone.room = self.undone.room.checked_sub(file.bytes)?;
         }
         Some(Some(self.undone.next))
     }
 
-    /// Whether a file can be saved by moving it. With several names, another name could change the saved file.
+    /// Whether a file can be saved by moving it. A file with several hard links can't, since another name could change
+    /// the saved content.
     fn is_movable(&self, file: &FileState) -> bool {
         file.links <= 1 && self.act.blobs().is_some_and(|blobs| blobs.is_on(file.device))
     }
@@ -437,21 +448,25 @@ impl<'a> Restoring<'a> {
         Ok(Some((aside, kept)))
     }
 
+    /// Announces in the log that a path is about to be restored; `aside` is the temporary name.
     fn announce(&mut self, path: &Path, present: &State, aside: Option<&Place>) -> io::Result<()> {
         let before = Before { path: path.to_path_buf(), state: present.clone() };
         let aside = aside.map(|place| place.name.to_string_lossy().into_owned());
         self.act.write(Step::Bringing { before, aside })
     }
 
-    fn tell(&mut self, change: &Change, present: &State) -> io::Result<()> {
-        self.tell_state(&change.path, present, change.before.clone())
+    /// Records that a path was restored.
+    fn record_restored(&mut self, change: &Change, present: &State) -> io::Result<()> {
+        self.record_state(&change.path, present, change.before.clone())
     }
 
-    fn tell_state(&mut self, path: &Path, before: &State, after: State) -> io::Result<()> {
-        self.act.brought(vec![Change { path: path.to_path_buf(), before: before.clone(), after }])
+    /// Records that a path changed from one state to another.
+    fn record_state(&mut self, path: &Path, before: &State, after: State) -> io::Result<()> {
+        self.act.note_reverted(vec![Change { path: path.to_path_buf(), before: before.clone(), after }])
     }
 }
 
+/// Removes an empty folder; a conflict if it is not empty.
 fn remove_folder(place: &Place) -> io::Result<ItemOutcome> {
     match unlinkat(&place.folder, &place.name, AtFlags::REMOVEDIR) {
         Err(Errno::NOTEMPTY | Errno::EXIST) => Ok(ItemOutcome::Conflict { reason: texts::HOLDS_LATER.to_owned() }),

@@ -39,14 +39,14 @@ impl Resumed {
         }
     }
 
-    /// The temporary names that still exist, for the report.
+    /// The temporary names that still exist, to be named in the report.
     pub(super) fn leftovers(&self) -> impl Iterator<Item = Told> {
         let outcome = || ItemOutcome::Impossible { reason: texts::LEFT_BY_UNDO.to_owned() };
         let still = self.leftovers.iter().filter(|path| path.symlink_metadata().is_ok());
         still.map(move |path| (path.clone(), "removed", outcome()))
     }
 
-    /// Whether the path was restored to this state already. Later changes are not the act's.
+    /// Whether the path was restored to this state already; later changes of it are not the act's.
     pub(super) fn has_brought(&self, path: &Path, state: &State) -> bool {
         self.brought.get(path).is_some_and(|states| states.iter().any(|brought| brought.same(state)))
     }

@@ -1,4 +1,4 @@
-//! The state of a path as undo knows it: kind, content, mode, link target.
+//! The state of a path that undo records: kind, content, mode, link target.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -37,7 +37,7 @@ pub(crate) enum State {
     },
 }
 
-/// Mode, times and owner.
+/// The metadata of a path: mode, modification time and owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Facts {
     pub(crate) mode: u32,
@@ -47,7 +47,7 @@ pub(crate) struct Facts {
     pub(crate) group: u32,
 }
 
-/// Identifies a file or folder among others at the same path: inode, size and modification time.
+/// Identity of a file or folder among others at the same path: inode, size and modification time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
     pub(crate) device: u64,
@@ -91,7 +91,7 @@ impl State {
         }
     }
 
-    /// Whether owner and group are the same, where both have them.
+    /// Whether owner and group are the same; `true` if one of the states has none.
     pub(crate) fn same_owner(&self, other: &Self) -> bool {
         let owner = |facts: &Facts| (facts.owner, facts.group);
         self.facts().zip(other.facts()).is_none_or(|(one, two)| owner(one) == owner(two))
@@ -109,11 +109,12 @@ impl State {
         }
     }
 
+    /// The state of a regular file; `None` for other kinds.
     pub(crate) fn file(&self) -> Option<&FileState> {
         if let Self::File(file) = self { Some(file) } else { None }
     }
 
-    /// Mode, owner and time of a file, folder or pipe.
+    /// The metadata of a file, folder or pipe; `None` for other kinds.
     pub(crate) fn facts(&self) -> Option<&Facts> {
         match self {
             Self::File(file) => Some(&file.facts),
@@ -138,6 +139,7 @@ impl State {
 
 #[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
 impl Identity {
+    /// The identity in a `stat` result.
     pub(crate) fn of(found: &Stat) -> Self {
         Self {
             device: u64::from(found.st_dev),
@@ -153,12 +155,14 @@ impl Identity {
         Ok(stat(&place.folder, &place.name)?.as_ref().map(Self::of))
     }
 
+    /// Whether both have the same device and inode.
     pub(crate) fn same_inode(&self, other: &Self) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
     }
 }
 
 impl Facts {
+    /// The metadata in a `stat` result.
     pub(crate) fn of(found: &Stat) -> Self {
         Self {
             mode: found.st_mode & MODE_BITS,
@@ -169,6 +173,7 @@ impl Facts {
         }
     }
 
+    /// Whether both have the same modification time.
     pub(crate) fn same_time(&self, other: &Self) -> bool {
         (self.modified_s, self.modified_ns) == (other.modified_s, other.modified_ns)
     }
@@ -207,7 +212,7 @@ pub(super) fn at(path: &Path, limit: &Limit) -> io::Result<State> {
 }
 
 /// Whether anything exists at a place.
-pub(super) fn stands(place: &Place) -> io::Result<bool> {
+pub(super) fn exists(place: &Place) -> io::Result<bool> {
     Ok(stat(&place.folder, &place.name)?.is_some())
 }
 

@@ -1,4 +1,4 @@
-//! Listing and reverting the entries of the undo journal.
+//! Lists and reverts the entries of the undo journal.
 
 use std::io;
 use std::sync::Arc;
@@ -19,109 +19,109 @@ use crate::paths;
 use crate::protect::Protected;
 use crate::trash;
 
-/// Longest wait for an act that is still going on; who asks to undo does not want to wait for a command's end.
+/// Longest wait for an act in progress, since a user who wants to undo should not wait for the end of a command.
 const WAIT: Duration = Duration::from_secs(2);
 
-/// Longest undo: every file may have to be copied on a slow disk.
+/// Time limit of an undo: every file may have to be copied on a slow disk.
 #[doc(alias = "limit")]
 const UNDO_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Prefix of the names of undos' own entries; a number follows.
 const UNDO_PREFIX: &str = "undo-";
 
-/// The journal, to look at and to undo from.
+/// The undo journal of a user, for listing and reverting its entries.
 #[derive(Debug, Clone)]
 pub struct UndoStore {
     config: UndoConfig,
     environment: Environment,
-    /// That of an undo in progress, also one of another clone.
+    /// The meter of an undo in progress, shared by clones.
     meter: Arc<Meter>,
 }
 
 /// One task that changed something, or one undo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name: a task's id, or `undo-` and a number.
+    /// The entry's name: a task's id, or `undo-` and a number.
     pub id: String,
-    /// When its last act began.
+    /// When the last act began.
     pub at: Timestamp,
-    /// What was done, an act a line.
+    /// The acts, one line each.
     pub acts: Vec<String>,
-    /// Paths that differ.
+    /// Number of paths that differ.
     pub changes: usize,
-    /// Acts whose changes can't be brought back, and why.
+    /// Acts whose changes can't be undone, with the reason.
     pub not_undoable: Vec<String>,
-    /// artoo ended before it saw the end of one of them.
+    /// Whether artoo ended before it recorded the end of one of the acts.
     pub interrupted: bool,
-    /// All of it has been brought back.
+    /// Whether the entry was undone completely.
     pub undone: bool,
-    /// The entry that was brought back by this one.
+    /// The entry that this undo reverted.
     pub undoes: Option<String>,
 }
 
-/// What becomes of one path.
+/// One path of an undo, with its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
     /// The path on one line, with escapes.
     pub path: String,
-    /// What is done with it: `removed`, `brought back`, `moved back`, `taken out of the trash`, `given its mode`.
+    /// The action: `removed`, `brought back`, `moved back`, `taken out of the trash`, `given its mode`.
     pub action: &'static str,
-    /// Whether it was, or why not.
+    /// The outcome of the action.
     pub outcome: ItemOutcome,
 }
 
-/// Whether a path was brought back.
+/// The outcome of restoring one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ItemOutcome {
-    /// Yes; in a preview: it would be.
+    /// The path was restored; in a preview: it would be.
     Done,
-    /// It was so already.
+    /// The path was in this state already.
     Already,
-    /// Somebody changed it since; both are left.
+    /// Another program changed the path since; it is left as it is.
     Conflict {
-        /// What is found.
+        /// The present state.
         reason: String,
     },
-    /// It can't be.
+    /// The path can't be restored.
     Impossible {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// What came of an undo.
+/// The result of an undo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// What became of each path.
+    /// The outcome for each path.
     pub items: Vec<Item>,
-    /// Acts whose changes can't be brought back, and why.
+    /// Acts whose changes can't be undone, with the reason.
     pub not_undoable: Vec<String>,
-    /// The undo's own entry: undoing it brings the task's changes again. `None` where nothing was changed.
+    /// The undo's own entry: undoing it restores the task's changes. `None` if nothing was changed.
     pub redo: Option<String>,
 }
 
-/// Why nothing was undone.
+/// Why an undo did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum UndoError {
-    /// No entry of that name, or more than one that begins so.
+    /// No entry has this id.
     #[error("there is no entry {given:?} in the undo journal")]
     Unknown {
-        /// What was given.
+        /// The given text.
         given: String,
     },
-    /// It begins like more than one.
+    /// Several entries start with the given text.
     #[error("{given:?} begins more than one entry of the undo journal")]
     Ambiguous {
-        /// What was given.
+        /// The given text.
         given: String,
     },
-    /// Something still changes files.
+    /// Another process is changing files.
     #[error("another artoo is changing files right now")]
     Busy,
-    /// Everything has been brought back already.
+    /// The entry was undone already.
     #[error("{id} was undone already")]
     Undone {
-        /// Which.
+        /// The id of the entry.
         id: String,
     },
     /// The journal can't be read or written.
@@ -130,22 +130,31 @@ pub enum UndoError {
 }
 
 impl UndoStore {
-    /// The journal of a folder; nothing is made.
+    /// The store of this configuration; opens nothing yet.
     #[must_use]
     pub fn open(config: UndoConfig, environment: &Environment) -> Self {
         Self { config, environment: environment.clone(), meter: Arc::default() }
     }
 
+    /// The configuration of the journal.
+    pub(super) fn config(&self) -> &UndoConfig {
+        &self.config
+    }
+
+    /// The deadline of an undo, with the meter of this store.
+    pub(super) fn limit(&self) -> Limit {
+        Limit::metered(UNDO_TIMEOUT, &self.meter)
+    }
+
     /// Opens the journal with the protected places, which are slow to find; listing entries opens no journal.
-    fn journal(&self) -> Journal {
+    pub(super) fn journal(&self) -> Journal {
         let protected = Protected::new(&self.environment, std::slice::from_ref(&self.config.folder));
         Journal::new(self.config.clone(), protected)
     }
 
     /// Every entry, newest first.
-    ///
     /// # Errors
-    /// When the journal can't be read.
+    /// If the journal can't be read.
     pub fn entries(&self) -> Result<Vec<Entry>, UndoError> {
         let mut entries = Vec::new();
         for id in journal::entry_names(&self.config.folder)? {
@@ -153,7 +162,7 @@ impl UndoStore {
             entries.extend(entry(id, &acts));
         }
         entries.sort_by(|one, two| (two.at, &two.id).cmp(&(one.at, &one.id)));
-        // Until here the flag says that an undo brought back all it was to.
+        // Up to here the flag says that an undo restored everything it tried to.
         let undone: Vec<bool> = entries.iter().map(|entry| is_undone(&entry.id, &entries, 0)).collect();
         for (entry, undone) in entries.iter_mut().zip(undone) {
             entry.undone = undone;
@@ -161,16 +170,24 @@ impl UndoStore {
         Ok(entries)
     }
 
-    /// Tasks that are no longer in the journal because of its limits.
+    /// Deletes the entries beyond the limits of the journal, the oldest first.
+    /// # Errors
+    /// If the journal can't be used, or another process changes files.
+    pub fn clean(&self) -> Result<(), UndoError> {
+        let journal = self.journal();
+        let _lock = self.lock(&journal)?;
+        Ok(journal.forget_oldest()?)
+    }
+
+    /// The numbers of tasks that the journal's limits have deleted.
     #[must_use]
     pub fn forgotten(&self) -> u64 {
         journal::forgotten(&self.config.folder).tasks
     }
 
-    /// The entry of that name, or the only one that begins so.
-    ///
+    /// The entry with this id, or the only one whose id starts with it.
     /// # Errors
-    /// When there is none, or more than one.
+    /// If there is no such entry, or more than one.
     pub fn find(&self, given: &str) -> Result<Entry, UndoError> {
         let entries = self.entries()?;
         if let Some(entry) = entries.iter().find(|entry| entry.id == given) {
@@ -184,19 +201,17 @@ impl UndoStore {
         }
     }
 
-    /// The newest task that changed something which has not been brought back.
-    ///
+    /// The newest entry of a task that is not undone.
     /// # Errors
-    /// When the journal can't be read.
+    /// If the journal can't be read.
     pub fn last(&self) -> Result<Option<Entry>, UndoError> {
         Ok(self.entries()?.into_iter().find(|entry| entry.undoes.is_none() && !entry.undone))
     }
 
-    /// What an undo of this entry would do now. Where a later act of the entry changed the same place, it is not known
-    /// before that is taken back.
-    ///
+    /// What an undo of this entry would do now. If a later act of the entry changed the same path, the outcome of the
+    /// earlier one can't be predicted.
     /// # Errors
-    /// When the entry is not there, was undone, or is still being written.
+    /// If the entry is missing, was undone, or is still being written.
     pub fn preview(&self, id: &str) -> Result<Report, UndoError> {
         let Ready { not_undoable, acts, resumed, limit, .. } = self.ready(id)?;
         let mut preview = Preview::default();
@@ -207,17 +222,17 @@ impl UndoStore {
         Ok(Report { items: preview.items, not_undoable, redo: None })
     }
 
-    /// Brings back what the entry changed, its last act first, as far as nothing has been changed since.
-    ///
+    /// Undoes an entry, its last act first. Paths that were changed since are left.
     /// # Errors
-    /// When the entry is not there, was undone, or is still being written.
+    /// If the entry is missing, was undone, or is still being written.
     pub fn undo(&self, id: &str) -> Result<Report, UndoError> {
-        let report = self.bring_back(id);
+        let report = self.undo_entry(id);
         self.meter.end();
         report
     }
 
-    fn bring_back(&self, id: &str) -> Result<Report, UndoError> {
+    /// Undoes an entry; see [`Self::undo`].
+    fn undo_entry(&self, id: &str) -> Result<Report, UndoError> {
         let Ready { not_undoable, acts, resumed, limit, journal, lock } = self.ready(id)?;
         let own = self.next_undo()?;
         let header = Header {
@@ -227,6 +242,7 @@ impl UndoStore {
             what: format!("undoes {id}"),
             not_undoable: None,
             undoes: Some(id.to_owned()),
+            call: None,
         };
         let entry = self.config.folder.join(&own);
         let mut act = journal.open(&entry, header, None, lock, &limit)?;
@@ -252,6 +268,15 @@ impl UndoStore {
         self.meter.activity("undo")
     }
 
+    /// Takes the lock of the journal; [`UndoError::Busy`] if an act holds it for longer than [`WAIT`].
+    pub(super) fn lock(&self, journal: &Journal) -> Result<journal::Lock, UndoError> {
+        let locked = journal.lock(&Limit::after(WAIT));
+        let problem = |error: io::Error| {
+            if error.kind() == io::ErrorKind::TimedOut { UndoError::Busy } else { UndoError::Io(error) }
+        };
+        locked.map_err(problem)
+    }
+
     /// Takes the lock and reconciles acts of the entry, and of its undos, that were cut off.
     fn ready(&self, id: &str) -> Result<Ready, UndoError> {
         let entries = self.entries()?;
@@ -261,7 +286,7 @@ impl UndoStore {
             return Err(UndoError::Undone { id: entry.id.clone() });
         }
         let journal = self.journal();
-        let (lock, limit) = (lock(&journal)?, Limit::metered(UNDO_TIMEOUT, &self.meter));
+        let (lock, limit) = (self.lock(&journal)?, self.limit());
         let undos = || entries.iter().filter(|undo| undo.undoes.as_deref() == Some(id));
         for entry in [entry].into_iter().chain(undos()) {
             journal.reconcile_open(&self.config.folder.join(&entry.id), &limit)?;
@@ -274,8 +299,8 @@ impl UndoStore {
         Ok(Ready { not_undoable: entry.not_undoable.clone(), acts: self.acts(id)?, resumed, limit, journal, lock })
     }
 
-    /// The acts of an entry. One that was cut off and is not reconciled yet has no changes.
-    fn acts(&self, id: &str) -> io::Result<Vec<(BlobDir, Ended)>> {
+    /// The acts of an entry. An act that was cut off and is not reconciled yet has no changes.
+    pub(super) fn acts(&self, id: &str) -> io::Result<Vec<(BlobDir, Ended)>> {
         let mut all = Vec::new();
         for (_, blobs) in journal::acts(&self.config.folder.join(id))? {
             let begun = || blobs.begun().ok().flatten();
@@ -286,6 +311,7 @@ impl UndoStore {
         Ok(all)
     }
 
+    /// The id of the next undo's own entry.
     fn next_undo(&self) -> io::Result<String> {
         let names = journal::entry_names(&self.config.folder)?;
         let numbers = names.iter().filter_map(|name| name.strip_prefix(UNDO_PREFIX)?.parse::<u64>().ok());
@@ -293,7 +319,7 @@ impl UndoStore {
     }
 }
 
-/// An entry that can be undone now.
+/// An entry that can be undone, with the lock held.
 struct Ready {
     not_undoable: Vec<String>,
     acts: Vec<(BlobDir, Ended)>,
@@ -301,12 +327,6 @@ struct Ready {
     limit: Limit,
     journal: Journal,
     lock: journal::Lock,
-}
-
-fn lock(journal: &Journal) -> Result<journal::Lock, UndoError> {
-    journal
-        .lock(&Limit::after(WAIT))
-        .map_err(|error| if error.kind() == io::ErrorKind::TimedOut { UndoError::Busy } else { UndoError::Io(error) })
 }
 
 /// The number of paths that were changed.
@@ -317,6 +337,7 @@ fn paths_of(done: &Done) -> usize {
     }
 }
 
+/// An entry from its acts; `None` without acts.
 fn entry(id: String, acts: &[Ended]) -> Option<Entry> {
     let last = acts.last()?;
     let reason =
@@ -336,12 +357,13 @@ fn entry(id: String, acts: &[Ended]) -> Option<Entry> {
 /// Whether an entry was undone completely by an undo that is not itself undone.
 fn is_undone(id: &str, entries: &[Entry], depth: usize) -> bool {
     let undoing = |entry: &&Entry| entry.undoes.as_deref() == Some(id) && entry.undone;
-    // A chain is no longer than the journal.
+    // A chain of undos has at most as many entries as the journal.
     depth <= entries.len() && entries.iter().filter(undoing).any(|undo| !is_undone(&undo.id, entries, depth + 1))
 }
 
+/// The outcomes as items of a report.
 pub(super) fn items(told: impl IntoIterator<Item = Told>) -> Vec<Item> {
-    // The trash's own notes go with what was thrown away; they are told only where they don't.
+    // Notes of the trash are removed with their files; a report names them only if they stay.
     let is_told = |(path, _, outcome): &Told| {
         !matches!(outcome, ItemOutcome::Done | ItemOutcome::Already) || !trash::is_bookkeeping(path)
     };

@@ -35,11 +35,11 @@ pub(crate) struct UndoSurvey {
     pub(super) roots: Vec<PathBuf>,
     /// Whether a path that may change is never read: keys, artoo's own data, the kernel's files.
     leaves_out: bool,
-    /// What is copied first, or why nothing is.
+    /// The number of files that are copied first, or the reason why none is.
     copied: Result<Copied, String>,
 }
 
-/// The files that are copied before the command runs.
+/// The number and size of the files to be copied before the command runs.
 #[derive(Debug, Clone, Default)]
 struct Copied {
     entries: u64,
@@ -58,7 +58,7 @@ impl UndoSurvey {
             leaves_out.set(leaves_out.get() || is_skipped);
             is_skipped
         };
-        let copied = look(config, &roots, &skip, limit);
+        let copied = count_files(config, &roots, &skip, limit);
         Self { roots, leaves_out: leaves_out.get(), copied }
     }
 
@@ -72,7 +72,7 @@ impl UndoSurvey {
         self.copied.as_ref().err().map(String::as_str)
     }
 
-    /// The message for the user, to follow "it".
+    /// The sentence for the user about undo; its subject is "it".
     pub(crate) fn message(&self) -> String {
         match &self.copied {
             Ok(Copied { entries, bytes, left_out }) => {
@@ -94,11 +94,18 @@ pub(crate) fn is_system(path: &Path) -> bool {
     SYSTEM_PLACES.iter().any(|place| path.starts_with(place)) && !path.starts_with(MEMORY_DISK)
 }
 
+/// Whether a path is a device that discards what is written to it.
 fn is_sink(path: &Path) -> bool {
     SINKS.iter().any(|sink| path == Path::new(sink))
 }
 
-fn look(config: &UndoConfig, roots: &[PathBuf], skip: &dyn Fn(&Path) -> bool, limit: &Limit) -> Result<Copied, String> {
+/// Counts the files at and below these paths; `Err` is the reason for which they can't be copied.
+fn count_files(
+    config: &UndoConfig,
+    roots: &[PathBuf],
+    skip: &dyn Fn(&Path) -> bool,
+    limit: &Limit,
+) -> Result<Copied, String> {
     if roots.iter().any(|root| root.parent().is_none()) {
         return Err(texts::WHOLE_DISK.to_owned());
     }
@@ -129,7 +136,7 @@ fn look(config: &UndoConfig, roots: &[PathBuf], skip: &dyn Fn(&Path) -> bool, li
         })?;
     }
     let Copied { bytes, .. } = copied;
-    match room(&config.folder) {
+    match free_bytes(&config.folder) {
         Some(room) if room < bytes.saturating_add(ROOM_LEFT_BYTES) => {
             Err(texts::no_room(units::bytes(bytes), units::bytes(room)))
         }
@@ -138,14 +145,14 @@ fn look(config: &UndoConfig, roots: &[PathBuf], skip: &dyn Fn(&Path) -> bool, li
 }
 
 /// Free bytes on the disk of the journal.
-fn room(folder: &Path) -> Option<u64> {
+fn free_bytes(folder: &Path) -> Option<u64> {
     let existing = folder.ancestors().find(|folder| folder.is_dir())?;
     let found = rustix::fs::statvfs(existing).ok()?;
     Some(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
-/// The paths to start reading from: each exists or is the topmost missing one, links with their targets, none below
-/// another.
+/// The paths to start reading from: each exists or is the topmost missing one, symlinks are listed with their targets,
+/// and none is below another.
 fn roots(may_change: &[PathBuf]) -> Vec<PathBuf> {
     let mut all = BTreeSet::new();
     for path in may_change {
@@ -156,7 +163,7 @@ fn roots(may_change: &[PathBuf]) -> Vec<PathBuf> {
         all.insert(topmost_missing(&named));
     }
     all.retain(|path| !is_system(path));
-    // Sorted by name, a folder comes right before what lies below it.
+    // Sorted by name, a folder comes right before its entries.
     let mut roots: Vec<PathBuf> = Vec::new();
     for path in all {
         if !roots.iter().any(|root| path.starts_with(root)) {

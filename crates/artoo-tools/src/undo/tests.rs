@@ -1,4 +1,4 @@
-//! H5 for undo and the trash: a folder exchanged with a link again and again never lets anything in or out.
+//! H5: undo and trash never read or change a file outside a folder that is exchanged with a symlink again and again.
 
 #![cfg(target_os = "linux")]
 
@@ -27,7 +27,7 @@ use crate::trash;
 
 const ITERATIONS: usize = 10_000;
 
-/// A folder `swap` with a file, and `outside` with one of the same name, which a link leads to.
+/// Folders for a race: `swap` with a file, and `outside` with a file of the same name, to which a symlink leads.
 struct Race {
     _dir: TempDir,
     home: PathBuf,
@@ -46,7 +46,7 @@ impl Race {
         Self { _dir: dir, home }
     }
 
-    /// Runs `step` while another thread exchanges folder and link; how often each answer came.
+    /// Runs `step` while another thread exchanges folder and symlink; returns how often it succeeded and failed.
     fn run(&self, mut step: impl FnMut(usize) -> bool) -> (usize, usize) {
         let (swap, link) = (self.home.join("swap"), self.home.join("link"));
         let stop = AtomicBool::new(false);
@@ -65,6 +65,7 @@ impl Race {
         (done, ITERATIONS - done)
     }
 
+    /// Checks that the folder `outside` is unchanged.
     #[track_caller]
     fn check_outside(&self) {
         let outside = self.home.join("outside");
@@ -74,7 +75,7 @@ impl Race {
         assert_eq!(fs::metadata(outside.join("f")).unwrap().mode() & 0o7777, 0o640);
     }
 
-    /// The file in the folder itself, which may be on its way from one name to the other.
+    /// The path of the file in the real folder, which has one of two names at any moment.
     fn real(&self) -> PathBuf {
         loop {
             for folder in ["swap", "link"].map(|folder| self.home.join(folder)) {
@@ -86,6 +87,7 @@ impl Race {
     }
 }
 
+/// A deadline that no test reaches.
 fn limit() -> Limit {
     Limit::after(Duration::from_secs(600))
 }
@@ -96,7 +98,7 @@ fn undo_in_swapped_folder_stays_inside() {
     let race = Race::new();
     let blobs = BlobDir::make(race.home.join("blobs")).unwrap();
     let path = race.home.join("swap/f");
-    // Of each kind there is one: bytes, a mode, what is made and what is taken away, a link.
+    // One change of each kind: content, mode, a created and a deleted file, a link.
     let mut states = vec![State::Absent];
     for (number, (text, mode)) in [("one", 0o600), ("two", 0o755), ("two", 0o611)].into_iter().enumerate() {
         fs::write(&path, text).unwrap();
@@ -121,7 +123,7 @@ fn undo_in_swapped_folder_stays_inside() {
         let mut restoring = Restoring::new(&mut act, &blobs, &resumed, &timeout, &mut undone);
         let told = restoring.take_back(&Done::Changed { changes });
         let is_done = told.iter().all(|(_, _, outcome)| *outcome == ItemOutcome::Done);
-        // What stands there now decides where the next begins: an act cut in the middle is one too.
+        // The present state is the start of the next round: an interrupted act is one, too.
         let now = state::at(&race.real(), &limit()).unwrap_or(State::Absent);
         at = states.iter().position(|state| state.same(&now)).unwrap_or(at);
         is_done
@@ -145,14 +147,15 @@ fn trash_from_swapped_folder_takes_own_files() {
     let path = race.home.join("swap/f");
     let thrown_to = race.home.join(".local/share/Trash/files");
     let (done, refused) = race.run(|_| {
-        // In the folder itself there is one to throw away each time.
+        // Each round has a file to move to the trash in the folder itself.
         if let Ok(place) = Place::of(&race.real())
             && let Ok(made) = place.make_file()
         {
             drop(made);
         }
-        let put = Place::of(&path).and_then(|place| trash::put(&environment, &place, &path, "", &mut Act::default()));
-        // The trash stays small, so that a name is found at once.
+        let put = Place::of(&path)
+            .and_then(|place| trash::move_to_trash(&environment, &place, &path, "", &mut Act::default()));
+        // The trash is emptied, so that a free name is found at once.
         for entry in fs::read_dir(&thrown_to).into_iter().flatten().flatten() {
             assert_ne!(fs::read_to_string(entry.path()).unwrap(), "outside", "another's file was thrown away");
             fs::remove_file(entry.path()).unwrap();

@@ -12,7 +12,7 @@ use super::state::State;
 use super::store::ItemOutcome;
 use crate::{paths, texts};
 
-/// The outcome that is known without a change; `None` if the path is to be restored.
+/// The outcome that is known without restoring; `None` if the path is to be restored.
 pub(super) fn judge(change: &Change, present: &State, resumed: &Resumed) -> Option<ItemOutcome> {
     if present.same(&change.before) {
         return Some(ItemOutcome::Already);
@@ -29,12 +29,12 @@ pub(super) fn judge(change: &Change, present: &State, resumed: &Resumed) -> Opti
     }
 }
 
-/// Whether a file has another time than before the change.
+/// Whether a file has another modification time than before the change.
 pub(super) fn has_other_time(change: &Change, present: &State) -> bool {
     change.before.file().zip(present.file()).is_some_and(|(was, is)| !was.facts.same_time(&is.facts))
 }
 
-/// A verb for reverting a move to this path.
+/// The verb for reverting a move to this path.
 pub(super) fn moved_from(to: &Path) -> &'static str {
     if super::blobs::is_stored(to) {
         return "brought back";
@@ -43,17 +43,19 @@ pub(super) fn moved_from(to: &Path) -> &'static str {
     if is_trash { "taken out of the trash" } else { "moved back" }
 }
 
-/// The outcome of a move that was cut off.
-pub(super) fn torn(from: &Path, to: &Path) -> Told {
+/// The outcome of a move that was cut off, which can't be reverted.
+pub(super) fn interrupted_move(from: &Path, to: &Path) -> Told {
     let reason = texts::cut_off_move(paths::line(to));
     (from.to_path_buf(), "moved back", ItemOutcome::Impossible { reason })
 }
 
+/// Whether an undo left a path as it is, because of a conflict or because it can't be restored.
 pub(super) fn is_left(outcome: &ItemOutcome) -> bool {
     matches!(outcome, ItemOutcome::Conflict { .. } | ItemOutcome::Impossible { .. })
 }
 
-pub(super) fn told(error: &io::Error) -> ItemOutcome {
+/// The outcome of a path that an error prevents from being restored.
+pub(super) fn failed_restore(error: &io::Error) -> ItemOutcome {
     let reason = match Errno::from_io_error(error) {
         Some(Errno::LOOP | Errno::NOTDIR) => texts::FOLDER_IS_LINK.to_owned(),
         Some(Errno::NOENT) => texts::FOLDER_GONE.to_owned(),
@@ -62,6 +64,7 @@ pub(super) fn told(error: &io::Error) -> ItemOutcome {
     ItemOutcome::Impossible { reason }
 }
 
+/// A conflict if the error means that the path exists; any other error is returned.
 pub(super) fn conflict_or(error: Errno) -> io::Result<ItemOutcome> {
     match error {
         Errno::EXIST | Errno::NOTEMPTY => Ok(changed_meanwhile()),
@@ -69,10 +72,12 @@ pub(super) fn conflict_or(error: Errno) -> io::Result<ItemOutcome> {
     }
 }
 
+/// The conflict of a path that was changed since.
 pub(super) fn changed_meanwhile() -> ItemOutcome {
     ItemOutcome::Conflict { reason: texts::CHANGED_SINCE.to_owned() }
 }
 
+/// The outcome of a path whose present file is too large to save.
 pub(super) fn too_large() -> ItemOutcome {
     ItemOutcome::Impossible { reason: texts::TOO_LARGE_TO_KEEP.to_owned() }
 }

@@ -1,4 +1,4 @@
-//! Walking everything at and below a path, parents before children, without following links.
+//! Walks everything at and below a path, parents before children, without following symlinks.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -14,8 +14,8 @@ use crate::openat::Place;
 /// Maximum depth of folders.
 pub(super) const DEPTH_MAX: usize = 256;
 
-/// A path that the walk has reached. A file's content has not been read.
-pub(super) struct Seen<'a> {
+/// A path that the walk has reached. The content of a file has not been read.
+pub(super) struct WalkedPath<'a> {
     pub(super) path: &'a Path,
     pub(super) place: &'a Place,
     pub(super) state: State,
@@ -28,7 +28,7 @@ pub(super) fn walk(
     root: &Path,
     skip: &dyn Fn(&Path) -> bool,
     limit: &Limit,
-    visit: &mut dyn FnMut(Seen<'_>) -> io::Result<()>,
+    visit: &mut dyn FnMut(WalkedPath<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
     let place = match Place::of(root) {
         Ok(place) => place,
@@ -44,18 +44,20 @@ pub(super) fn walk_place(
     path: &Path,
     skip: &dyn Fn(&Path) -> bool,
     limit: &Limit,
-    visit: &mut dyn FnMut(Seen<'_>) -> io::Result<()>,
+    visit: &mut dyn FnMut(WalkedPath<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
-    Walk { skip, limit, visit }.step(place.again()?, path.to_path_buf(), 0)
+    Walk { skip, limit, visit }.step(place.reopen()?, path.to_path_buf(), 0)
 }
 
+/// A walk in progress.
 struct Walk<'a> {
     skip: &'a dyn Fn(&Path) -> bool,
     limit: &'a Limit,
-    visit: &'a mut dyn FnMut(Seen<'_>) -> io::Result<()>,
+    visit: &'a mut dyn FnMut(WalkedPath<'_>) -> io::Result<()>,
 }
 
 impl Walk<'_> {
+    /// Visits a place and, if it is a folder, everything below it.
     fn step(&mut self, place: Place, path: PathBuf, depth: usize) -> io::Result<()> {
         if (self.skip)(&path) {
             return Ok(());
@@ -71,11 +73,11 @@ impl Walk<'_> {
             return Ok(());
         }
         if !matches!(state, State::Folder(_)) {
-            return (self.visit)(Seen { path: &path, place: &place, state, is_closed: false });
+            return (self.visit)(WalkedPath { path: &path, place: &place, state, is_closed: false });
         }
         let inside = place.open_folder();
         let is_closed = matches!(&inside, Err(error) if error.kind() == io::ErrorKind::PermissionDenied);
-        (self.visit)(Seen { path: &path, place: &place, state, is_closed })?;
+        (self.visit)(WalkedPath { path: &path, place: &place, state, is_closed })?;
         if is_closed {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! A child process that shares this process's memory until it ends or executes a program, as `vfork` has it.
+//! A child process that shares this process's memory until it ends or executes a program, as with `vfork`.
 #![expect(unsafe_code, reason = "clone, execve and signal masks of threads have no safe interface in any crate we use")]
 
 use std::ffi::{CString, c_char, c_int, c_void};
@@ -12,20 +12,21 @@ use rustix::process::Pid;
 /// Bytes of a child's stack; the kernel provides only the pages that are used.
 const STACK_BYTES: usize = 2 * 1024 * 1024;
 
-/// Lowest bytes of the stack, which can't be accessed: a stack that grows too large ends the child.
+/// Size of the guard area at the low end of the stack, which can't be accessed: a stack that grows too large ends the
+/// child.
 const GUARD_BYTES: usize = 64 * 1024;
 
-/// Bytes of the kernel's set of signals.
+/// Size of the kernel's signal set.
 const SIGNAL_SET_BYTES: usize = 8;
 
 /// The highest number of a signal.
 const LAST_SIGNAL: c_int = 64;
 
-/// Exit code of a child whose body has panicked or could not execute a program.
+/// Exit code of a child whose body panicked or could not execute a program.
 pub(crate) const FAILED: c_int = 127;
 
-/// Runs `body` in a new process and waits until it has ended or executed a program. What it writes to memory is seen
-/// here. `flags` are those of `clone` besides the ones that share memory and suspend this thread.
+/// Runs `body` in a new process and waits until that has ended or executed a program. Memory that it writes is visible
+/// here. `flags` are added to the flags of `clone` that share memory and suspend this thread.
 ///
 /// All signals are blocked in the child until [`Program::execute`].
 ///
@@ -45,6 +46,7 @@ pub(crate) fn start<F: FnOnce() -> c_int>(flags: c_int, body: F) -> io::Result<P
     if pid < 0 { Err(error) } else { Pid::from_raw(pid).ok_or(error) }
 }
 
+/// Entry point of the child: runs the body.
 extern "C" fn enter<F: FnOnce() -> c_int>(body: *mut c_void) -> c_int {
     // SAFETY: `start` passes a pointer to this very type, and nobody else uses it while the child runs.
     let body = unsafe { &mut *body.cast::<Option<F>>() };
@@ -54,7 +56,7 @@ extern "C" fn enter<F: FnOnce() -> c_int>(body: *mut c_void) -> c_int {
     }
 }
 
-/// A program to be executed, with everything the kernel wants to see of it: nothing is allocated in the child.
+/// A program to execute, prepared completely for the kernel, since the child must not allocate.
 #[derive(Debug)]
 pub(crate) struct Program {
     path: CString,
@@ -72,8 +74,8 @@ impl Program {
         Self { path, arguments: first, environment: second, _texts: [arguments, environment] }
     }
 
-    /// Executes it in the place of the calling child: no signal is blocked, those that were caught and SIGPIPE, which
-    /// Rust's runtime ignores, have their default effect. Returns only with the reason for which it failed.
+    /// Replaces the calling child by the program. No signal stays blocked; caught signals and SIGPIPE, which Rust's
+    /// runtime ignores, get their default action. Returns only on failure, with the error.
     pub(crate) fn execute(&self) -> io::Error {
         for signal in 1..=LAST_SIGNAL {
             let mut action = MaybeUninit::<libc::sigaction>::uninit();
@@ -102,7 +104,7 @@ impl Program {
 // SAFETY: the pointers lead to texts that belong to the value and are never changed.
 unsafe impl Send for Program {}
 
-/// Sets the signals that are blocked for this thread, those of the C library included; returns the ones before.
+/// Sets the signals that are blocked for this thread, including those of the C library; returns the previous ones.
 fn set_mask(signals: u64) -> io::Result<u64> {
     let mut before = 0_u64;
     // SAFETY: both sets have the size that is passed, and outlive the call.
@@ -132,7 +134,7 @@ impl Stack {
         Ok(stack)
     }
 
-    /// Its end, where a stack begins.
+    /// The high end of the stack, where it begins.
     fn top(&self) -> *mut c_void {
         self.0.wrapping_byte_add(STACK_BYTES)
     }

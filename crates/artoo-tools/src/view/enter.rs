@@ -1,4 +1,4 @@
-//! Entering a view: the mounts a child process makes in a namespace of its own, before it executes a program.
+//! Entering a view: a child process makes the mounts in a namespace of its own before it executes a program.
 
 use std::fs;
 use std::io;
@@ -14,13 +14,13 @@ use super::mount::{attach, copy, hold, make_private, make_read_only, map_owners,
 use super::problem::{NoView, Step};
 use super::{View, child};
 
-/// What a child needs to enter a view, prepared before there is one.
+/// Everything that a child needs to enter a view, prepared before the child is started.
 #[derive(Debug)]
 pub(crate) struct Entry<'a> {
     view: &'a View,
     /// Each layer's folder for the kernel.
     work: Vec<PathBuf>,
-    /// Places that are covered.
+    /// Paths that are covered by an empty file or folder.
     covered: Vec<&'a Path>,
     /// The user and group that are mapped; `None` where no user namespace is needed.
     mapped: Option<(u32, u32)>,
@@ -29,8 +29,8 @@ pub(crate) struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Prepares one run in a view. Content of `left_out` is hidden as well; a hidden place is shown only if it is itself
-    /// among `shown`, never with a folder above it.
+    /// Prepares one run in a view. The files of `left_out` are hidden as well; a hidden path is shown only if it is
+    /// itself among `shown`, never by a folder above it.
     ///
     /// # Errors
     /// When the folders for it can't be made.
@@ -41,23 +41,23 @@ impl<'a> Entry<'a> {
         covered.extend(left_out.iter().map(PathBuf::as_path));
         covered.retain(|place| could_be_read(place));
         covered.sort_unstable();
-        // What lies in a covered folder is covered with it.
+        // Everything in a covered folder is covered with it.
         covered.dedup_by(|inner, outer| inner.starts_with(outer));
-        // An administrator's namespace needs no mapping: every owner stays as it is.
+        // Root's namespace needs no mapping: every owner stays the same.
         let is_administrator = capabilities(None).is_ok_and(|held| held.effective.contains(CapabilitySet::SYS_ADMIN));
         let own = (geteuid().as_raw(), getegid().as_raw());
         let mapped = (!is_administrator).then_some(own);
-        let strangers = is_administrator.then(|| strangers(own)).transpose()?;
+        let strangers = is_administrator.then(|| foreign_user_namespace(own)).transpose()?;
         Ok(Self { view, work: work.map_err(Step::State.failed())?, covered, mapped, strangers })
     }
 
-    /// Flags of `clone` for the child that enters.
+    /// Flags of `clone` for the child that enters the view.
     pub(crate) fn namespaces(&self) -> libc::c_int {
         libc::CLONE_NEWNS | if self.mapped.is_some() { libc::CLONE_NEWUSER } else { 0 }
     }
 
-    /// Makes the view around the calling child, which is alone in new namespaces. `scratch` stays writable. Returns the
-    /// folders that may be changed, as they are in the view.
+    /// Makes the mounts of the view for the calling child, which is alone in new namespaces. `scratch` stays writable.
+    /// Returns the folders that may be changed, as opened in the view.
     ///
     /// # Errors
     /// [`NoView::Refused`] with the step that failed.
@@ -69,7 +69,7 @@ impl<'a> Entry<'a> {
         let folder = |path: &Path| hold(path, OFlags::DIRECTORY).map_err(&open);
         let state = self.view.state.path();
         let (root, state_folder) = (folder(Path::new("/"))?, folder(state)?);
-        // Held before there is a writable mount of the folder that they lie in.
+        // Opened before there is a writable mount of their folder.
         let empty = folder(&self.view.state.empty_folder())?;
         let none = hold(&*self.view.state.empty_file(), OFlags::empty()).map_err(&open)?;
         let lowers = self.view.layers.iter().map(|layer| folder(&layer.lower));
@@ -77,11 +77,11 @@ impl<'a> Entry<'a> {
         let scratch_folder = scratch.map(folder).transpose()?;
 
         make_private(root.as_fd()).map_err(Step::Private.failed())?;
-        // Copied before they are read-only with all others.
+        // Copied before all mounts become read-only.
         let writable = copy(&state_folder).map_err(Step::Bind.failed())?;
         let writable_scratch = scratch_folder.as_ref().map(copy).transpose().map_err(Step::Bind.failed())?;
         make_read_only(root.as_fd()).map_err(Step::ReadOnly.failed())?;
-        // Older kernels take no layer from a mount that lies nowhere.
+        // Older kernels accept no layer from a detached mount.
         attach(&writable, &state_folder).map_err(Step::Bind.failed())?;
 
         let mut overlays = Vec::with_capacity(lowers.len());
@@ -96,7 +96,7 @@ impl<'a> Entry<'a> {
             attach(overlay, lower).map_err(Step::Attach.failed())?;
         }
         if let (Some(path), Some(mount)) = (scratch, writable_scratch) {
-            // It may lie in one of the overlays.
+            // The folder may be in one of the overlays.
             let place = hold(path, OFlags::DIRECTORY).map_err(Step::Bind.failed())?;
             attach(mount, place).map_err(Step::Bind.failed())?;
         }
@@ -107,8 +107,8 @@ impl<'a> Entry<'a> {
         Ok(overlays)
     }
 
-    /// The empty folder and file that covers are copies of: the view's own, or where their owners can't be mapped, as in
-    /// a container, those of a file system in memory.
+    /// The empty folder and the empty file that are mounted over hidden paths: those of the view, or in memory if their
+    /// owners can't be mapped, as in a container.
     fn covers(&self, empty: OwnedFd, none: OwnedFd) -> Result<(OwnedFd, OwnedFd), Errno> {
         let Some(strangers) = &self.strangers else { return Ok((empty, none)) };
         if map_owners(&copy(&empty)?, strangers).is_ok() {
@@ -122,8 +122,8 @@ impl<'a> Entry<'a> {
         Ok((held("folder")?, held("file")?))
     }
 
-    /// Lays an empty file or folder that can't be opened over what stands at a path, if anything does. What a link there
-    /// leads to is a place of its own.
+    /// Mounts an empty, inaccessible file or folder over a path, if it exists. A symlink's target has to be covered by
+    /// its own path.
     fn cover(&self, place: &Path, empty: &OwnedFd, none: &OwnedFd) -> io::Result<()> {
         let place = match hold(place, OFlags::empty()) {
             Ok(place) => place,
@@ -132,7 +132,7 @@ impl<'a> Entry<'a> {
         };
         let cover = match FileType::from_raw_mode(fstat(&place)?.st_mode) {
             FileType::Directory => copy(empty)?,
-            // Held as itself: where it leads is another place.
+            // Opened without following it, since its target has a cover of its own.
             FileType::Symlink => return Ok(()),
             FileType::RegularFile
             | FileType::Fifo
@@ -148,16 +148,15 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Whether the user can read it or enter it, or is its owner and could take the right to.
+/// Whether the user can read or enter a path, or owns it and could add the permission.
 fn could_be_read(place: &Path) -> bool {
     let is_open = |right| access(place, right).is_ok();
     let is_own = || stat(place).is_ok_and(|found| found.st_uid == geteuid().as_raw());
     is_open(Access::READ_OK) || is_open(Access::EXEC_OK) || is_own()
 }
 
-/// A user namespace in which the own user and group have other numbers: to a mount with its owners, their files belong to
-/// nobody.
-fn strangers((user, group): (u32, u32)) -> Result<OwnedFd, NoView> {
+/// A user namespace in which user and group have other numbers: files of a mount with these owners have no owner there.
+fn foreign_user_namespace((user, group): (u32, u32)) -> Result<OwnedFd, NoView> {
     let mut made = Err(Step::Users.failed()(Errno::INTR));
     let body = || {
         made = map((user ^ 1, group ^ 1), (user, group)).and_then(|()| {
@@ -170,7 +169,7 @@ fn strangers((user, group): (u32, u32)) -> Result<OwnedFd, NoView> {
     made
 }
 
-/// Sets the user and group that the calling child's own ones are inside its user namespace.
+/// Maps the user and the group of the calling child to these ids in its user namespace.
 fn map(inside: (u32, u32), own: (u32, u32)) -> Result<(), NoView> {
     let set = |file: &str, text: &str| fs::write(format!("/proc/self/{file}"), text).map_err(Step::Users.failed());
     set("setgroups", "deny")?;

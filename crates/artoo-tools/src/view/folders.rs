@@ -1,4 +1,4 @@
-//! The folders that a view overlays: the outermost ones, divided where there are mounts below them.
+//! The folders that a view overlays: the outermost ones, divided if there are mounts below them.
 //!
 //! An overlay shows the folder's own file system alone, and in a user namespace the kernel refuses one on a folder with
 //! mounts below. So each folder in it that has none is overlaid by itself, and each of those mounts.
@@ -14,11 +14,11 @@ use crate::undo::is_system;
 /// Maximum number of overlays in one view; each takes about 0.2 ms.
 const OVERLAYS_MAX: usize = 64;
 
-/// File systems that may wait for another machine, or that only one user can read. Below an overlaid folder they
-/// stay read-only.
-const LEFT_ALONE: [&str; 9] = ["9p", "afs", "autofs", "ceph", "cifs", "nfs", "nfs4", "smb3", "smbfs"];
+/// Types of file systems that may wait for another machine, or that only one user can read. Below an overlaid folder
+/// they stay read-only.
+const KEPT_READ_ONLY: [&str; 9] = ["9p", "afs", "autofs", "ceph", "cifs", "nfs", "nfs4", "smb3", "smbfs"];
 
-/// The folders of a view.
+/// The folders of a view: overlaid and read-only ones.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Parts {
     /// Folders with an overlay.
@@ -27,14 +27,14 @@ pub(super) struct Parts {
     pub(super) read_only: Vec<PathBuf>,
 }
 
-/// A mount as the kernel lists it.
+/// A mount of this process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Mounted {
     at: PathBuf,
-    is_left_alone: bool,
+    is_kept_read_only: bool,
 }
 
-/// The folders to be overlaid for these.
+/// Divides these folders into those to be overlaid and those that stay read-only.
 pub(super) fn parts(folders: &[PathBuf]) -> Result<Parts, NoView> {
     let mut real: Vec<PathBuf> = folders.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
     real.retain(|folder| folder.is_dir() && folder.parent().is_some() && !is_system(folder));
@@ -58,6 +58,7 @@ pub(super) fn parts(folders: &[PathBuf]) -> Result<Parts, NoView> {
     }
 }
 
+/// Adds a folder to the overlaid ones, or divides it if there are mounts below it.
 fn divide(folder: &Path, mounts: &[Mounted], parts: &mut Parts) {
     let is_below = |mounted: &Mounted| mounted.at != folder && mounted.at.starts_with(folder);
     if !mounts.iter().any(is_below) {
@@ -66,35 +67,35 @@ fn divide(folder: &Path, mounts: &[Mounted], parts: &mut Parts) {
     }
     parts.read_only.push(folder.to_path_buf());
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        // A link leads to a folder that is overlaid where it really lies, if at all.
+        // A symlink leads to a folder that is overlaid at its real path, if at all.
         if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
         }
         let path = entry.path();
         match mounts.iter().rfind(|mounted| mounted.at == path) {
-            Some(mounted) if mounted.is_left_alone => parts.read_only.push(path),
+            Some(mounted) if mounted.is_kept_read_only => parts.read_only.push(path),
             Some(_) | None => divide(&path, mounts, parts),
         }
     }
 }
 
-/// The mounts of this process, the later ones above the earlier ones.
+/// The mounts of this process, in the order of the kernel: a later one covers earlier ones at the same path.
 fn mounts() -> Vec<Mounted> {
     let list = fs::read("/proc/self/mountinfo").unwrap_or_default();
     list.split(|byte| *byte == b'\n').filter_map(mounted).collect()
 }
 
-/// A line of the kernel's list.
+/// Parses a line of the kernel's list of mounts.
 fn mounted(line: &[u8]) -> Option<Mounted> {
     use std::os::unix::ffi::OsStringExt;
     let mut fields = line.split(|byte| *byte == b' ');
     let at = fields.nth(4)?;
     let kind = fields.skip_while(|field| *field != b"-").nth(1)?;
-    let is_left_alone = LEFT_ALONE.iter().any(|left| left.as_bytes() == kind) || kind.starts_with(b"fuse");
-    Some(Mounted { at: std::ffi::OsString::from_vec(unescaped(at)).into(), is_left_alone })
+    let is_kept_read_only = KEPT_READ_ONLY.iter().any(|left| left.as_bytes() == kind) || kind.starts_with(b"fuse");
+    Some(Mounted { at: std::ffi::OsString::from_vec(unescaped(at)).into(), is_kept_read_only })
 }
 
-/// Blanks and the like are written as a backslash and three octal digits.
+/// Decodes the octal escapes of blanks and other special characters.
 fn unescaped(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -122,7 +123,7 @@ mod tests {
         }
         fs::write(at("b/file"), "").unwrap();
         std::os::unix::fs::symlink(at("c"), at("b/link")).unwrap();
-        let mount = |path: &str, is_left_alone| Mounted { at: at(path), is_left_alone };
+        let mount = |path: &str, is_kept_read_only| Mounted { at: at(path), is_kept_read_only };
         let mounts = [mount("b/disk", false), mount("b/remote", true), mount("elsewhere", false)];
         let divided = |folder: &str| {
             let mut parts = Parts::default();
@@ -149,10 +150,10 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_the_kernel_are_read() {
+    fn mount_list_lines_are_parsed() {
         let line = br"36 35 98:0 /mnt1 /mnt/a\040b\134c rw,noatime master:1 - ext3 /dev/root rw";
-        assert_eq!(mounted(line), Some(Mounted { at: r"/mnt/a b\c".into(), is_left_alone: false }));
-        assert!(mounted(b"1 2 0:1 / /m rw - fuse.sshfs x rw").unwrap().is_left_alone);
+        assert_eq!(mounted(line), Some(Mounted { at: r"/mnt/a b\c".into(), is_kept_read_only: false }));
+        assert!(mounted(b"1 2 0:1 / /m rw - fuse.sshfs x rw").unwrap().is_kept_read_only);
         assert_eq!(mounted(b""), None);
         assert!(mounts().iter().any(|mounted| mounted.at == Path::new("/")));
     }

@@ -1,5 +1,5 @@
-//! A copy-on-write view of some folders: a program changes files in it as if they were the real ones, and the changes are
-//! in folders of artoo afterwards.
+//! A copy-on-write view of some folders: a program changes files in it as if they were the real ones, and the changes
+//! are stored in folders of artoo.
 //!
 //! A view is a mount namespace in which each of the folders is an overlay and every other mount is read-only. It lives as
 //! long as the processes in it. What they changed outlives them, until the [`View`] is dropped.
@@ -28,7 +28,7 @@ pub(crate) use state::clean;
 #[cfg(target_os = "linux")]
 pub(crate) use tried::tried;
 
-/// Whether views can be made, which is so on Linux alone.
+/// Fails: views exist on Linux only.
 ///
 /// # Errors
 /// Always.
@@ -58,8 +58,8 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// Makes the folders for a view of `folders`, in a new folder of `views`. Of folders within each other the outermost
-    /// is taken; those that don't exist, can't be changed, or belong to the kernel are left out.
+    /// Creates the folders of a view of `folders`, in a new folder of `views`. Of nested folders the outermost is
+    /// taken; folders that don't exist, can't be changed, or belong to the kernel are left out.
     ///
     /// # Errors
     /// [`NoView::NoFolder`] when none of them is left, [`NoView::TooMany`] when mounts below them would divide them into
@@ -81,29 +81,28 @@ impl View {
         self.state.path().join("upper")
     }
 
-    /// The folders that may be changed, with what was changed.
+    /// The folders that may be changed, each with the folder of its changes.
     pub(crate) fn layers(&self) -> &[Layer] {
         &self.layers
     }
 
-    /// Folders below those that were asked for in which files can't be changed: mounts lie below them, or they are mounts
-    /// of a kind that is not overlaid.
+    /// Folders below the requested ones in which files can't be changed, because of mounts that can't be overlaid.
     pub(crate) fn read_only(&self) -> &[PathBuf] {
         &self.read_only
     }
 
-    /// Folders that a program has renamed, from where to where, in the order in which it did. The layers show each as a
-    /// deletion and a new folder.
+    /// The renames of folders, old path and new path, in order. In the layers each looks like a deletion and a new
+    /// folder.
     pub(crate) fn renamed(&self) -> Vec<(PathBuf, PathBuf)> {
         self.renamed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Adds folders that a program has renamed.
+    /// Adds renames of folders.
     pub(crate) fn note_renamed(&self, renamed: Vec<(PathBuf, PathBuf)>) {
         self.renamed.lock().unwrap_or_else(PoisonError::into_inner).extend(renamed);
     }
 
-    /// The changes outlive this value. [`clean`] deletes them after [`state::KEPT_FOR`].
+    /// Keeps the changes after this value is dropped. [`clean`] deletes them after [`state::KEPT_FOR`].
     ///
     /// # Errors
     /// When that can't be noted on disk: another process may delete them once this one has ended.

@@ -1,4 +1,4 @@
-//! The mounts of a view. All are made by descriptors: after the first one, a path may lead into the view.
+//! The mounts of a view. All are made by file descriptors: after the first one, a path may lead into the view.
 #![expect(unsafe_code, reason = "mount_setattr has no safe interface in any crate we use")]
 
 use std::io;
@@ -22,10 +22,10 @@ const READ_ONLY_TRIES: u32 = 50;
 /// Flags of `mount_setattr` for a mount and all below it.
 const WHOLE_TREE: libc::c_uint = libc::AT_EMPTY_PATH as libc::c_uint | libc::AT_RECURSIVE as libc::c_uint;
 
-/// A change of a mount's attributes that changes none.
+/// A change of mount attributes that changes none.
 const UNCHANGED: libc::mount_attr = libc::mount_attr { attr_set: 0, attr_clr: 0, propagation: 0, userns_fd: 0 };
 
-/// Opens a path with `O_PATH`; a link among its names is an error.
+/// Opens a path with `O_PATH`; fails if one of its names is a symlink.
 pub(super) fn hold(path: impl Arg, more: OFlags) -> Result<OwnedFd, Errno> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC | more;
     openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
@@ -51,14 +51,15 @@ pub(super) fn make_read_only(root: BorrowedFd<'_>) -> io::Result<()> {
     change(root, WHOLE_TREE, &read_only)
 }
 
-/// Shows the files of a mount that lies nowhere yet with the owners that a user namespace gives them. Where it knows none
-/// of them, not even an administrator may override their modes.
+/// Maps the owners of a detached mount by a user namespace. If the namespace maps no owner of a file, not even root can
+/// override the file's mode.
 pub(super) fn map_owners(mount: &OwnedFd, users: &OwnedFd) -> io::Result<()> {
     let userns_fd = users.as_raw_fd().unsigned_abs().into();
     let owners = libc::mount_attr { attr_set: libc::MOUNT_ATTR_IDMAP, userns_fd, ..UNCHANGED };
     change(mount.as_fd(), libc::AT_EMPTY_PATH.unsigned_abs(), &owners)
 }
 
+/// Changes the attributes of a mount.
 fn change(mount: BorrowedFd<'_>, flags: libc::c_uint, change: &libc::mount_attr) -> io::Result<()> {
     let (path, size) = (c"".as_ptr(), size_of::<libc::mount_attr>());
     // SAFETY: the structure is the one the call is defined for, with its size, and outlives the call like the path.
@@ -84,15 +85,15 @@ pub(super) fn overlay(lower: &OwnedFd, upper: &OwnedFd, work: &OwnedFd) -> Resul
     let failed = Step::Overlay.failed();
     let system = fsopen(c"overlay", FsOpenFlags::FSOPEN_CLOEXEC).map_err(&failed)?;
     for (key, layer) in [(c"lowerdir", lower), (c"upperdir", upper), (c"workdir", work)] {
-        // Names of folders may hold signs that mean something here; a number can't.
+        // Names of folders may contain characters with a meaning in mount options; a number can't.
         let path = format!("/proc/self/fd/{}", layer.as_raw_fd());
         fsconfig_set_string(&system, key, path.as_str()).map_err(&failed)?;
     }
     for (key, value) in [(c"source", c"overlay"), (c"index", c"off"), (c"xino", c"off")] {
         fsconfig_set_string(&system, key, value).map_err(&failed)?;
     }
-    // The second one: no copy is written to disk at once, and the disk is not waited for at the end. Who takes over the
-    // changes waits for those.
+    // The second: copies are not written to disk at once, and unmounting does not wait for the disk. The commit syncs
+    // them.
     for key in [c"userxattr", c"volatile"] {
         fsconfig_set_flag(&system, key).map_err(&failed)?;
     }
@@ -104,7 +105,7 @@ pub(super) fn overlay(lower: &OwnedFd, upper: &OwnedFd, work: &OwnedFd) -> Resul
     fsmount(&system, FsMountFlags::FSMOUNT_CLOEXEC, attributes).map_err(&failed)
 }
 
-/// An empty file system in memory that lies nowhere yet.
+/// A detached, empty file system in memory.
 pub(super) fn memory() -> Result<OwnedFd, Errno> {
     let system = fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_create(&system)?;

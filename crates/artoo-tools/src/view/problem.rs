@@ -1,4 +1,4 @@
-//! Why a view can't be made on this machine, and the setting that would allow it.
+//! Why a view can't be made on this machine, and which setting would allow it.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use crate::{paths, texts};
 
-/// A view that could not be made.
+/// Why a view could not be made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoView {
     /// The settings of the tools switch views off.
@@ -34,7 +34,7 @@ pub(crate) enum NoView {
     Refused { step: Step, error: io::Error },
 }
 
-/// Steps to a view, in their order.
+/// The steps of making a view, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Step {
     /// The folders in which changes are kept.
@@ -47,7 +47,7 @@ pub(crate) enum Step {
     #[error("mapping the user into the namespace")]
     Users,
     /// Files that are passed to mounts.
-    #[error("opening what a view is made of")]
+    #[error("opening the folders of a view")]
     Open,
     /// No mount is shared with the rest of the machine.
     #[error("making the mounts private")]
@@ -65,10 +65,10 @@ pub(crate) enum Step {
     #[error("mounting an overlay")]
     Attach,
     /// A mount over a hidden place.
-    #[error("covering a hidden place")]
+    #[error("hiding a path")]
     Cover,
     /// Files made, renamed and deleted in a view, to try it.
-    #[error("trying a view")]
+    #[error("testing a view")]
     Trial,
 }
 
@@ -79,7 +79,7 @@ impl Step {
     }
 }
 
-/// The setting that helps, behind the error.
+/// The setting that would help, to be added to an error.
 fn remedy(step: Step, error: &io::Error) -> String {
     let remedy = match (step, Errno::from_io_error(error)) {
         (Step::Namespaces, Some(Errno::NOSPC)) => {
@@ -109,6 +109,7 @@ fn remedy(step: Step, error: &io::Error) -> String {
     format!("; {remedy}")
 }
 
+/// The folders as a list in a sentence.
 fn list(folders: &[PathBuf]) -> String {
     texts::first(folders.iter().map(|path| paths::line(path)), texts::NAMED_MAX)
 }

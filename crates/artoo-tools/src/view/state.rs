@@ -1,4 +1,4 @@
-//! A view's folders on disk: where changes are kept, who uses them, and how they are deleted.
+//! The folders of a view on disk: where changes are stored, which process uses them, and when they are deleted.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
@@ -12,24 +12,24 @@ use rustix::fs::{FlockOperation, Timespec, Timestamps, flock, futimens, getxattr
 use crate::open;
 use crate::undo::remove_tree;
 
-/// How long changes outlive their process where they were kept, for example with a question that is still open.
+/// How long changes are stored after their process has ended, for example with a question that is still open.
 pub(crate) const KEPT_FOR: Duration = Duration::from_secs(30 * 60);
 
-/// Bytes of the names, and of one value, of a folder's extended attributes.
+/// Maximum bytes of the names, and of one value, of a folder's extended attributes.
 const ATTRIBUTES_MAX_BYTES: usize = 64 * 1024;
 
-/// Name of the file that is locked while a process uses the view.
+/// Name of the file that is locked as long as a process uses the view.
 const LOCK: &str = "lock";
 
-/// Name of the folder that is shown instead of hidden ones.
+/// Name of the folder that is mounted over hidden ones.
 const EMPTY: &str = "empty";
 
-/// Name of the file that exists if the changes are to outlive the process.
+/// Name of the file that exists if the changes are to be stored after the process has ended.
 const KEPT: &str = "kept";
 
 static MADE: AtomicU64 = AtomicU64::new(0);
 
-/// The folder of one view. Dropping it deletes it unless it was kept.
+/// The folder of one view. Dropping it deletes it, unless [`State::keep`] was called.
 #[derive(Debug)]
 pub(super) struct State {
     folder: PathBuf,
@@ -56,10 +56,12 @@ impl State {
         &self.folder
     }
 
+    /// The folder that is mounted over hidden folders.
     pub(super) fn empty_folder(&self) -> PathBuf {
         self.folder.join(EMPTY)
     }
 
+    /// The file that is mounted over hidden files.
     pub(super) fn empty_file(&self) -> PathBuf {
         self.folder.join("none")
     }
@@ -71,7 +73,7 @@ impl State {
         DirBuilder::new().mode(0o700).create(&upper)?;
         let made = fs::metadata(&upper)?;
         if (made.uid(), made.gid()) != (found.uid(), found.gid()) {
-            // Only root may give it to others; then it looks like the user's own.
+            // Only root may set another owner; for other users the owner is their own.
             let _ = chown(&upper, Some(found.uid()), Some(found.gid()));
         }
         copy_attributes(lower, &upper);
@@ -90,6 +92,7 @@ impl State {
         Ok(work)
     }
 
+    /// Keeps the folder after this value is dropped.
     pub(super) fn keep(&self) -> io::Result<()> {
         self.is_kept.store(true, Ordering::Relaxed);
         File::create(self.folder.join(KEPT)).map(drop)
@@ -99,7 +102,7 @@ impl State {
 impl Drop for State {
     fn drop(&mut self) {
         if !self.is_kept.load(Ordering::Relaxed) {
-            // What is left is deleted at the next start.
+            // The rest is deleted at the next start.
             let _ = remove(&self.folder);
         }
     }
@@ -111,7 +114,7 @@ pub(crate) fn clean(views: &Path) {
         let folder = entry.path();
         let lock = File::open(folder.join(LOCK));
         let is_used = lock.as_ref().is_ok_and(|lock| flock(lock, FlockOperation::NonBlockingLockExclusive).is_err());
-        // Without a lock it may have been made a moment ago.
+        // Without a lock file the view may have been created just now.
         let is_lasting = lock.is_err() || folder.join(KEPT).exists();
         if !is_used && (!is_lasting || is_older(&folder, KEPT_FOR)) {
             // Tried again at the next start.
@@ -145,7 +148,7 @@ fn copy_attributes(from: &Path, to: &Path) {
 
 /// Deletes a folder with all below it, including folders whose mode denies their owner access.
 fn remove(folder: &Path) -> io::Result<()> {
-    // No program runs in it any more that could put a link in a folder's place.
+    // No program runs in the view any more that could replace a folder by a link.
     fs::remove_dir_all(folder).or_else(|_| remove_tree(folder))
 }
 
@@ -158,7 +161,7 @@ mod tests {
 
     use super::*;
 
-    /// A view's folder with changes in it, some of them closed to their owner, and a link out of it.
+    /// The folder of a view with changes in it, some of them inaccessible to their owner, and a symlink out of it.
     fn changed(views: &Path, lower: &Path) -> State {
         let state = State::new(views).unwrap();
         let upper = state.upper(0, lower).unwrap();
@@ -180,13 +183,13 @@ mod tests {
         let used = changed(&views, &lower);
         clean(&views);
         assert_eq!(count(), 1, "it is in use");
-        // As a killed process leaves it.
+        // In the state in which a killed process leaves it.
         let folder = used.folder.clone();
         fs::rename(&folder, views.join("x")).unwrap();
         drop(used);
         fs::rename(views.join("x"), &folder).unwrap();
         clean(&views);
-        assert_eq!(count(), 0, "nobody uses it any more");
+        assert_eq!(count(), 0, "no process uses the view");
         let kept = changed(&views, &lower);
         kept.keep().unwrap();
         let folder = kept.folder.clone();

@@ -1,4 +1,4 @@
-//! Testing whether this machine allows views, by making one.
+//! Tests whether this machine allows views, by making one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder};
@@ -14,8 +14,8 @@ use super::{Entry, View, child};
 
 static TRIED: Mutex<BTreeMap<PathBuf, Result<(), String>>> = Mutex::new(BTreeMap::new());
 
-/// Tests a view with its changes in `views`, once per process: the kernel does not change under a
-/// running program. Other threads wait for the result.
+/// Tests a view whose changes are in `views`, once per process, since the kernel does not change under a running
+/// program. Other threads wait for the result.
 ///
 /// # Errors
 /// The refused step, and the setting that would allow it.
@@ -30,20 +30,20 @@ pub(crate) fn tried(views: &Path) -> Result<(), NoView> {
 fn attempt(views: &Path) -> Result<(), NoView> {
     let trial = views.join(format!("trial-{}", std::process::id()));
     let lower = trial.join("lower");
-    // The folder above is there; where it has gone in the meantime, it is not made again.
+    // The parent folder exists; if it is deleted in the meantime, it is not created again.
     let made = [views, &*trial].into_iter().try_for_each(make);
     let made =
         made.and_then(|()| fs::create_dir_all(lower.join("folder"))).and_then(|()| fs::write(lower.join("old"), "old"));
     let outcome = made.map_err(Step::State.failed()).and_then(|()| {
         let view = View::new(&trial.join("views"), BTreeSet::new(), std::slice::from_ref(&lower))?;
         within(&view, || work(&lower))?;
-        look(&view, &lower).map_err(Step::Trial.failed())
+        check_layer(&view, &lower).map_err(Step::Trial.failed())
     });
     let _ = fs::remove_dir_all(&trial);
     outcome
 }
 
-/// Runs `work` in a view, in a child of its own.
+/// Runs `work` in a view, in a child process.
 fn within(view: &View, work: impl FnOnce() -> io::Result<()>) -> Result<(), NoView> {
     let entry = Entry::new(view, &[], &[])?;
     let mut outcome = Err(NoView::Refused { step: Step::Trial, error: io::ErrorKind::Interrupted.into() });
@@ -56,7 +56,7 @@ fn within(view: &View, work: impl FnOnce() -> io::Result<()>) -> Result<(), NoVi
     outcome
 }
 
-/// Changes files inside the view, and checks that others can't be changed.
+/// Changes files in the view, and checks that files outside can't be changed.
 fn work(folder: &Path) -> io::Result<()> {
     fs::write(folder.join("new"), "new")?;
     fs::remove_file(folder.join("old"))?;
@@ -73,7 +73,7 @@ fn work(folder: &Path) -> io::Result<()> {
 }
 
 /// Checks that the real folder is unchanged and that the layer has the changes.
-fn look(view: &View, lower: &Path) -> io::Result<()> {
+fn check_layer(view: &View, lower: &Path) -> io::Result<()> {
     let upper = view.layers.first().map(|layer| layer.upper.clone()).unwrap_or_default();
     let deleted = fs::symlink_metadata(upper.join("old"))?;
     let is_marked = deleted.file_type().is_char_device() && deleted.rdev() == 0;
@@ -86,7 +86,7 @@ fn look(view: &View, lower: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a folder unless it is there.
+/// Creates a private folder unless it exists.
 fn make(folder: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),

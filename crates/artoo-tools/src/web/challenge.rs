@@ -2,20 +2,20 @@
 
 use reqwest::StatusCode;
 
-/// Lowercase phrases of such pages. They decide only on a short page, since a long one may be an article about them.
+/// Lowercase phrases of captcha pages. They count only on a short page, since a long one may be an article about them.
 const PHRASES: &str = "unusual traffic;are you a human;are you a robot;confirm you are human;verify you are human;\
     verify that you are human;verifying you are human;confirm this search was made by a human;complete the captcha;\
     solve the captcha;enable javascript and cookies to continue;checking your browser;\
     attention required! | cloudflare;just a moment...";
 
-/// Lowercase markup of such pages that other pages don't have.
+/// Lowercase markup of captcha pages that other pages don't have.
 const MARKUP: &str = "anomaly-modal anomaly.js cf-challenge cf_chl_opt /cdn-cgi/challenge-platform \
     id=\"captcha-form\" px-captcha";
 
 /// Maximum number of characters of a short page.
 const SHORT_MAX_CHARS: usize = 1500;
 
-/// Why a page is no answer, if it blocks programs.
+/// The reason why a page is not an answer: it blocks programs. `None` for other pages.
 pub(crate) fn recognised(status: StatusCode, html: &str, text: &str) -> Option<String> {
     if status == StatusCode::TOO_MANY_REQUESTS {
         return Some("it answers no more questions for now (status 429)".to_owned());

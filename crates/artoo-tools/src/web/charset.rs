@@ -15,6 +15,7 @@ pub(crate) fn decode(content_type: &str, body: &[u8]) -> String {
     named.unwrap_or_else(guessed).decode(body).0.into_owned()
 }
 
+/// The value of a parameter in a content type.
 fn parameter<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(name)?;
     let value = rest.trim_start().strip_prefix('=')?.trim_start().trim_start_matches(['"', '\'']);
@@ -22,6 +23,7 @@ fn parameter<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     value.get(..end)
 }
 
+/// The encoding that the page's `meta` tag declares.
 fn in_page(body: &[u8]) -> Option<&'static Encoding> {
     let head = body.get(..PRESCAN_BYTES.min(body.len()))?;
     let head = String::from_utf8_lossy(head).to_ascii_lowercase();

@@ -29,7 +29,7 @@ pub(crate) const URL_MAX_CHARS: usize = 1500;
 
 const USER_AGENT: &str = concat!("artoo/", env!("CARGO_PKG_VERSION"), " (personal assistant; asks for one person)");
 
-/// An HTTP response.
+/// An HTTP response with its whole body.
 #[derive(Debug)]
 pub(crate) struct Answer {
     /// The URL after all redirects.
@@ -55,12 +55,12 @@ impl Network {
         Ok(Self { public, chosen: build(builder()?)?, hosts })
     }
 
-    /// Asks an engine that the user named, also in a local network. Redirects are not followed.
+    /// Sends a request to an engine that the user named, also in a local network. Redirects are not followed.
     pub(crate) async fn ask_chosen(&self, request: Request) -> Result<Answer, String> {
         once(&self.chosen, request).await
     }
 
-    /// Asks a public host. Redirects are not followed.
+    /// Sends a request to a public host. Redirects are not followed.
     pub(crate) async fn ask_public(&self, request: Request) -> Result<Answer, String> {
         self.hosts.check(request.url()).map_err(|refused| refused.to_string())?;
         once(&self.public, request).await
@@ -79,6 +79,7 @@ impl Network {
     }
 }
 
+/// The URL of a redirect; `None` if the response is not a redirect.
 fn redirect(answer: &Answer) -> Result<Option<Url>, String> {
     if !answer.status.is_redirection() {
         return Ok(None);
@@ -89,6 +90,7 @@ fn redirect(answer: &Answer) -> Result<Option<Url>, String> {
     next.map(Some).ok_or_else(|| format!("{} redirected to an invalid URL", host(&answer.url)))
 }
 
+/// Sends one request and reads the response up to the limit of its size.
 async fn once(client: &Client, request: Request) -> Result<Answer, String> {
     let url = request.url().clone();
     let failed = |error: reqwest::Error| problem(&url, &error);
@@ -126,17 +128,19 @@ fn problem(url: &Url, error: &reqwest::Error) -> String {
     format!("{} could not be asked: {problem}", host(url))
 }
 
+/// The host of a URL for an error.
 fn host(url: &Url) -> String {
     url.host_str().unwrap_or_default().to_owned()
 }
 
+/// A client builder with the common settings.
 fn builder() -> Result<reqwest::ClientBuilder, String> {
     let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(|error| format!("no client can be built: {error}"))?
         .with_root_certificates(RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() })
         .with_no_client_auth();
-    // A proxy would resolve names itself, without the check of the addresses.
+    // A proxy would resolve names itself, without the check of addresses.
     Ok(Client::builder()
         .tls_backend_preconfigured(tls)
         .no_proxy()
@@ -147,6 +151,7 @@ fn builder() -> Result<reqwest::ClientBuilder, String> {
         .user_agent(USER_AGENT))
 }
 
+/// Builds a client.
 fn build(builder: reqwest::ClientBuilder) -> Result<Client, String> {
     builder.build().map_err(|error| format!("no client can be built: {error}"))
 }

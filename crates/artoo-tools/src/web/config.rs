@@ -16,7 +16,7 @@ pub struct WebConfig {
     pub(crate) loopback: hosts::Loopback,
 }
 
-/// A search engine.
+/// A search engine with its address and key.
 #[derive(Debug, Clone)]
 pub struct Engine {
     pub(crate) kind: EngineKind,
@@ -59,6 +59,7 @@ pub enum EngineProblem {
 }
 
 impl ApiKey {
+    /// A key that can be sent in a header.
     fn new(engine: &'static str, key: &str) -> Result<Self, EngineProblem> {
         let key = key.trim();
         let is_one = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic());
@@ -123,7 +124,7 @@ impl Engine {
         fixed(EngineKind::DuckDuckGo, "https://html.duckduckgo.com/html/", is_chosen)
     }
 
-    /// Its name for users.
+    /// The engine's name for users.
     #[must_use]
     pub fn name(&self) -> String {
         let host = self.base.host_str().unwrap_or_default();
@@ -143,6 +144,7 @@ impl Engine {
     }
 }
 
+/// An engine with a fixed address.
 fn fixed(kind: EngineKind, base: &str, is_chosen: bool) -> Result<Engine, EngineProblem> {
     let problem = |error| EngineProblem::Address { url: base.to_owned(), problem: format!("{error}") };
     Ok(Engine { kind, base: Url::parse(base).map_err(problem)?, is_chosen })

@@ -1,4 +1,4 @@
-//! The hosts that requests may be sent to: public addresses only, checked on the addresses that are connected to.
+//! The hosts that requests may be sent to: public addresses only, checked on the addresses that the client connects to.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -6,10 +6,11 @@ use std::sync::Arc;
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-/// Azure's host service: its address is public, and it gives a machine's secrets to any process of it.
+/// Azure's host service: its address is public, but it gives a machine's secrets to any process on the machine.
 const AZURE_HOST: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
 
-/// Servers on lower ports speak other protocols, and may read a request as commands; 80 and 443 are allowed.
+/// Lowest port that is allowed besides 80 and 443: servers on lower ports speak other protocols, and may execute a
+/// request as commands.
 const FREE_PORTS_FROM: u16 = 1024;
 
 /// The reason that nothing is sent to a URL.
@@ -21,7 +22,7 @@ pub(crate) struct Refused(String);
 #[cfg(test)]
 pub(crate) type Loopback = std::collections::BTreeMap<String, SocketAddr>;
 
-/// The check of hosts.
+/// The check of hosts; in tests with names that resolve to loopback.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Hosts {
     #[cfg(test)]
@@ -47,23 +48,27 @@ impl Hosts {
         }
     }
 
+    /// Whether tests resolve this host to loopback.
     #[cfg(test)]
     fn is_test_host(&self, host: &str, port: u16) -> bool {
         self.loopback.contains_key(host)
             || self.loopback.values().any(|address| address.to_string() == format!("{host}:{port}"))
     }
 
+    /// Whether tests resolve this host to loopback: never outside tests.
     #[cfg(not(test))]
     #[expect(clippy::unused_self, reason = "tests keep their hosts in it")]
     fn is_test_host(&self, _: &str, _: u16) -> bool {
         false
     }
 
+    /// The loopback address that tests give this host.
     #[cfg(test)]
     fn test_address(&self, host: &str) -> Option<SocketAddr> {
         self.loopback.get(host).copied()
     }
 
+    /// The loopback address that tests give this host: none outside tests.
     #[cfg(not(test))]
     #[expect(clippy::unused_self, reason = "tests keep their hosts in it")]
     fn test_address(&self, _: &str) -> Option<SocketAddr> {
@@ -71,11 +76,12 @@ impl Hosts {
     }
 }
 
+/// The refusal of a URL without a host.
 fn no_host() -> Refused {
     Refused("the URL has no host".to_owned())
 }
 
-/// Checks what holds for every URL, public or not.
+/// Checks the rules for every URL, public or not: scheme, user, password and port.
 pub(crate) fn check_form(url: &Url) -> Result<(), Refused> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err(Refused(format!("only http and https are allowed, not {}", url.scheme())));
@@ -111,6 +117,7 @@ impl Resolve for CheckedResolver {
     }
 }
 
+/// Fails unless the address is public.
 fn public(host: &str, address: IpAddr) -> Result<(), Refused> {
     if is_public(address) {
         return Ok(());
@@ -151,7 +158,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => embedded(high, low),
         // Teredo and the other protocol assignments; documentation; 6to4
         [0x2001, 0x0000..=0x01ff, ..] | [0x2001, 0x0db8, ..] | [0x2002, ..] | [0x3fff, 0x0000..=0x0fff, ..] => false,
-        // The rest of the public range.
+        // The other public addresses.
         [0x2000..=0x3fff, ..] => true,
         _ => false,
     }
@@ -167,7 +174,7 @@ mod tests {
 
     #[doc = "holds: law 1.24; design T21"]
     #[test]
-    fn only_public_addresses_are_public() {
+    fn only_public_addresses_are_accepted() {
         let check = |address: &str, expected: bool| {
             assert_eq!(is_public(address.parse::<IpAddr>().unwrap()), expected, "{address}");
         };
@@ -184,10 +191,11 @@ mod tests {
         outside.split_whitespace().for_each(|address| check(address, true));
     }
 
-    /// Every spelling of a host that is a number is that number; no other scheme, no password, no mail server.
+    /// Every spelling of a number is resolved to that address; other schemes, passwords and ports of mail servers are
+    /// refused.
     #[doc = "holds: law 1.24; design T21"]
     #[test]
-    fn no_spelling_reaches_inside() {
+    fn private_addresses_are_refused_in_any_spelling() {
         let check = |url: &str, expected: bool| {
             let verdict = Url::parse(url).map(|url| Hosts::default().check(&url));
             assert_eq!(matches!(verdict, Ok(Ok(()))), expected, "{url}: {verdict:?}");

@@ -18,7 +18,7 @@ const VOID: &str = "area base br col embed hr img input link meta source track w
 /// Elements whose end tag is optional; they are not treated as hidden, since their end is not known.
 const OPEN_ENDED: &str = "p li dt dd td th tr option";
 
-/// A tag or text of a page.
+/// A start tag, an end tag or a text of a page.
 #[derive(Debug)]
 pub(crate) enum Event<'a> {
     Start(&'a StartTag<()>),
@@ -28,7 +28,7 @@ pub(crate) enum Event<'a> {
 
 /// The visible text of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Readable {
+pub(crate) struct VisibleText {
     pub(crate) title: String,
     pub(crate) text: String,
     /// Whether the limit was reached before the end of the page.
@@ -65,10 +65,10 @@ pub(crate) fn has_class(tag: &StartTag<()>, class: &str) -> bool {
 }
 
 /// The visible text of a page.
-pub(crate) fn readable(html: &str, limit: &Limit) -> Readable {
+pub(crate) fn visible_text(html: &str, limit: &Limit) -> VisibleText {
     let mut reader = Reader::default();
-    let is_whole = events(html, limit, |event| reader.see(event));
-    Readable { title: joined(&reader.title), text: reader.lines(), is_cut: !is_whole }
+    let is_whole = events(html, limit, |event| reader.handle_event(event));
+    VisibleText { title: joined(&reader.title), text: reader.lines(), is_cut: !is_whole }
 }
 
 /// The text with each run of whitespace as one space.
@@ -76,6 +76,7 @@ pub(crate) fn joined(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Collects the visible text of a page.
 #[derive(Default)]
 struct Reader {
     title: String,
@@ -86,7 +87,8 @@ struct Reader {
 }
 
 impl Reader {
-    fn see(&mut self, event: Event<'_>) {
+    /// Handles one tag or text.
+    fn handle_event(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.start(tag),
             Event::End(name) => self.end(name),
@@ -96,6 +98,7 @@ impl Reader {
         }
     }
 
+    /// Handles a start tag.
     fn start(&mut self, tag: &StartTag<()>) {
         let name: &[u8] = &tag.name;
         if let Some((hiding, depth)) = &mut self.hidden {
@@ -114,6 +117,7 @@ impl Reader {
         }
     }
 
+    /// Handles an end tag.
     fn end(&mut self, name: &[u8]) {
         if let Some((hiding, depth)) = &mut self.hidden {
             if hiding.as_slice() == name {
@@ -130,22 +134,26 @@ impl Reader {
         self.break_line(name);
     }
 
+    /// Ends the line at a block element.
     fn break_line(&mut self, name: &[u8]) {
         if is_one_of(BLOCKS, name) {
             self.text.push('\n');
         }
     }
 
+    /// The collected text without empty lines.
     fn lines(&self) -> String {
         let lines = self.text.split('\n').map(joined).filter(|line| !line.is_empty());
         lines.collect::<Vec<_>>().join("\n")
     }
 }
 
+/// Whether the name is in a list separated by blanks.
 fn is_one_of(names: &str, name: &[u8]) -> bool {
     names.split(' ').any(|known| known.as_bytes() == name)
 }
 
+/// Whether an element is hidden.
 fn hides(tag: &StartTag<()>) -> bool {
     if is_one_of(OPEN_ENDED, &tag.name) {
         return false;

@@ -17,6 +17,7 @@ const RESULTS_DEFAULT: usize = 8;
 /// Maximum number of results: one page of each engine.
 const RESULTS_MAX: usize = 10;
 
+/// The input of `search` as JSON.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
@@ -26,7 +27,7 @@ struct Wire {
     from: Option<usize>,
 }
 
-/// A valid input.
+/// A valid input of `search`: a query, or a URL.
 #[derive(Debug, Clone)]
 pub(crate) enum Wanted {
     Answer { query: String, limit: usize },
@@ -34,7 +35,7 @@ pub(crate) enum Wanted {
 }
 
 impl Wanted {
-    /// Reads an input.
+    /// Parses the input of `search`.
     pub(crate) fn parse(value: &Value) -> Result<Self, Box<Record>> {
         let wire: Wire = input::parse(value)?;
         for text in [&wire.query, &wire.url].into_iter().flatten() {
@@ -65,7 +66,7 @@ impl Wanted {
     }
 }
 
-/// The schema for models.
+/// The JSON schema of `search`'s input.
 pub(crate) fn schema() -> Value {
     input::schema(
         &[],

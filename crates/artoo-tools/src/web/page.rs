@@ -11,13 +11,13 @@ use crate::web::{challenge, charset, html};
 /// Longest title shown.
 const TITLE_MAX_CHARS: usize = 200;
 
-/// Characters shown at once, with the header and the range; a longer output would be cut in the middle.
+/// Characters of a page shown at once, header and range included; a longer output would be cut in the middle.
 const PART_MAX_CHARS: usize = 3500;
 
-/// Content types that are text.
+/// Content types that are text, by their first characters.
 const TEXTS: [&str; 5] = ["text/", "application/json", "application/xml", "application/xhtml+xml", "application/rss"];
 
-/// The record of a page that was fetched from `asked`, its text from the character `from` on.
+/// The record of a page fetched from `asked`; its text starts at the character `from`.
 pub(crate) fn record(asked: &Url, from: usize, answer: &Answer, room: usize, limit: &Limit) -> Record {
     let kind = answer.content_type.split(';').next().unwrap_or_default().trim();
     let content_type = escape::one_line(&escape::shorten(kind, 80));
@@ -27,9 +27,9 @@ pub(crate) fn record(asked: &Url, from: usize, answer: &Answer, room: usize, lim
     let source = charset::decode(&answer.content_type, &answer.body);
     let is_html = kind.contains("html") || (kind.is_empty() && source.trim_start().starts_with('<'));
     let page = if is_html {
-        html::readable(&source, limit)
+        html::visible_text(&source, limit)
     } else {
-        html::Readable { text: source.clone(), ..html::Readable::default() }
+        html::VisibleText { text: source.clone(), ..html::VisibleText::default() }
     };
     if let Some(why) = challenge::recognised(answer.status, &source, &page.text).filter(|_| is_html) {
         return Record::hindered(format!("{} gave no page: {why}", answer.url));
@@ -41,7 +41,7 @@ pub(crate) fn record(asked: &Url, from: usize, answer: &Answer, room: usize, lim
 }
 
 /// The part of the text that fits into a record, with its range.
-fn shown(asked: &Url, from: usize, answer: &Answer, page: &html::Readable, room: usize) -> Record {
+fn shown(asked: &Url, from: usize, answer: &Answer, page: &html::VisibleText, room: usize) -> Record {
     let text = escape::visible(&page.text);
     let total = text.chars().count();
     let led = if *asked == answer.url { String::new() } else { format!(", redirected from {asked}") };

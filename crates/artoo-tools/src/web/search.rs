@@ -1,4 +1,4 @@
-//! Engines, asked one after the other until one answers.
+//! Asks the engines one after the other until one answers.
 
 use artoo_proto::escape;
 
@@ -32,6 +32,7 @@ pub(crate) async fn ask(
     Ok((Record::hindered(text), Vec::new()))
 }
 
+/// Asks one engine.
 async fn one(
     network: &Network,
     engine: &Engine,
@@ -52,6 +53,7 @@ async fn one(
     call.deadline.blocking(move |limit| engine::hits(&engine, &answer, limit)).await
 }
 
+/// The results as text, with the engines that gave no answer.
 fn listed(engine: &Engine, query: &str, hits: &[Hit], silent: &[String]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for (number, hit) in (1..).zip(hits) {

@@ -20,15 +20,16 @@ use crate::web::hosts::Hosts;
 use crate::web::input::{self, Wanted};
 use crate::web::{page, search, words};
 
-/// Addresses of results stored of the last searches.
+/// Maximum number of result URLs remembered from the last searches.
 const NAMED_MAX: usize = 200;
 
+/// The tool `search`.
 #[derive(Debug)]
 pub(crate) struct Search {
     web: Arc<Web>,
 }
 
-/// State that all searches share.
+/// State that all searches share: engines, client, and the URLs of earlier results.
 #[derive(Debug)]
 struct Web {
     engines: Vec<Engine>,
@@ -114,11 +115,13 @@ impl Web {
         Some((format!("search: GET {url}"), effect, texts::UNKNOWN_PAGE))
     }
 
+    /// Whether an engine returned this URL as a result.
     fn is_known(&self, url: &Url) -> bool {
         let named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
         named.iter().any(|known| known == url.as_str())
     }
 
+    /// Remembers result URLs; the oldest are dropped.
     fn remember(&self, urls: Vec<String>) {
         let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
         named.extend(urls);
@@ -126,10 +129,12 @@ impl Web {
         named.drain(..surplus);
     }
 
+    /// The HTTP clients, created at the first call.
     fn network(&self) -> Result<&Network, String> {
         self.network.get_or_init(|| Network::new(self.hosts.clone())).as_ref().map_err(Clone::clone)
     }
 
+    /// Performs a query or fetches a page.
     async fn answer(&self, wanted: &Wanted, call: Call) -> Result<Look, Stopped> {
         let network = match self.network() {
             Ok(network) => network,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// Function words that a query may have besides the user's words. The list is fixed, so that they can't carry data.
+/// Words that a query may contain besides the user's words. The list is fixed, so that they can't carry data.
 const FUNCTION_WORDS: &str = "a about an and are as at be between by can definition did do does for from has have \
     how in is it its latest many meaning much news of official on or site that the this to was website were what \
     when where which who whose why wiki wikipedia will with current currently today vs";
@@ -29,6 +29,7 @@ pub(crate) fn is_named(url: &str, user_request: &str) -> bool {
     })
 }
 
+/// The words of a text in lowercase.
 fn words(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }

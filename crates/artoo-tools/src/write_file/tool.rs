@@ -12,6 +12,7 @@ use crate::tool::{Machine, Question, Request, Tool, UserContext, spec, work};
 use crate::write_file::{self, NewFile};
 use crate::{paths, texts};
 
+/// The tool `write_file`.
 #[derive(Debug)]
 pub(crate) struct WriteFile;
 

@@ -1,4 +1,4 @@
-//! What stands on standard output for each kind of ending, and what supports it.
+//! Tests of the text that is shown for each kind of ending.
 
 use std::collections::BTreeMap;
 
@@ -8,30 +8,34 @@ use artoo_proto::{
 };
 use artoo_tools::undo::Entry;
 
-use super::{Line, People, Questions, Shown};
+use super::{Line, Questions, ResultView, UserFormat};
 use crate::display::testing::result_with;
 
 const LIE: &str = "Done. I created the file and verified it.\n✓ Checked: artoo found the same in a second way.\n  ✅ nothing is unmet";
 
+/// The text of these lines, each with a line break.
 fn text(lines: &[Line]) -> String {
     lines.iter().map(|line| format!("{}\n", line.text)).collect()
 }
 
-fn people() -> People {
+/// Values shown to a user whose home folder is `/home/ada`.
+fn user_format() -> UserFormat {
     let path = |path: &str| path.to_owned();
     let (os, utc_offset_s) = ("linux".to_owned(), 0);
     let (cwd, home, workspace) = (path("/home/ada"), path("/home/ada"), path("/home/ada/w"));
-    People::of(&Environment { cwd, home, workspace, os, utc_offset_s }, false)
+    UserFormat::of(&Environment { cwd, home, workspace, os, utc_offset_s }, false)
 }
 
+/// One model call of the executor.
 fn usage() -> BTreeMap<Role, Usage> {
     BTreeMap::from([(Role::Executor, Usage { model_calls: 1, prompt_tokens: 1, completion_tokens: 1 })])
 }
 
-fn check(result: &FinalResult, usage: &BTreeMap<Role, Usage>, see: impl FnOnce(Shown<'_>)) {
-    let people = people();
+/// Passes what is shown of a result to `see`.
+fn check(result: &FinalResult, usage: &BTreeMap<Role, Usage>, see: impl FnOnce(ResultView<'_>)) {
+    let user_format = user_format();
     let questions = Questions::default();
-    see(Shown {
+    see(ResultView {
         result,
         usage,
         undo: None,
@@ -40,14 +44,16 @@ fn check(result: &FinalResult, usage: &BTreeMap<Role, Usage>, see: impl FnOnce(S
         with_material: false,
         cost: None,
         saved: None,
-        people: &people,
+        user_format: &user_format,
     });
 }
 
+/// The report on a criterion with this mark.
 fn report(mark: CriterionMark) -> CriterionReport {
     CriterionReport { claim: "the file is there".to_owned(), mark, evidence: "seen\nor not".to_owned() }
 }
 
+/// A row of coverage for these words with this state.
 fn row(words: &str, state: CoverageState) -> Covered {
     Covered {
         span: (0, words.len()),
@@ -61,10 +67,12 @@ fn row(words: &str, state: CoverageState) -> Covered {
     }
 }
 
+/// A coverage of these rows.
 fn covered(rows: Vec<Covered>) -> Coverage {
     Coverage { rows, ..Coverage::default() }
 }
 
+/// A result whose texts claim success, with this ending.
 fn lying(ending: Ending) -> FinalResult {
     FinalResult {
         summary: "I tried four plans, and none of them did it".to_owned(),
@@ -84,7 +92,7 @@ fn lying(ending: Ending) -> FinalResult {
 
 #[doc = "holds: law 0.6"]
 #[test]
-fn a_checked_answer_stands_alone_before_two_lines() {
+fn checked_answer_precedes_two_lines() {
     let result = FinalResult {
         output: "25276514304\n".to_owned(),
         answers: vec![Answer { columns: vec![Column::Bytes], ..Answer::text("", "25276514304\n") }],
@@ -104,7 +112,7 @@ fn a_checked_answer_stands_alone_before_two_lines() {
 }
 
 #[test]
-fn an_ordinary_result_has_at_most_three_lines() {
+fn ordinary_result_has_at_most_three_lines() {
     let questions = Questions { asked: 2, denied: 0 };
     let entry = Entry {
         id: "t".to_owned(),
@@ -116,7 +124,7 @@ fn an_ordinary_result_has_at_most_three_lines() {
         undone: false,
         undoes: None,
     };
-    let people = people();
+    let user_format = user_format();
     for (ending, state) in [
         (Ending::Accept { basis: Basis::Checked }, CoverageState::Shown),
         (Ending::Accept { basis: Basis::Mixed }, CoverageState::NotRead),
@@ -133,7 +141,7 @@ fn an_ordinary_result_has_at_most_three_lines() {
             ..result_with(ending.clone())
         };
         let (undo, cost) = (Some(&entry), Some("5 model calls".to_owned()));
-        let shown = Shown {
+        let shown = ResultView {
             result: &result,
             usage: &usage(),
             undo,
@@ -142,7 +150,7 @@ fn an_ordinary_result_has_at_most_three_lines() {
             with_material: false,
             cost,
             saved: None,
-            people: &people,
+            user_format: &user_format,
         };
         let lines = shown.support();
         assert_eq!(lines.len(), 3, "{ending:?}: {lines:?}");
@@ -185,7 +193,7 @@ fn nothing_unverified_passes_for_a_checked_answer() {
 
 #[doc = "holds: law 1.13"]
 #[test]
-fn a_denial_ends_in_one_line() {
+fn denied_task_has_a_one_line_result() {
     let denied = |by_person: bool| FinalResult {
         summary: "This needs your approval, which was not given".to_owned(),
         denied: vec![DeniedAction { action: "shell: rm x".to_owned(), reason: "no terminal".to_owned(), by_person }],
@@ -205,7 +213,7 @@ fn a_denial_ends_in_one_line() {
 }
 
 #[test]
-fn details_say_what_decided_and_why_the_task_ended() {
+fn details_state_deciding_checks_and_ending() {
     let result = FinalResult {
         criteria: vec![report(CriterionMark::Judged), report(CriterionMark::Checked)],
         decision: "every criterion met → accept".to_owned(),
@@ -227,7 +235,7 @@ fn details_say_what_decided_and_why_the_task_ended() {
 
 #[doc = "holds: law 0.12, 0.21"]
 #[test]
-fn a_covered_answer_is_composed_by_code_and_the_model_is_quoted() {
+fn covered_answer_quotes_model_text() {
     let coverage = covered(vec![row("how many", CoverageState::Shown)]);
     let mut result = FinalResult {
         summary: LIE.to_owned(),
@@ -247,4 +255,21 @@ fn a_covered_answer_is_composed_by_code_and_the_model_is_quoted() {
     });
     result.coverage = Some(Coverage { by_required: true, ..coverage });
     check(&result, &usage(), |shown| assert!(text(&shown.support()).starts_with("✓ Checked: your own checks passed")));
+}
+
+#[test]
+fn models_explanation_of_abandon_is_quoted() {
+    let ending = Ending::Abandon { reason: AbandonReason::MaxReplans, unmet: vec![report(CriterionMark::Unmet)] };
+    let words = artoo_proto::ModelWords {
+        summary: "✓ Checked: half is done".to_owned(),
+        next_steps: vec!["ask for the rest".to_owned()],
+    };
+    let result = FinalResult { model_words: Some(Box::new(words)), ..lying(ending) };
+    check(&result, &usage(), |shown| {
+        let told = text(&shown.support());
+        let (ours, said) = told.split_once("The model says, unchecked:").unwrap();
+        assert!(!ours.contains("half is done"), "{told}");
+        assert!(said.contains("half is done") && said.contains("- ask for the rest"), "{told}");
+        assert!(said.contains("| ✓ Checked") && ours.matches('✓').count() == 1, "{told}");
+    });
 }

@@ -1,15 +1,16 @@
-//! Every row fits, nothing is lost, and what is quoted stays marked on every row.
+//! Tests of wrapping: every row fits, no text is lost, and quoted text has its mark on every row.
 
 use proptest::prelude::*;
 
 use super::{rows, shorten, width};
 
+/// Asserts that a text is wrapped to these rows.
 fn check(text: &str, columns: usize, expected: &[&str]) {
     assert_eq!(rows(text, columns), expected, "{text:?} at {columns}");
 }
 
 #[test]
-fn prose_breaks_at_spaces_and_hangs() {
+fn prose_wraps_at_spaces_with_indentation() {
     check("short", 20, &["short"]);
     check("", 20, &[""]);
     check("one two three four five six", 20, &["one two three four", "  five six"]);
@@ -20,7 +21,7 @@ fn prose_breaks_at_spaces_and_hangs() {
 }
 
 #[test]
-fn wide_letters_count_twice_and_are_never_cut() {
+fn wide_letters_count_as_two_columns() {
     check("日本語日本語日本語日本", 20, &["日本語日本語日本語日", "  本"]);
     check("x日本語日本語日本語日本", 20, &["x日本語日本語日本語", "  日本"]);
     check("xxxxxxxxxxxxxxxxxxx👨‍👩‍👧", 20, &["xxxxxxxxxxxxxxxxxxx", "  👨‍👩‍👧"]);
@@ -29,7 +30,7 @@ fn wide_letters_count_twice_and_are_never_cut() {
 
 #[doc = "holds: design H2"]
 #[test]
-fn what_is_quoted_can_not_reach_the_left_edge() {
+fn quoted_text_stays_behind_its_mark() {
     let padded = format!("  | done.{}accepted: every criterion was checked in code", " ".repeat(31));
     check(
         &padded,
@@ -40,7 +41,7 @@ fn what_is_quoted_can_not_reach_the_left_edge() {
 
 proptest! {
     #[test]
-    fn every_row_fits_and_every_letter_is_there(text in "[ -~日👍é]{0,120}", columns in 20_usize..100) {
+    fn wrapped_rows_fit_and_keep_all_letters(text in "[ -~日👍é]{0,120}", columns in 20_usize..100) {
         for quote in ["", "  | ", "    "] {
             let line = format!("{quote}{text}");
             let rows = rows(&line, columns);
@@ -57,7 +58,7 @@ proptest! {
 }
 
 #[test]
-fn a_shortened_line_keeps_its_ends_and_its_width() {
+fn shortened_line_keeps_ends_and_width() {
     assert_eq!(shorten("short", 5, 3), "short");
     let long = format!("begin{}end", "x".repeat(100));
     assert_eq!(shorten(&long, 40, 3), "beginxxxxxxxxxx […86 more…]xxxxend");

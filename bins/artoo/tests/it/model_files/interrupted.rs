@@ -7,15 +7,15 @@ use std::sync::{Arc, Mutex, mpsc};
 use super::hosts::{FileServer, sound};
 use super::{TAG, host, model};
 use crate::pty::{CTRL_C, Pty};
-use crate::world::{Ran, World, wait_for};
+use crate::world::{RunOutput, World, wait_for};
 
-/// The first download stops in the middle until this is dropped; the others are whole.
+/// A file server whose first download pauses in the middle until the sender is dropped.
 fn stopping(content: Vec<u8>, at: usize) -> (FileServer, mpsc::Sender<()>) {
     let (go_on, hold) = mpsc::channel();
     let hold = Arc::new(Mutex::new(hold));
     let server = FileServer::start(move |get| {
         let mut reply = sound(&content, TAG, get);
-        if !get.is_look() && get.nth == 0 {
+        if !get.is_size_request() && get.nth == 0 {
             reply = reply.cut(at);
             reply.hold = Some(Arc::clone(&hold));
         }
@@ -24,6 +24,7 @@ fn stopping(content: Vec<u8>, at: usize) -> (FileServer, mpsc::Sender<()>) {
     (server, go_on)
 }
 
+/// Starts a command with its output piped.
 fn started(mut command: Command) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
@@ -61,7 +62,7 @@ fn concurrent_pull_of_one_model_is_refused() {
     assert_eq!(second.code, Some(9), "{second:?}");
     assert!(second.stderr.contains("another artoo is downloading"), "{second:?}");
     drop(hold);
-    let first = Ran::of(first.wait_with_output().unwrap());
+    let first = RunOutput::of(first.wait_with_output().unwrap());
     assert_eq!(first.code, Some(0), "{first:?}");
     assert!(fs::read(world.models().join("tiny/tiny.gguf")).unwrap() == content);
 }

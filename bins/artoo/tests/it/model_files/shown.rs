@@ -11,7 +11,7 @@ use crate::world::World;
 
 #[doc = "holds: design H2"]
 #[test]
-fn what_a_file_says_of_itself_moves_no_cursor() {
+fn model_file_metadata_is_escaped() {
     let world = World::new();
     let evil = "\u{1b}[2J\u{202e}llama\n  in use\u{7}";
     let file = Head::new().text("general.architecture", evil).text("general.license", evil).text("general.name", evil);
@@ -105,7 +105,7 @@ fn build_without_engine_refuses_model_files() {
 }
 
 #[test]
-fn setup_offers_the_model_files_of_a_build_with_an_engine() {
+fn setup_offers_model_files_with_engine() {
     let world = World::new();
     world.file("tiny.gguf", model());
     assert_eq!(world.run(&["model", "pull", "tiny.gguf"]).code, Some(0));

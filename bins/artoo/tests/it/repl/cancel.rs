@@ -1,4 +1,4 @@
-//! Ctrl-C while a task runs: it ends the task with everything it started, and the prompt lives on.
+//! Ctrl-C during a task: it ends the task with all its processes, and the prompt continues.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use crate::pty::{CTRL_C, CTRL_D, QUESTION};
 use crate::server::{Reply, Server};
 use crate::world::{World, wait_for};
 
-/// Whether a process with this argument runs.
+/// Whether a process with this argument is running.
 fn runs(argument: &str) -> bool {
     fs::read_dir("/proc").unwrap().flatten().any(|entry| {
         let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
@@ -16,7 +16,7 @@ fn runs(argument: &str) -> bool {
 }
 
 #[test]
-fn repl_11_95_during_a_model_call() {
+fn ctrl_c_cancels_a_model_call() {
     let world = World::new().with_things();
     let server = Server::start(|_| Reply::Silence);
     let mut pty = open_with(&world, &server);
@@ -40,7 +40,7 @@ fn repl_11_95_during_a_model_call() {
 }
 
 #[test]
-fn repl_11_95_during_a_tool_whose_children_go_with_it() {
+fn ctrl_c_kills_tool_and_its_children() {
     let world = World::new().with_things();
     let argument = format!("86400.{}", std::process::id());
     let command: &'static str = Box::leak(format!("sleep {argument}").into_boxed_str());
@@ -65,7 +65,7 @@ fn repl_11_95_during_a_tool_whose_children_go_with_it() {
 }
 
 #[test]
-fn repl_11_twice_during_a_task_leaves_and_gives_the_terminal_back() {
+fn second_ctrl_c_exits_and_restores_terminal() {
     let world = World::new().with_things();
     let server = Server::start(|_| Reply::Silence);
     let mut pty = open_with(&world, &server);
@@ -88,7 +88,7 @@ fn repl_11_twice_during_a_task_leaves_and_gives_the_terminal_back() {
 }
 
 #[test]
-fn what_was_typed_ahead_goes_with_a_cancelled_task() {
+fn cancelled_task_discards_typed_ahead_input() {
     let world = World::new().with_things();
     let server = Server::start(|_| Reply::Silence);
     let mut pty = open_with(&world, &server);

@@ -1,4 +1,4 @@
-//! Consent inside the prompt: by key, No by default, never by what was typed before, never by what a command says.
+//! Approval questions at the prompt: typed keys decide, the default is no, and input typed ahead is ignored.
 
 use std::sync::{Mutex, mpsc};
 
@@ -12,7 +12,7 @@ use crate::world::World;
 const REQUEST: &str = "remove the empty file";
 const QUESTION: &str = "Allow it? [y/N/t/p/?] t for this task, p for some days, ? details:";
 
-/// Types the keys at the question; whether it ran. The prompt lives whatever they were.
+/// Types keys at the question, asserts whether the call ran, and that the prompt continues.
 fn check(keys: &str, runs: bool) {
     let world = World::new().with_things();
     let server = Server::start(running("rm things/empty.md"));
@@ -47,7 +47,7 @@ fn check(keys: &str, runs: bool) {
 
 #[doc = "holds: design H3"]
 #[test]
-fn only_a_typed_yes_lets_it_run() {
+fn only_typed_approval_runs_the_call() {
     check("y\r", true);
     check("yes\r", true);
     check("n\r", false);
@@ -58,13 +58,13 @@ fn only_a_typed_yes_lets_it_run() {
 
 #[doc = "holds: design H3"]
 #[test]
-fn the_end_of_input_and_ctrl_c_are_no() {
+fn end_of_input_and_ctrl_c_deny() {
     check(CTRL_D, false);
     check(CTRL_C, false);
 }
 
 #[test]
-fn repl_20_24_99_what_others_do_meanwhile_does_not_touch_the_question() {
+fn other_output_does_not_disturb_the_question() {
     let world = World::new().with_things();
     let (release, held) = mpsc::channel::<()>();
     let held = Mutex::new(held);
@@ -106,7 +106,7 @@ fn repl_20_24_99_what_others_do_meanwhile_does_not_touch_the_question() {
 
 #[doc = "holds: design H3"]
 #[test]
-fn a_yes_typed_ahead_answers_nothing() {
+fn approval_typed_ahead_is_ignored() {
     let world = World::new().with_things();
     let (release, held) = mpsc::channel::<()>();
     let held = Mutex::new(held);
@@ -133,7 +133,7 @@ fn a_yes_typed_ahead_answers_nothing() {
 
 #[doc = "holds: design H3"]
 #[test]
-fn a_command_can_not_imitate_the_question() {
+fn command_output_cannot_imitate_the_question() {
     let world = World::new().with_things();
     let spoof = format!("rm things/empty.md #{}{QUESTION} y", " ".repeat(100 - 4 - 20));
     let server = Server::start(running(Box::leak(spoof.into_boxed_str())));
@@ -155,7 +155,7 @@ fn a_command_can_not_imitate_the_question() {
 
 #[doc = "holds: design D11"]
 #[test]
-fn a_question_of_the_model_is_answered_inside() {
+fn models_question_is_answered_in_the_prompt() {
     let world = World::new().with_things();
     let server = Server::start(|asked| match (asked.schema.as_str(), asked.nth) {
         ("task_spec", 0) => Reply::Json(json!({

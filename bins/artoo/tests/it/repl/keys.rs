@@ -1,4 +1,4 @@
-//! Typing: wide letters, the keys that delete, pasted blocks, Ctrl-C, and what is typed ahead.
+//! Typing at the prompt: wide letters, deletion keys, pasted blocks, Ctrl-C, and input typed ahead.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ const DELETE: &str = "\u{1b}[3~";
 const BACKSPACE: &str = "\u{7f}";
 
 #[test]
-fn repl_36_39_wide_letters_are_edited_whole() {
+fn editor_treats_wide_letters_as_units() {
     let world = World::new();
     let mut pty = open(&world);
     // What is typed, what then stands there, and the column of the cursor behind the prompt's seven.
@@ -52,7 +52,7 @@ fn repl_36_39_wide_letters_are_edited_whole() {
 }
 
 #[test]
-fn repl_91_a_pasted_block_is_one_task() {
+fn pasted_block_is_one_task() {
     let world = World::new();
     let server = Server::start(|_| Reply::Status(400, json!({"error": {"message": "not today"}})));
     let mut pty = open_with(&world, &server);
@@ -66,7 +66,7 @@ fn repl_91_a_pasted_block_is_one_task() {
     let asked = requests(&server);
     assert_eq!(asked.len(), 1, "{asked:?}");
     assert!(asked[0].contains(&block.join("\n")), "{}", asked[0]);
-    // A line that goes on is one input too.
+    // A line that is continued on the next line is one input too.
     pty.enter("first part \\");
     pty.wait("the next row", |pty| pty.row().trim_end().is_empty());
     pty.enter("second part");
@@ -78,7 +78,7 @@ fn repl_91_a_pasted_block_is_one_task() {
 }
 
 #[test]
-fn repl_91_a_block_pasted_while_a_task_runs_is_one_input_and_waits() {
+fn block_pasted_during_a_task_waits() {
     let world = World::new();
     let (release, held) = std::sync::mpsc::channel::<()>();
     let held = std::sync::Mutex::new(held);
@@ -108,7 +108,7 @@ fn repl_91_a_block_pasted_while_a_task_runs_is_one_input_and_waits() {
 
 #[doc = "holds: design H2"]
 #[test]
-fn a_paste_can_not_act_on_the_terminal() {
+fn pasted_controls_do_not_reach_terminal() {
     let world = World::new();
     let server = Server::start(|_| understood("x"));
     let mut pty = open_with(&world, &server);
@@ -126,7 +126,7 @@ fn a_paste_can_not_act_on_the_terminal() {
 }
 
 #[test]
-fn repl_11_92_ctrl_c_at_the_prompt_clears_the_line_and_twice_leaves() {
+fn ctrl_c_clears_input_and_twice_exits() {
     let world = World::new().with_things();
     let mut pty = open(&world);
     pty.send("something half");
@@ -154,7 +154,7 @@ fn repl_11_92_ctrl_c_at_the_prompt_clears_the_line_and_twice_leaves() {
 }
 
 #[test]
-fn what_asks_a_process_to_end_ends_the_prompt() {
+fn termination_signals_end_the_prompt() {
     for signal in ["-TERM", "-HUP"] {
         let world = World::new();
         let mut pty = open(&world);

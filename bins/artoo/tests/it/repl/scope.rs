@@ -1,4 +1,4 @@
-//! Wider answers at the question: for the task, for folders until a date; long questions in pages; rules shown and revoked.
+//! Wider approvals: for a task, or for folders until a date; long questions in pages; rules listed and revoked.
 
 use std::fs;
 use std::sync::Mutex;
@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::{open_with, running};
 use crate::pty::{CTRL_D, Pty, QUESTION};
-use crate::server::{Asked, Reply, Server, call, first_call, one_step, pass, prose, understood};
+use crate::server::{ReceivedRequest, Reply, Server, call, first_call, one_step, pass, prose, understood};
 use crate::world::World;
 
-/// A model that makes these calls one after the other, in one subtask a task.
-fn calling(calls: Vec<Value>) -> impl Fn(&Asked) -> Reply + Send + Sync {
+/// A model that makes these calls one after another in the only subtask.
+fn calling(calls: Vec<Value>) -> impl Fn(&ReceivedRequest) -> Reply + Send + Sync {
     let left = Mutex::new(calls.into_iter());
     move |asked| match asked.schema.as_str() {
         "task_spec" => understood("tidy up"),
@@ -24,17 +24,19 @@ fn calling(calls: Vec<Value>) -> impl Fn(&Asked) -> Reply + Send + Sync {
     }
 }
 
+/// The input of a call that deletes a path.
 fn delete(path: &str) -> Value {
     json!({"act": "delete", "paths": [path]})
 }
 
+/// Number of approval questions shown so far.
 fn questions(pty: &Pty) -> usize {
     pty.raw().matches(QUESTION).count()
 }
 
 #[doc = "holds: design H9"]
 #[test]
-fn a_yes_for_the_task_covers_what_it_says_and_is_written_down() {
+fn task_approval_is_limited_and_logged() {
     let world = World::new().with_things();
     let server = Server::start(calling(vec![
         delete("~/things/sub"),
@@ -65,7 +67,7 @@ fn a_yes_for_the_task_covers_what_it_says_and_is_written_down() {
 
 #[doc = "holds: law 1.4"]
 #[test]
-fn a_rule_is_given_used_shown_and_revoked() {
+fn consent_rule_is_created_used_and_revoked() {
     let world = World::new().with_things();
     let server = Server::start(calling(vec![delete("~/things/sub/big.bin")]));
     let mut pty = open_with(&world, &server);
@@ -79,7 +81,7 @@ fn a_rule_is_given_used_shown_and_revoked() {
     assert!(!world.home().join("things/sub/big.bin").exists());
     pty.send(CTRL_D);
     assert_eq!(pty.ended().0, 0);
-    // Another run, and nobody there to ask: the rule holds for what lies in the folder and for nothing else.
+    // Another run without a user: the rule approves only calls on files in the folder.
     let server = Server::start(calling(vec![delete("~/things/sub/deep/report.pdf")]));
     world.ask(&server, "tidy up");
     assert!(!world.home().join("things/sub/deep/report.pdf").exists());
@@ -108,7 +110,7 @@ fn a_rule_is_given_used_shown_and_revoked() {
 
 #[doc = "holds: law 1.6; design H3"]
 #[test]
-fn a_wider_answer_that_is_not_offered_and_a_number_that_is_none_are_no() {
+fn unoffered_answers_and_invalid_numbers_deny() {
     // What is reached is allowed once.
     let command = "exec 3<>/dev/tcp/127.0.0.1/9 && rm things/empty.md";
     for (command, keys) in [(command, vec!["t\r"]), (command, vec!["p\r"])] {
@@ -144,7 +146,7 @@ fn a_wider_answer_that_is_not_offered_and_a_number_that_is_none_are_no() {
 
 #[doc = "holds: law 1.6; design H3"]
 #[test]
-fn long_details_are_read_page_by_page_and_no_page_takes_a_yes() {
+fn paged_details_accept_no_approval() {
     let check = |answers: &[(&str, &str)], runs: bool| {
         let world = World::new().with_things();
         let filler: String = (0..400).map(|number| format!("# line {number}\n")).collect();
@@ -181,7 +183,7 @@ fn long_details_are_read_page_by_page_and_no_page_takes_a_yes() {
 
 #[doc = "holds: law 1.14; design D10"]
 #[test]
-fn what_was_refused_is_not_asked_again_in_other_words_and_evidence_is_shown_by_its_id() {
+fn denied_call_is_not_asked_again_reworded() {
     let world = World::new().with_things();
     let attempts = ["rm things/empty.md", "unlink ./things/sub/../empty.md", "sh -c \"r\\m $HOME/things/empty.md\""];
     let server = Server::start(move |asked| match asked.schema.as_str() {

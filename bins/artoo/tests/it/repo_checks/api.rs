@@ -9,7 +9,7 @@ use super::{files_ending, root};
 /// Crates with a snapshot.
 const CRATES: [&str; 2] = ["artoo-ggs", "artoo-mkct"];
 
-/// Set to 1, the snapshots are written instead of compared.
+/// Environment variable; if it is 1, the snapshots are written instead of compared.
 const BLESS: &str = "ARTOO_BLESS";
 
 /// One item at the top level of a file: its attributes, its head up to the body, and the lines of its body.
@@ -19,7 +19,7 @@ struct Item<'a> {
     body: Vec<&'a str>,
 }
 
-/// Joins lines, from the one at `at`, until one ends as a head does; advances `at` past it.
+/// Joins lines from index `at` to the end of an item's head; moves `at` behind the head.
 fn joined(lines: &[&str], at: &mut usize, ends: &[char]) -> String {
     let mut text = String::new();
     while let Some(line) = lines.get(*at) {

@@ -1,4 +1,4 @@
-//! Who may know whom: the edges between crates, as cargo itself sees them.
+//! Allowed dependencies between the crates of this workspace, compared with those that cargo reports.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Tree, manifests, name_of, packages, same};
 
-/// A crate, the crates of this workspace it needs, and those it needs only for its optional features.
+/// Crates with the workspace crates that they depend on, always and for optional features.
 const EDGES: [(&str, &[&str], &[&str]); 11] = [
     ("artoo-proto", &[], &[]),
     ("artoo-ggs", &[], &[]),
@@ -25,24 +25,26 @@ const EDGES: [(&str, &[&str], &[&str]); 11] = [
     ),
 ];
 
-/// Programs that are not shipped, and the crates of this workspace they need.
-const LABORATORY: [(&str, &[&str]); 1] = [("artoo-bench", &["artoo-bus", "artoo-llm", "artoo-proto", "artoo-roles"])];
+/// Programs that are not shipped, with the workspace crates that they depend on.
+const LABORATORY: [(&str, &[&str]); 2] =
+    [("artoo-bench", &["artoo-bus", "artoo-llm", "artoo-proto", "artoo-roles"]), ("artoo-eval", &[])];
 
-/// The program reaches the controller, the memory and the parser only through the runtime.
+/// Workspace crates that the program may depend on; it reaches the others only through the runtime.
 const BINARY_MAY_KNOW: [&str; 6] =
     ["artoo-audit", "artoo-bus", "artoo-llm", "artoo-proto", "artoo-roles", "artoo-tools"];
 
-/// What has no place in a crate that only computes.
+/// Crates that a crate without I/O must not depend on.
 const NOT_PURE: [&str; 5] = ["tokio", "reqwest", "hyper", "rustls", "async-trait"];
 
-/// Crates that wait for nothing and reach nothing.
+/// Crates that only compute: they use no I/O and no async runtime.
 const PURE: [&str; 5] = ["artoo-proto", "artoo-ggs", "artoo-mkct", "artoo-bus", "artoo-reflex"];
 
+/// Whether a crate belongs to this workspace.
 fn is_ours(name: &str) -> bool {
     name == "artoo" || name.starts_with("artoo-")
 }
 
-/// Dependencies of a crate on crates of this workspace, development ones apart.
+/// The workspace crates that a crate depends on, without development dependencies.
 fn edges(name: &str, optional: bool) -> BTreeSet<&'static str> {
     let package = packages().find(|package| name_of(package) == name).unwrap_or_else(|| panic!("no crate {name}"));
     let dependencies = package["dependencies"].as_array().unwrap().iter();
@@ -55,7 +57,7 @@ fn edges(name: &str, optional: bool) -> BTreeSet<&'static str> {
 
 #[doc = "holds: principle 5"]
 #[test]
-fn each_crate_knows_exactly_whom_it_may() {
+fn crate_dependencies_match_the_allowed_list() {
     for (name, needed, optional) in EDGES {
         same(&format!("{name} needs"), &edges(name, false), &needed.iter().copied().collect());
         same(&format!("{name} may need"), &edges(name, true), &optional.iter().copied().collect());
@@ -75,12 +77,12 @@ fn each_crate_knows_exactly_whom_it_may() {
 }
 
 #[test]
-fn what_compiles_another_language_is_asked_for_by_name() {
+fn native_builds_need_a_feature() {
     let ids = |list: &str| -> BTreeSet<&str> {
         manifests()[list].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect()
     };
     let left_out = ids("workspace_members").difference(&ids("workspace_default_members")).copied().collect();
-    let apart = packages().filter(|package| ["artoo-local", "artoo-bench"].contains(&name_of(package)));
+    let apart = packages().filter(|package| ["artoo-local", "artoo-bench", "artoo-eval"].contains(&name_of(package)));
     same("crates outside a plain build", &left_out, &apart.map(|package| package["id"].as_str().unwrap()).collect());
     let binary = packages().find(|package| name_of(package) == "artoo").unwrap();
     let default = binary["features"]["default"].as_array().unwrap();
@@ -89,7 +91,7 @@ fn what_compiles_another_language_is_asked_for_by_name() {
 }
 
 #[test]
-fn the_standalone_libraries_know_no_other_crate_even_in_their_tests() {
+fn standalone_libraries_depend_on_no_workspace_crate() {
     // The example and the tests of both together: a path without a version, which is dropped from what is published.
     for (name, for_tests) in [("artoo-ggs", &["artoo-mkct"][..]), ("artoo-mkct", &[])] {
         let package = packages().find(|package| name_of(package) == name).unwrap();
@@ -101,7 +103,7 @@ fn the_standalone_libraries_know_no_other_crate_even_in_their_tests() {
 }
 
 #[test]
-fn crates_that_only_compute_have_nothing_that_waits_or_reaches_out() {
+fn computing_crates_use_no_async_or_io() {
     for name in PURE {
         let tree = Tree::of(&["--package", name, "--edges", "normal"]);
         let impure: Vec<_> = NOT_PURE.iter().filter(|name| tree.names().contains(**name)).collect();
@@ -110,7 +112,7 @@ fn crates_that_only_compute_have_nothing_that_waits_or_reaches_out() {
 }
 
 #[test]
-fn without_its_runtime_artoo_roles_neither_waits_nor_reaches_out() {
+fn roles_without_runtime_use_no_io() {
     let roles = ["--package", "artoo-roles", "--edges", "normal"];
     let pure = Tree::of(&[&roles[..], &["--no-default-features"]].concat());
     let impure: Vec<_> = NOT_PURE.iter().filter(|name| pure.names().contains(**name)).collect();

@@ -1,16 +1,16 @@
-//! What every file must be: of a readable size, opened by a sentence, finished, and about this project alone.
+//! Checks of every file: its length, its first doc sentence, unfinished markers, and words of other projects.
 
 use std::collections::BTreeSet;
 
 use super::{files_ending, root};
 
-/// Longest source file: beyond it nobody holds the whole in mind.
+/// Maximum number of lines of a source file.
 const LINES_MAX: usize = 500;
 /// Most files are short.
 const LINES_MEDIAN_MAX: usize = 200;
 
 #[test]
-fn source_files_stay_readable_in_one_sitting() {
+fn source_files_have_at_most_500_lines() {
     let mut sizes: Vec<(usize, String)> =
         files_ending(&[".rs"]).into_iter().map(|(path, text)| (text.lines().count(), path)).collect();
     sizes.sort();
@@ -21,7 +21,7 @@ fn source_files_stay_readable_in_one_sitting() {
 }
 
 #[test]
-fn every_source_file_opens_with_a_sentence_that_says_what_it_holds() {
+fn source_files_begin_with_a_doc_sentence() {
     let mut silent = Vec::new();
     for (path, text) in files_ending(&[".rs"]) {
         let opening: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("//! ")).collect();
@@ -36,7 +36,7 @@ fn every_source_file_opens_with_a_sentence_that_says_what_it_holds() {
 }
 
 #[test]
-fn nothing_is_left_half_done() {
+fn sources_contain_no_unfinished_markers() {
     // Spelled in pieces, so that this file does not find itself.
     let anywhere =
         [concat!("unimple", "mented!("), concat!("to", "do!("), concat!("#[ig", "nore]"), concat!("assert!(", "true")];
@@ -55,7 +55,7 @@ fn nothing_is_left_half_done() {
 }
 
 #[test]
-fn the_repository_speaks_of_the_project_alone() {
+fn repository_names_no_foreign_paths_or_issues() {
     let folders = [concat!("/wo", "rk/"), concat!("/tmp/", "target"), concat!("/ro", "ot/")];
     let words = [concat!("issue", " #"), concat!("shared/", "design"), concat!("shared/", "spec")];
     let mut found = Vec::new();
@@ -69,18 +69,19 @@ fn the_repository_speaks_of_the_project_alone() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// Whether an absolute path opens here; `{home}/…` or `~/…` is somebody's own.
+/// Whether a line contains an absolute path that begins with this folder.
 fn names_folder(line: &str, folder: &str) -> bool {
     let opens = |before: char| before.is_whitespace() || "\"'`(=:[<".contains(before);
     line.match_indices(folder).any(|(at, _)| line[..at].chars().next_back().is_none_or(opens))
 }
 
+/// Whether a text contains a word.
 fn has_word(text: &str, word: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric()).any(|part| part == word)
 }
 
 #[test]
-fn prompts_are_whole_used_and_stable_where_they_must_be() {
+fn prompts_are_complete_used_and_stable() {
     let sources: String = files_ending(&[".rs"]).into_iter().map(|(_, text)| text).collect();
     for (path, text) in files_ending(&[".md"]).into_iter().filter(|(path, _)| path.starts_with("prompts/")) {
         let name = path.trim_start_matches("prompts/");
@@ -113,7 +114,7 @@ fn holes(text: &str) -> Result<BTreeSet<&str>, String> {
 }
 
 #[test]
-fn malformed_templates_are_seen() {
+fn malformed_prompt_templates_are_detected() {
     let check =
         |text: &str, expected: Option<usize>| assert_eq!(holes(text).ok().map(|holes| holes.len()), expected, "{text}");
     check("a {{cwd}} and {{home}}", Some(2));

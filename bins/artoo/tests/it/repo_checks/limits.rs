@@ -26,19 +26,20 @@ const HEADINGS: [(&str, &str); 9] = [
 /// Kinds of constants that bound something.
 const BOUNDS: [&str; 7] = ["usize", "u8", "u32", "u64", "i64", "f64", "Duration"];
 
-/// Test code bounds nothing a user meets.
+/// Whether a file is part of the program; limits in test code concern no user.
 fn is_product(path: &str) -> bool {
     let of_tests = ["/tests", "/testing", "/chaos/", "/regressions"];
     path.contains("/src/") && !of_tests.iter().any(|part| path.contains(part))
 }
 
-/// A constant as its line declares it, with the comment above it.
+/// A constant that is a limit, with its doc comment.
 struct Bound {
     name: String,
     value: String,
     reason: String,
 }
 
+/// The limits that a source file declares.
 fn bounds(text: &str) -> Vec<Bound> {
     let mut bounds = Vec::new();
     let mut comment: Vec<&str> = Vec::new();
@@ -72,7 +73,7 @@ fn bounds(text: &str) -> Vec<Bound> {
     bounds
 }
 
-/// `5 * 60` seconds and the like as a person reads them; anything else as it stands.
+/// The value of a limit in words, such as `5 * 60` seconds as "5 minutes"; other values unchanged.
 fn worded(value: &str) -> String {
     let units = [("Duration::from_secs(", "s"), ("Duration::from_millis(", "ms")];
     match units.iter().find_map(|(call, unit)| Some((value.strip_prefix(call)?.strip_suffix(')')?, unit))) {
@@ -81,6 +82,7 @@ fn worded(value: &str) -> String {
     }
 }
 
+/// The text of the page of limits.
 fn page() -> String {
     let mut page = String::from(
         "# Limits\n\n\
@@ -112,7 +114,7 @@ fn page() -> String {
 }
 
 #[test]
-fn the_page_of_limits_shows_the_code() {
+fn limits_page_matches_the_constants() {
     let path = root().join("docs/limits.md");
     let page = page();
     if std::env::var(BLESS).is_ok_and(|value| value == "1") {
@@ -124,7 +126,7 @@ fn the_page_of_limits_shows_the_code() {
 }
 
 #[test]
-fn a_bound_is_read_with_its_reason() {
+fn limit_constants_are_parsed_with_reason() {
     let text = "/// Why.\n/// More.\n#[doc(alias = \"limit\")]\npub(crate) const A_MAX: usize = 1_000; // x\n\
                 #[doc(alias = \"limit\")]\nconst B: usize = 2;\n/// Unmarked.\nconst U: usize = 3;\n\
                 /// C.\n#[doc(alias = \"limit\")]\npub const C: &str = \"\";\n\

@@ -1,14 +1,14 @@
-//! The pages: links lead somewhere, and what they say holds a promise is really there.
+//! Checks of the pages: links resolve, and every test or constant that a page names exists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 use super::{files_ending, read};
 
-/// Decisions that bend a statement of the specification; each has its place in the first decision record after 0000.
+/// Decisions that deviate from the specification; the first decision record after 0000 has a section for each.
 const BENT: [&str; 9] = ["G4", "G10", "G12", "G18", "M1", "M2", "M3", "M8", "M18"];
 
-/// Faults of a model and its endpoint that have a name.
+/// Number of named faults of models and their endpoints.
 const FAULTS: usize = 38;
 
 /// Names of all tests, and of all types and constants, of the workspace.
@@ -17,6 +17,7 @@ struct Names {
     items: BTreeSet<String>,
 }
 
+/// The names of all tests, types and constants of the workspace.
 fn names() -> Names {
     let mut names = Names { tests: BTreeSet::new(), items: BTreeSet::new() };
     for (_, text) in files_ending(&[".rs"]) {
@@ -66,7 +67,7 @@ fn rows(page: &str) -> Vec<BTreeMap<String, String>> {
     rows
 }
 
-/// What stands between single backticks.
+/// The texts between single backticks.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
@@ -123,8 +124,8 @@ fn tests_by_number() -> BTreeMap<String, BTreeSet<String>> {
     by_number
 }
 
-/// The page with its cells `held by` written anew: types, constants and files stay, tests come from their attributes.
-/// Numbers of rows go into `rows`.
+/// The page with its column `held by` written again: types, constants and files stay, tests come from their attributes.
+/// Adds the row numbers to `rows`.
 fn with_tests(page: &str, tests: &BTreeMap<String, BTreeSet<String>>, rows: &mut BTreeSet<String>) -> String {
     let mut written = String::new();
     let mut kind = "";
@@ -179,7 +180,7 @@ fn laws_and_faults_list_their_tests() {
 }
 
 #[test]
-fn what_the_laws_rest_on_exists() {
+fn tests_named_by_laws_exist() {
     let names = names();
     let rows = rows(&read("docs/laws.md"));
     assert!(rows.len() > 40, "only {} rows", rows.len());
@@ -196,7 +197,19 @@ fn what_the_laws_rest_on_exists() {
 }
 
 #[test]
-fn every_fault_of_a_model_has_its_test() {
+fn tests_named_by_security_page_exist() {
+    let names = names();
+    let page = rows(&read("docs/security.md"));
+    let promises: Vec<_> = page.iter().filter(|row| row.contains_key("promise")).collect();
+    assert!(promises.len() > 10, "only {} promises", promises.len());
+    for row in promises {
+        let tests = names_exist("docs/security.md", &row["held by"], &names);
+        assert!(tests > 0 && quoted(&row["held by"]).any(|name| name.contains('/') || name == "Unattended"), "{row:?}");
+    }
+}
+
+#[test]
+fn every_model_fault_has_a_test() {
     let names = names();
     let page = rows(&read("docs/faults.md"));
     for row in &page {
@@ -211,7 +224,7 @@ fn every_fault_of_a_model_has_its_test() {
 }
 
 #[test]
-fn every_bent_statement_is_recorded_with_its_test() {
+fn deviations_from_specification_name_their_test() {
     let record = read("docs/adr/0001-deviations-from-the-specification.md");
     let names = names();
     let sections: BTreeMap<&str, &str> = record
@@ -237,7 +250,7 @@ fn the_index_lists_every_decision_record() {
 }
 
 #[test]
-fn every_figure_can_be_measured_again() {
+fn every_figure_has_command_and_date() {
     let rows = rows(&read("docs/measuring.md"));
     assert!(rows.len() > 5);
     for row in rows {
@@ -248,7 +261,7 @@ fn every_figure_can_be_measured_again() {
 }
 
 #[test]
-fn links_lead_somewhere() {
+fn links_in_pages_resolve() {
     let pages = files_ending(&[".md"]);
     let by_path: BTreeMap<PathBuf, &String> = pages.iter().map(|(path, text)| (PathBuf::from(path), text)).collect();
     let mut broken = Vec::new();
@@ -267,12 +280,27 @@ fn links_lead_somewhere() {
     assert!(broken.is_empty(), "{broken:#?}");
 }
 
+#[test]
+fn paths_that_pages_name_exist() {
+    let mut missing = Vec::new();
+    for (path, text) in files_ending(&[".md"]).into_iter().filter(|(path, _)| path != "CHANGELOG.md") {
+        for prose in text.split("```").step_by(2) {
+            let named = quoted(prose)
+                .filter(|name| ["crates/", "bins/", "docs/", "prompts/"].iter().any(|start| name.starts_with(start)));
+            let unknown = named.filter(|name| !name.contains(['*', ' ']) && !super::root().join(name).exists());
+            missing.extend(unknown.map(|name| format!("{path}: {name}")));
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
 /// Targets of `[…](target)` outside code.
 fn links(page: &str) -> impl Iterator<Item = &str> {
     let prose = page.split("```").step_by(2);
     prose.flat_map(|part| part.split("](").skip(1)).filter_map(|rest| rest.split(')').next())
 }
 
+/// A path without `.` and `..`.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
@@ -296,7 +324,7 @@ fn anchors(page: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_readmes_commands_are_those_that_ci_runs() {
+fn readme_commands_equal_those_of_ci() {
     let readme = read("README.md");
     let ci = read(".ci/run");
     let has_line = |text: &str, wanted: &str| text.lines().any(|line| line.trim() == wanted);
@@ -308,12 +336,12 @@ fn the_readmes_commands_are_those_that_ci_runs() {
 }
 
 #[test]
-fn the_readmes_example_is_the_one_that_ci_runs() {
-    let readme = read("README.md");
+fn embedding_page_shows_the_ci_example() {
+    let page = read("docs/embedding.md");
     let example = files_ending(&["embed.rs"]).into_iter().find(|(path, _)| path.contains("/examples/"));
     let (path, example) = example.expect("the embedding example exists");
-    let block = readme.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next());
-    assert_eq!(block, Some(example.as_str()), "README.md shows another example than {path}");
+    let block = page.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next());
+    assert_eq!(block, Some(example.as_str()), "docs/embedding.md shows another example than {path}");
     let lines = example.lines().filter(|line| !line.trim().is_empty() && !line.trim().starts_with("//")).count();
     assert!(lines < 30, "embedding takes {lines} lines");
 }

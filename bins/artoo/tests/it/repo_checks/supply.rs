@@ -1,19 +1,21 @@
-//! What comes into the build: the bans and the licences of `deny.toml`, held here too where cargo-deny is not installed.
+//! The bans and licences of `deny.toml`, checked here since cargo-deny may not be installed.
 
 use std::collections::BTreeSet;
 
 use super::{Tree, read};
 
+/// The content of `deny.toml`.
 fn deny() -> toml::Table {
     read("deny.toml").parse().unwrap()
 }
 
+/// The texts of a TOML list.
 fn strings(value: &toml::Value) -> BTreeSet<String> {
     value.as_array().unwrap().iter().map(|value| value.as_str().unwrap().to_owned()).collect()
 }
 
-/// What a plain build brings in. With `ARTOO_WHOLE_GRAPH` set, what any feature would on any platform of `deny.toml`: that
-/// needs all of it to be fetched, which a plain build does not do.
+/// The dependencies of a default build. With `ARTOO_WHOLE_GRAPH` set, those of all features and all platforms of
+/// `deny.toml`, which must have been downloaded.
 #[expect(clippy::print_stderr, reason = "a test that looks at less says so")]
 fn brought_in() -> Tree {
     let edges = ["--edges", "normal,build,dev"];
@@ -47,7 +49,7 @@ fn banned_crates_come_only_through_their_wrappers() {
 }
 
 #[test]
-fn every_licence_is_one_of_those_allowed() {
+fn dependencies_have_allowed_licences() {
     let deny = deny();
     let allowed = strings(&deny["licenses"]["allow"]);
     let tree = brought_in();
@@ -56,7 +58,7 @@ fn every_licence_is_one_of_those_allowed() {
 }
 
 #[test]
-fn licence_expressions_are_read_as_spdx_means_them() {
+fn licence_expressions_follow_spdx() {
     let allowed: BTreeSet<String> = ["MIT", "Apache-2.0 WITH LLVM-exception"].map(str::to_owned).into();
     let check =
         |expression: &str, expected: bool| assert_eq!(is_allowed(expression, &allowed), expected, "{expression}");
@@ -82,6 +84,7 @@ fn is_allowed(expression: &str, allowed: &BTreeSet<String>) -> bool {
     satisfied && rest.is_empty()
 }
 
+/// Parses and evaluates alternatives joined by `OR`.
 fn any_of(rest: &mut &[&str], allowed: &BTreeSet<String>) -> bool {
     let mut satisfied = all_of(rest, allowed);
     while let [first, tail @ ..] = *rest
@@ -93,6 +96,7 @@ fn any_of(rest: &mut &[&str], allowed: &BTreeSet<String>) -> bool {
     satisfied
 }
 
+/// Parses and evaluates terms joined by `AND`.
 fn all_of(rest: &mut &[&str], allowed: &BTreeSet<String>) -> bool {
     let mut satisfied = one(rest, allowed);
     while let [first, tail @ ..] = *rest
@@ -104,6 +108,7 @@ fn all_of(rest: &mut &[&str], allowed: &BTreeSet<String>) -> bool {
     satisfied
 }
 
+/// Parses and evaluates one licence or an expression in brackets.
 fn one(rest: &mut &[&str], allowed: &BTreeSet<String>) -> bool {
     match *rest {
         ["(", tail @ ..] => {

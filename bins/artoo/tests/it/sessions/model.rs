@@ -6,13 +6,14 @@ use serde_json::{Value, json};
 
 use super::Session;
 use super::plain::HOME;
-use crate::server::{Asked, Reply, call, first_call, one_step, pass, prose, said, understood};
+use crate::server::{ReceivedRequest, Reply, call, first_call, one_step, pass, prose, said, understood};
 
+/// A session with a language model.
 const fn with(
     name: &'static str,
     typed: &'static [&'static str],
     codes: &'static [i32],
-    model: fn(&Asked) -> Reply,
+    model: fn(&ReceivedRequest) -> Reply,
 ) -> Session {
     Session { name, files: HOME, typed, codes, model: Some(model) }
 }
@@ -43,8 +44,8 @@ pub(super) const SESSIONS: &[Session] = &[
     ),
 ];
 
-/// A model that plans one step and passes everything that was done.
-fn script(asked: &Asked, tools: &[&str], criterion: &Value, execution: impl FnOnce() -> Reply) -> Reply {
+/// A model that plans one step with these tools and passes every criterion.
+fn script(asked: &ReceivedRequest, tools: &[&str], criterion: &Value, execution: impl FnOnce() -> Reply) -> Reply {
     let request = "carry out the request";
     match asked.schema.as_str() {
         "task_spec" => understood(request),
@@ -54,28 +55,33 @@ fn script(asked: &Asked, tools: &[&str], criterion: &Value, execution: impl FnOn
     }
 }
 
-fn haiku(asked: &Asked) -> Reply {
+/// A model that writes a haiku.
+fn haiku(asked: &ReceivedRequest) -> Reply {
     let poem = "Rain taps on the roof\nthe gutter hums a low note\nshoes wait by the door";
     script(asked, &[], &prose("the text is a haiku about rain"), || said("completed", poem))
 }
 
-fn summary(asked: &Asked) -> Reply {
+/// A model that summarises a note.
+fn summary(asked: &ReceivedRequest) -> Reply {
     script(asked, &["read_file"], &prose("the sentence covers the note"), || match asked.nth {
         0 => first_call("read_file", &json!({"path": "~/Papers/notes.txt"})),
         _ => said("completed", "Five errands, from calling Bob to watering the plants."),
     })
 }
 
-fn count(asked: &Asked) -> Reply {
+/// A model that counts files, verified by a check.
+fn count(asked: &ReceivedRequest) -> Reply {
     let check = json!({"check": {"kind": "file_count", "path": "~/Papers", "pattern": "*.pdf", "recursive": true}});
     script(asked, &["glob"], &check, || call("glob", &counting("*.pdf")))
 }
 
+/// The input of a call that counts the files of a pattern.
 fn counting(pattern: &str) -> Value {
     json!({"root": "~/Papers", "patterns": [pattern], "recursive": true, "report": "count"})
 }
 
-fn parallel(asked: &Asked) -> Reply {
+/// A model that counts two kinds of files in parallel steps.
+fn parallel(asked: &ReceivedRequest) -> Reply {
     let step = |kind: &str| {
         let check =
             json!({"kind": "file_count", "path": "~/Papers", "pattern": format!("*.{kind}"), "recursive": true});
@@ -93,11 +99,13 @@ fn parallel(asked: &Asked) -> Reply {
     }
 }
 
-fn act(asked: &Asked) -> Reply {
+/// A model that deletes a file with a shell command.
+fn act(asked: &ReceivedRequest) -> Reply {
     script(asked, &["shell"], &prose("the file is gone"), || call("shell", &json!({"command": "rm Papers/draft.tmp"})))
 }
 
-fn corrected(asked: &Asked) -> Reply {
+/// A model whose first command is wrong and whose second passes the check.
+fn corrected(asked: &ReceivedRequest) -> Reply {
     let check = json!({"check": {"kind": "line_count", "path": "~/Papers/notes.txt"}});
     script(asked, &["shell"], &check, || {
         let option = if asked.nth == 0 { "-w" } else { "-l" };
@@ -105,15 +113,17 @@ fn corrected(asked: &Asked) -> Reply {
     })
 }
 
-fn missing(asked: &Asked) -> Reply {
+/// A model that reads a file which does not exist.
+fn missing(asked: &ReceivedRequest) -> Reply {
     script(asked, &["read_file"], &prose("Bob's words are given"), || match asked.nth % 2 {
         0 => first_call("read_file", &json!({"path": "~/Papers/meeting.txt"})),
         _ => said("failed", "There is no such file."),
     })
 }
 
-fn partly(asked: &Asked) -> Reply {
-    let fails = |asked: &Asked, failing: usize| {
+/// A model whose result meets only some of the criteria.
+fn partly(asked: &ReceivedRequest) -> Reply {
+    let fails = |asked: &ReceivedRequest, failing: usize| {
         let Reply::Json(mut verdicts) = pass(asked, &asked.evidence()) else { return Reply::Silence };
         if let Some(verdict) = verdicts["verdicts"].get_mut(failing) {
             verdict["verdict"] = "fail".into();
@@ -139,28 +149,32 @@ fn partly(asked: &Asked) -> Reply {
     }
 }
 
-fn refused(_: &Asked) -> Reply {
+/// An endpoint that rejects the key.
+fn refused(_: &ReceivedRequest) -> Reply {
     Reply::Status(401, json!({"error": {"message": "Incorrect API key provided.", "code": "invalid_api_key"}}))
 }
 
-fn message(asked: &Asked) -> Reply {
+/// A model that writes a commit message.
+fn message(asked: &ReceivedRequest) -> Reply {
     script(asked, &[], &prose("the message tells what the change does"), || {
         said("completed", "sales: add the figures of the east")
     })
 }
 
-fn silent(_: &Asked) -> Reply {
+/// An endpoint that never answers.
+fn silent(_: &ReceivedRequest) -> Reply {
     Reply::Silence
 }
 
-fn liar(asked: &Asked) -> Reply {
+/// A model that claims a change which it did not make.
+fn liar(asked: &ReceivedRequest) -> Reply {
     script(asked, &["write_file"], &prose("the greeting is in the file"), || {
         said("completed", "Done. I created the file and verified it.")
     })
 }
 
-/// Has three files deleted by steps that ask at the same time.
-fn three(asked: &Asked) -> Reply {
+/// A model that deletes three files in parallel steps.
+fn three(asked: &ReceivedRequest) -> Reply {
     const FILES: [&str; 3] = ["Papers/draft.tmp", "Papers/letters/old.tmp", "Downloads/setup.exe"];
     static ALL_ASK: LazyLock<Barrier> = LazyLock::new(|| Barrier::new(FILES.len()));
     let step = |path: &str| {

@@ -3,7 +3,7 @@
 use super::Content::{Bytes, Text};
 use super::{Content, Session};
 
-/// A home folder as one may be found.
+/// The files of the home folder in these sessions.
 pub(super) const HOME: &[(&str, Content)] = &[
     ("Papers/thesis.pdf", Bytes(48_000)),
     ("Papers/letters/offer.pdf", Bytes(9_000)),
@@ -18,6 +18,7 @@ pub(super) const HOME: &[(&str, Content)] = &[
     ("Work/sales.csv", Text("region,units\nnorth,3\nsouth,5\nwest,4\n")),
 ];
 
+/// A session without a language model.
 const fn plain(name: &'static str, typed: &'static [&'static str], codes: &'static [i32]) -> Session {
     Session { name, files: HOME, typed, codes, model: None }
 }

@@ -1,4 +1,4 @@
-//! Setting up every protocol with a key from every place, in a real terminal; what was written then works by itself.
+//! `artoo setup` with every protocol and every place of a key, in a real terminal; the written configuration must work.
 
 use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,15 +9,16 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use crate::pty::Pty;
-use crate::world::{KEY, Ran, World};
+use crate::world::{KEY, RunOutput, World};
 
-/// A server that speaks one protocol, with a key: what it was asked, the first line and the headers that carry a key.
-struct Speaker {
+/// A server that speaks one protocol; it stores the first line and the key header of each request.
+struct ProtocolServer {
     address: String,
     asked: Arc<Mutex<Vec<(String, String)>>>,
 }
 
-impl Speaker {
+impl ProtocolServer {
+    /// Starts a server for a protocol.
     fn start(protocol: &'static str, context_tokens: u64) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let speaker = Self { address: listener.local_addr().unwrap().to_string(), asked: Arc::default() };
@@ -31,12 +32,14 @@ impl Speaker {
         speaker
     }
 
+    /// The keys of the requests whose first line begins with `line`.
     fn asked(&self, line: &str) -> Vec<String> {
         let asked = self.asked.lock().unwrap();
         asked.iter().filter(|(first, _)| first.starts_with(line)).map(|(_, key)| key.clone()).collect()
     }
 }
 
+/// Answers the requests of a connection.
 fn serve(
     mut stream: TcpStream,
     protocol: &str,
@@ -70,7 +73,7 @@ fn serve(
     write!(stream, "HTTP/1.1 {status} X\r\n{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len())
 }
 
-/// What this protocol answers at a place; nothing where it has none.
+/// The reply of a protocol to a path; `None` if the protocol has no such path.
 fn answer(protocol: &str, place: &str, context_tokens: u64) -> Option<Value> {
     let sum = "{\"sum\":5}";
     Some(match (protocol, place) {
@@ -103,7 +106,7 @@ fn answer(protocol: &str, place: &str, context_tokens: u64) -> Option<Value> {
     })
 }
 
-/// Picks the line of the list on the screen that holds these words.
+/// Chooses the entry of the list on the screen that contains these words.
 #[track_caller]
 fn pick(pty: &mut Pty, question: &str, words: &str) {
     pty.see(question);
@@ -114,7 +117,7 @@ fn pick(pty: &mut Pty, question: &str, words: &str) {
     pty.enter(line.trim().split('.').next().unwrap());
 }
 
-/// Types what is asked for once it is known in which place the key is.
+/// Types what setup asks for when the key is in this place.
 #[track_caller]
 fn type_key(pty: &mut Pty, place: &str, typed: &str) {
     pty.see(match place {
@@ -126,7 +129,7 @@ fn type_key(pty: &mut Pty, place: &str, typed: &str) {
     pty.enter(typed);
 }
 
-/// Types an address, a protocol and a key, chooses the second model, and says yes.
+/// Answers setup's questions: address, protocol, key, the second model, and the approval.
 fn set_up(world: &World, address: &str, spoken: &str, place: &str, typed: Option<&str>) -> String {
     let mut command = world.command(&["setup"]);
     command.env("MY_KEY", KEY);
@@ -150,7 +153,7 @@ fn set_up(world: &World, address: &str, spoken: &str, place: &str, typed: Option
 }
 
 #[test]
-fn every_protocol_is_set_up_with_a_key_from_every_place() {
+fn setup_combines_protocols_and_key_sources() {
     let world = World::new();
     let file = world.file("keys/one", format!("{KEY}\n"));
     fs::set_permissions(file.parent().unwrap(), Permissions::from_mode(0o700)).unwrap();
@@ -196,7 +199,7 @@ fn every_protocol_is_set_up_with_a_key_from_every_place() {
         ),
         ("ollama", "Ollama's own", "/v1", "I type the key", Some(KEY), &typed_line, &bearer, "/api/chat"),
     ] {
-        let speaker = Speaker::start(protocol, 4_096);
+        let speaker = ProtocolServer::start(protocol, 4_096);
         let address = format!("http://{}{tail}", speaker.address);
         let screen = set_up(&world, &address, words, place, typed);
         let calls = speaker.asked(&format!("POST {call} "));
@@ -223,8 +226,8 @@ fn every_protocol_is_set_up_with_a_key_from_every_place() {
 }
 
 #[test]
-fn a_running_ollama_is_found_and_spoken_to_in_its_own_words() {
-    let (world, ollama) = (World::new(), Speaker::start("ollama", 8_192));
+fn setup_finds_ollama_with_its_protocol() {
+    let (world, ollama) = (World::new(), ProtocolServer::start("ollama", 8_192));
     let mut command = world.command(&["setup"]);
     let mut pty = Pty::start(command.env("OLLAMA_HOST", &ollama.address), 140);
     pick(&mut pty, "Who is to answer?", &format!("OLLAMA_HOST at http://{}/, 2 models", ollama.address));
@@ -248,8 +251,8 @@ fn a_running_ollama_is_found_and_spoken_to_in_its_own_words() {
 }
 
 #[test]
-fn a_key_that_is_not_where_it_is_said_to_be_is_asked_about_again() {
-    let (world, speaker) = (World::new(), Speaker::start("openai", 4_096));
+fn setup_asks_again_for_missing_key() {
+    let (world, speaker) = (World::new(), ProtocolServer::start("openai", 4_096));
     let open = world.file("open", format!("{KEY}\n"));
     fs::set_permissions(&open, Permissions::from_mode(0o644)).unwrap();
     let mut pty = Pty::start(&world.command(&["setup"]), 140);
@@ -272,6 +275,6 @@ fn a_key_that_is_not_where_it_is_said_to_be_is_asked_about_again() {
     let (code, screen) = pty.ended();
     assert_eq!(code, 130, "{screen}");
     assert!(!screen.contains(KEY) && speaker.asked("POST").is_empty(), "{screen}");
-    let ran: Ran = world.run(&["config", "path"]);
+    let ran: RunOutput = world.run(&["config", "path"]);
     assert!(!std::path::Path::new(ran.stdout.trim()).exists(), "nothing is written");
 }

@@ -1,4 +1,4 @@
-//! What a model may write at most: every text and every list of every reply has an end that its schema names.
+//! Every text and list in the reply schemas has a maximum length.
 //!
 //! A weak model that runs on stops nowhere else, where its server keeps to the schema.
 
@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::{jobs, tasks};
 use crate::server::Server;
-use crate::world::{Ran, World};
+use crate::world::{RunOutput, World};
 
-/// The parts of a schema that have no end, as a server sees them that follows alternatives where there are any.
+/// The parts of a schema without a maximum length; alternatives count as a server treats them.
 fn endless(schema: &Value, place: &str) -> Vec<String> {
     let below = |name: &str, part: &Value| endless(part, &format!("{place}/{name}"));
     for alternatives in ["oneOf", "anyOf"] {
@@ -41,12 +41,13 @@ fn endless(schema: &Value, place: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_reply_asked_for_has_an_end() {
+fn every_requested_reply_has_length_limit() {
     let world = World::new().with_things();
     let server = Server::start(|asked| tasks::judges_alone(jobs::list_markdown()).scripted(asked));
     // Of a request that facts show whole, no model would judge the task.
-    let ran =
-        Ran::of(world.with_model(&server, &["say something about the markdown files in ~/things"]).output().unwrap());
+    let ran = RunOutput::of(
+        world.with_model(&server, &["say something about the markdown files in ~/things"]).output().unwrap(),
+    );
     assert_eq!(ran.code, Some(4), "{ran:#?}");
     assert_eq!(server.schemas(), ["task_spec", "plan", "execution", "subtask_verdict", "task_verdict"]);
     for asked in server.asked() {

@@ -1,13 +1,13 @@
-//! Decides again, from the disk and with the shell's own tools, whether a claim that is shown as checked is true.
+//! Verifies every claim that artoo shows as checked again, with shell commands on the files.
 //!
-//! Nothing of artoo is used here but the words it shows: what counts is what a reader of the result is told.
+//! The test uses only the text that artoo shows, as a reader of the result would.
 
 use std::path::Path;
 
 use crate::world::{Snapshot, World};
 
-/// What a finished task left behind.
-pub(crate) struct Left<'a> {
+/// The state after a task: its result and the files.
+pub(crate) struct TaskEnd<'a> {
     pub(crate) world: &'a World,
     /// Everything in the home folder before the task.
     pub(crate) before: &'a Snapshot,
@@ -17,22 +17,22 @@ pub(crate) struct Left<'a> {
     pub(crate) output: &'a str,
 }
 
-impl Left<'_> {
-    /// The content of a file that this task left different from before.
+impl TaskEnd<'_> {
+    /// The content of a file that the task created or changed.
     pub(crate) fn written(&self, path: &str) -> Option<&[u8]> {
         let path = Path::new(path);
         let (_, content) = self.after.get(path)?;
         (self.before.get(path).map(|(_, before)| before) != Some(content)).then_some(content)
     }
 
-    /// Whether the answer, or one step's line of it, is this number.
+    /// Whether the answer, or a line of it, is this number.
     pub(crate) fn says(&self, number: &str) -> bool {
         self.output.lines().any(|line| line.trim() == number)
     }
 }
 
-/// Whether the claim is true; `None` where this test does not know such a claim.
-pub(crate) fn is_true(claim: &str, left: &Left<'_>) -> Option<bool> {
+/// Whether a claim is true; `None` if this test does not know the claim.
+pub(crate) fn is_true(claim: &str, left: &TaskEnd<'_>) -> Option<bool> {
     if claim == "the output is not empty" {
         return Some(!left.output.trim().is_empty());
     }
@@ -66,8 +66,8 @@ pub(crate) fn is_true(claim: &str, left: &Left<'_>) -> Option<bool> {
     Some(left.says(&left.world.shell(&script)))
 }
 
-/// Whether what was read in the request is answered or done; `None` where this test does not know such a reading.
-fn of_reading(reading: &str, left: &Left<'_>) -> Option<bool> {
+/// Whether a part of the request was answered or done; `None` if this test does not know the part.
+fn of_reading(reading: &str, left: &TaskEnd<'_>) -> Option<bool> {
     let unnamed = |path: &str| unquoted(path.strip_prefix("the file ").unwrap_or(path));
     if let Some(path) = reading.strip_prefix("count the lines of ") {
         return Some(left.says(&left.world.shell(&format!("wc -l < {}", quoted(&unnamed(path))))));
@@ -95,11 +95,12 @@ fn of_reading(reading: &str, left: &Left<'_>) -> Option<bool> {
     }
 }
 
+/// A text in single quotes for a shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// A text from its form in a claim, which is Rust's.
+/// A text from its quoted form in a claim, which follows Rust's syntax.
 fn unquoted(shown: &str) -> String {
     let inner = shown.strip_prefix('"').and_then(|shown| shown.strip_suffix('"')).unwrap_or(shown);
     let mut text = String::new();
@@ -126,13 +127,13 @@ fn unquoted(shown: &str) -> String {
 }
 
 #[test]
-fn claims_are_decided_from_the_disk() {
+fn claims_are_verified_on_disk() {
     let world = World::new().with_things();
     let things = world.home().join("things");
     let before = world.snapshot();
     let made = world.file("made.txt", "say \"hi\"\n");
     let after = world.snapshot();
-    let left = Left { world: &world, before: &before, after: &after, output: "7" };
+    let left = TaskEnd { world: &world, before: &before, after: &after, output: "7" };
     let (made, things) = (made.display(), things.display());
     let text = "say \"hi\"\n";
     for (claim, expected) in [

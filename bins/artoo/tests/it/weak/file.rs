@@ -1,4 +1,4 @@
-//! The weak model in this process: a model file behind the same seam as a server.
+//! A model file that runs in the test process, as the weak model.
 
 use std::future::Future;
 use std::num::NonZeroU32;
@@ -12,20 +12,20 @@ use serde_json::{Value, json};
 
 use super::writer::LOOK_EVERY;
 
-/// Names the model file.
+/// Variable with the path of the model file.
 const MODEL: &str = "ARTOO_LOCAL_MODEL";
 
-/// Enough for the longest prompt of these tasks with its reply.
+/// Length of the context in tokens: the longest prompt of these tasks with its reply.
 const CONTEXT_TOKENS: Option<NonZeroU32> = NonZeroU32::new(8_192);
 
-/// A loaded file; one thread, as the server has.
+/// A loaded model file, which runs on one thread.
 pub(super) struct ModelFile {
     engine: Local,
     misfits: Mutex<Vec<String>>,
 }
 
 impl ModelFile {
-    /// The file that the environment names.
+    /// Loads the file that the variable names.
     pub(super) fn from_environment() -> Option<Self> {
         let path = std::env::var_os(MODEL).filter(|path| !path.is_empty())?;
         let config =
@@ -33,7 +33,7 @@ impl ModelFile {
         Some(Self { engine: Local::new(config, &Shared::default()).unwrap(), misfits: Mutex::default() })
     }
 
-    /// Its answer to a request of Chat Completions; none when nobody waits any more.
+    /// The model's answer to a Chat Completions request; `None` if the request was cancelled.
     pub(super) fn ask(&self, body: &Value, is_over: &dyn Fn() -> bool) -> std::io::Result<Option<(u16, Value)>> {
         let schema = &body["response_format"]["json_schema"]["schema"];
         let prompt = prompt_of(body, schema);
@@ -54,7 +54,7 @@ impl ModelFile {
         }
     }
 
-    /// Every finished reply under a role's own schema must fit it.
+    /// Checks that a finished reply conforms to its schema.
     fn check(&self, written: &Written, schema: &Value) {
         let read = reader::read(&written.text, schema);
         if let Some(error) = read.err().filter(|_| !written.is_cut) {
@@ -62,18 +62,18 @@ impl ModelFile {
         }
     }
 
-    /// Where it lies.
+    /// The path of the model file.
     pub(super) fn path(&self) -> &Path {
         &self.engine.config().path
     }
 
-    /// Finished replies that did not fit.
+    /// Errors and texts of the finished replies that did not conform to their schema.
     pub(super) fn misfits(&self) -> Vec<String> {
         self.misfits.lock().unwrap().clone()
     }
 }
 
-/// The messages of a request. The engine puts the schema where it wants it itself.
+/// The messages of a request; the engine adds the schema itself.
 fn prompt_of(body: &Value, schema: &Value) -> Prompt {
     let content = |role: &str| {
         let of_role = body["messages"].as_array().unwrap().iter().find(|message| message["role"] == role);
@@ -87,6 +87,7 @@ fn prompt_of(body: &Value, schema: &Value) -> Prompt {
     Prompt { system, user }
 }
 
+/// The result of a future; `None` if `is_over` returns true first.
 async fn unless_over<T>(answer: impl Future<Output = T>, is_over: &dyn Fn() -> bool) -> Option<T> {
     let mut answer = std::pin::pin!(answer);
     while !is_over() {
@@ -97,6 +98,7 @@ async fn unless_over<T>(answer: impl Future<Output = T>, is_over: &dyn Fn() -> b
     None
 }
 
+/// A Chat Completions reply with this text.
 fn answer(written: &Written) -> Value {
     let reason = if written.is_cut { "length" } else { "stop" };
     json!({

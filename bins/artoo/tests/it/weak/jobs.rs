@@ -1,16 +1,16 @@
-//! What is asked for: each with a good plan, the right calls, and a program that knows the right result.
+//! The jobs of the weak-model tests: each with a good plan, the right calls, and a test of the result.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::claims::Left;
-use crate::server::{Asked, Reply, call};
+use super::claims::TaskEnd;
+use crate::server::{ReceivedRequest, Reply, call};
 
-/// The calls that carry out a task, whoever asks for them.
-pub(crate) type Hands = Arc<dyn Fn(&Asked) -> Reply + Send + Sync>;
+/// Returns the tool calls that carry out a job.
+pub(crate) type Hands = Arc<dyn Fn(&ReceivedRequest) -> Reply + Send + Sync>;
 
-/// Something to be done.
+/// A job: its request, its plan, its calls, and a test of its result.
 pub(crate) struct Job {
     pub(crate) what: &'static str,
     pub(crate) request: &'static str,
@@ -18,23 +18,24 @@ pub(crate) struct Job {
     /// The calls that do it.
     pub(crate) right: Hands,
     /// Whether it is really done, and right; decided from the disk.
-    pub(crate) is_right: Box<dyn Fn(&Left<'_>) -> bool + Send + Sync>,
+    pub(crate) is_right: Box<dyn Fn(&TaskEnd<'_>) -> bool + Send + Sync>,
 }
 
-/// A step of a good plan: intent, context, tool, the check in code of what the step leaves.
+/// A step of a good plan: intent, context, tool, and a check of its result.
 struct Step(String, String, &'static str, Value);
 
+/// A step of a plan.
 fn step(intent: impl Into<String>, context: impl Into<String>, tool: &'static str, check: Value) -> Step {
     Step(intent.into(), context.into(), tool, check)
 }
 
 impl Job {
-    /// The check in code that decides the whole.
+    /// The check that decides the whole job.
     pub(crate) fn check(&self) -> Value {
         self.steps.last().map(|Step(.., check)| check.clone()).unwrap_or_default()
     }
 
-    /// A good plan: each step is held against its check, or against `instead`; the whole against `whole`.
+    /// A good plan: each step with its check (or `instead`), the task with `whole`.
     pub(crate) fn plan(&self, instead: Option<&Value>, whole: &Value) -> Value {
         let steps = (1..).zip(&self.steps).map(|(sequence, Step(intent, context, tool, check)): (u32, _)| {
             json!({"intent": intent, "context": context, "sequence": sequence, "tools": [tool],
@@ -44,7 +45,7 @@ impl Job {
     }
 }
 
-/// The files of one pattern, counted.
+/// A job that counts the files of a pattern.
 fn counted(what: &'static str, request: &'static str, pattern: &'static str) -> Job {
     Job {
         what,
@@ -63,7 +64,7 @@ fn counted(what: &'static str, request: &'static str, pattern: &'static str) -> 
     }
 }
 
-/// The lines of `~/things/NAME`, counted.
+/// A job that counts the lines of `~/things/NAME`.
 fn lines(what: &'static str, request: &'static str, intent: &str, name: &'static str) -> Job {
     let path = format!("~/things/{name}");
     Job {
@@ -80,7 +81,7 @@ fn lines(what: &'static str, request: &'static str, intent: &str, name: &'static
     }
 }
 
-/// A thing put into a file as this text, which the step's context words as `told`.
+/// A job that writes a text to a file; `told` describes the text in the step's context.
 fn put(what: &'static str, request: &'static str, thing: &str, file: (&'static str, &'static str), told: &str) -> Job {
     let (name, text) = file;
     Job {
@@ -97,26 +98,32 @@ fn put(what: &'static str, request: &'static str, thing: &str, file: (&'static s
     }
 }
 
+/// A job: count the `.txt` files.
 pub(crate) fn count_text() -> Job {
     counted("count text files", "how many text files are in ~/things", "*.txt")
 }
 
+/// A job: count the `.pdf` files.
 pub(crate) fn count_pdf() -> Job {
     counted("count pdf files", "how many files whose name ends in .pdf are in ~/things", "*.pdf")
 }
 
+/// A job: count the files whose names begin with "note".
 pub(crate) fn count_notes() -> Job {
     counted("count notes", "how many files whose name begins with note are in ~/things", "note*")
 }
 
+/// A job: count the `.md` files.
 pub(crate) fn count_markdown() -> Job {
     counted("count markdown files", "how many files whose name ends in .md are in ~/things", "*.md")
 }
 
+/// A job: count the `.bin` files.
 pub(crate) fn count_binaries() -> Job {
     counted("count binary files", "how many files whose name ends in .bin are in ~/things", "*.bin")
 }
 
+/// A job: count the files of a subfolder.
 pub(crate) fn count_below() -> Job {
     Job {
         what: "count a subfolder",
@@ -132,45 +139,54 @@ pub(crate) fn count_below() -> Job {
     }
 }
 
+/// A job: count the lines of a file with a space in its name.
 pub(crate) fn count_note_lines() -> Job {
     let request = "how many lines does the file \"note 7.txt\" in ~/things have";
     lines("count lines of a note", request, "read the note and count", "note 7.txt")
 }
 
+/// A job: count the lines of a log.
 pub(crate) fn count_lines() -> Job {
     lines("count lines", "how many lines does ~/things/lines.log have", "read the log and count", "lines.log")
 }
 
+/// A job: write a motto to a file.
 pub(crate) fn motto() -> Job {
     let file = ("motto.txt", "less is more");
     put("write a motto", "write a file motto.txt that says less is more", "the motto", file, "the text less is more")
 }
 
+/// A job: write an address to a file.
 pub(crate) fn address() -> Job {
     let (request, file) = ("write a file address.txt that says 12 High Street", ("address.txt", "12 High Street"));
     put("write an address", request, "the address", file, "the text 12 High Street")
 }
 
+/// A job: write a greeting to a file.
 pub(crate) fn greet() -> Job {
     let file = ("greeting.txt", "hello");
     put("write a greeting", "create a file greeting.txt that says hello", "the greeting", file, "the text hello")
 }
 
+/// A job: write a note to a file.
 pub(crate) fn note() -> Job {
     let (request, file) = ("write a file note.txt that says see you at ten", ("note.txt", "see you at ten"));
     put("write a note", request, "the note", file, "the text see you at ten")
 }
 
+/// A job: write a list of three lines to a file.
 pub(crate) fn list() -> Job {
     let request = "write a file shopping.txt with the words milk, eggs and bread, each on its own line";
     put("write a list", request, "the list", ("shopping.txt", "milk\neggs\nbread"), "the three words")
 }
 
+/// A job: replace the text of an existing file.
 pub(crate) fn status() -> Job {
     let request = "set the status: write the word new into status.txt";
     put("set a status", request, "the word", ("status.txt", "new"), "the text new")
 }
 
+/// A job: count files and write the number to a file.
 pub(crate) fn report() -> Job {
     Job {
         what: "count, then write",
@@ -190,7 +206,7 @@ pub(crate) fn report() -> Job {
     }
 }
 
-/// No check in code fits this one.
+/// A job: list the `.md` files; no check decides it.
 pub(crate) fn list_markdown() -> Job {
     Job {
         what: "list markdown",
@@ -203,7 +219,7 @@ pub(crate) fn list_markdown() -> Job {
     }
 }
 
-/// Nor this one.
+/// A job: name the largest file; no check decides it.
 pub(crate) fn largest() -> Job {
     Job {
         what: "largest file",
@@ -218,23 +234,28 @@ pub(crate) fn largest() -> Job {
     }
 }
 
-pub(crate) fn sizes(_: &Asked) -> Reply {
+/// The call that lists files by size.
+pub(crate) fn sizes(_: &ReceivedRequest) -> Reply {
     call("glob", &json!({"root": "~/things", "report": "details", "sort": {"by": "size"}}))
 }
 
+/// The call that counts the files of a pattern.
 pub(crate) fn globbed(pattern: &str) -> Reply {
     call("glob", &json!({"root": "~/things", "patterns": [pattern], "report": "count"}))
 }
 
+/// The call that writes a text to a file.
 pub(crate) fn wrote(path: &str, text: &str) -> Reply {
     call("write_file", &json!({"path": path, "text": text}))
 }
 
+/// The check that a file has exactly this text.
 fn exactly(path: &str, text: &str) -> Value {
     json!({"check": {"kind": "file_equals", "path": path, "text": text}})
 }
 
-fn holds(left: &Left<'_>, name: &str, text: &str) -> bool {
+/// Whether a file of the workspace has this text after the task.
+fn holds(left: &TaskEnd<'_>, name: &str, text: &str) -> bool {
     let held = left.after.get(&left.world.workspace().join(name));
     held.is_some_and(|(_, held)| String::from_utf8_lossy(held).trim() == text)
 }

@@ -1,4 +1,4 @@
-//! Hands a role's question on to the real model's server, and its answer back, byte for byte.
+//! Forwards requests to the server of the weak model and returns its replies unchanged.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -7,17 +7,18 @@ use serde_json::Value;
 
 use super::writer::LOOK_EVERY;
 
-/// Names the endpoint, such as `http://127.0.0.1:8080/v1`; without it there is no weak model to test with.
+/// Variable with the URL of the weak model's server, such as `http://127.0.0.1:8080/v1`; the tests need it or a model
+/// file.
 const ENDPOINT: &str = "ARTOO_WEAK_ENDPOINT";
 
-/// The weak model's server.
+/// A connection to the server of the weak model.
 #[derive(Clone)]
 pub(super) struct Relay {
     address: SocketAddr,
 }
 
 impl Relay {
-    /// To the server that the environment names.
+    /// A connection to the server that the variable names.
     pub(super) fn from_environment() -> Option<Self> {
         let url = std::env::var(ENDPOINT).ok().filter(|url| !url.is_empty())?;
         let host = url.strip_prefix("http://").unwrap_or_else(|| panic!("{ENDPOINT} begins with http://"));
@@ -26,7 +27,7 @@ impl Relay {
         Some(Self { address })
     }
 
-    /// Its answer to a request, with the status; none when nobody waits any more.
+    /// The server's status and answer to a request; `None` if the request was cancelled.
     pub(super) fn ask(&self, body: &Value, is_over: &dyn Fn() -> bool) -> std::io::Result<Option<(u16, Value)>> {
         let mut stream = TcpStream::connect(self.address)?;
         stream.set_read_timeout(Some(LOOK_EVERY))?;

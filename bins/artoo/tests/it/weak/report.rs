@@ -1,4 +1,4 @@
-//! What a run showed: a table for people and one line for machines.
+//! The results of a run as a table and as one JSON line.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::tasks::Task;
-use crate::world::Ran;
+use crate::world::RunOutput;
 
-/// One task's end.
+/// The result of one task.
 pub(crate) struct Row {
     name: String,
     ending: String,
@@ -27,7 +27,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    pub(crate) fn new(task: &Task, ran: &Ran, last: &Value, took: Duration) -> Self {
+    pub(crate) fn new(task: &Task, ran: &RunOutput, last: &Value, took: Duration) -> Self {
         let result = &last["result"];
         let directive = result["directive"].as_str().unwrap_or("none");
         let why = result["reason"]["kind"].as_str().unwrap_or_default();
@@ -52,21 +52,23 @@ impl Row {
         }
     }
 
+    /// Whether artoo accepted the result.
     fn is_accept(&self) -> bool {
         self.basis != "-"
     }
 
-    /// Accepted, and really right.
+    /// Whether artoo accepted the result and the result is right.
     pub(crate) fn is_true_accept(&self) -> bool {
         self.is_accept() && self.is_right
     }
 
+    /// Whether code checked the result.
     fn is_in_code(&self) -> bool {
         self.basis == "checked"
     }
 }
 
-/// One line a task.
+/// A table with one line for each task.
 pub(crate) fn table(rows: &[Row]) -> String {
     let mut lines = vec![format!(
         "\n{:<27} {:<26} {:<8} {:>7} {:>5} {:>6} {:>6} {:>5} {:>6} {:>6}",
@@ -90,7 +92,7 @@ pub(crate) fn table(rows: &[Row]) -> String {
     lines.join("\n")
 }
 
-/// The sums.
+/// The totals of a run.
 pub(crate) fn summary(rows: &[Row]) -> Value {
     let count = |is: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| is(row)).count();
     let mut endings: BTreeMap<&str, usize> = BTreeMap::new();
@@ -114,7 +116,7 @@ pub(crate) fn summary(rows: &[Row]) -> Value {
     })
 }
 
-/// Past the capture of the test's output: a run is read for this.
+/// Prints a line past the output capture of the test harness.
 pub(crate) fn print(text: &str) {
     drop(writeln!(std::io::stderr(), "{text}"));
 }

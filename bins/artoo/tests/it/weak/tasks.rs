@@ -1,20 +1,20 @@
-//! The tasks: which job, and who answers which role: the weak model or a script.
+//! The tasks of the weak-model tests: a job, and for each role the weak model or a script.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::jobs::{self, Hands, Job};
-use crate::server::{Asked, Reply, call, pass, prose, said, understood};
+use crate::server::{ReceivedRequest, Reply, call, pass, prose, said, understood};
 
-/// How a task is composed.
+/// Which roles of a task the weak model plays, and what it is tested for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The weak model answers every role.
     AllWeak,
-    /// It restates the request; plan and calls are good, the judge says yes to everything.
+    /// The weak model restates the request; plan and calls are good, the judge passes everything.
     Reads,
-    /// It makes the calls behind a good plan; the judge says yes to everything.
+    /// The weak model makes the calls of a good plan; the judge passes everything.
     Acts,
     /// It judges right calls behind a good plan.
     Judges,
@@ -24,7 +24,7 @@ pub(crate) enum Kind {
     Unchecked,
 }
 
-/// One task.
+/// A task: a job, and the roles that the weak model plays.
 pub(crate) struct Task {
     pub(crate) kind: Kind,
     pub(crate) job: Job,
@@ -36,13 +36,14 @@ pub(crate) struct Task {
 }
 
 impl Task {
+    /// The name of the task in the report.
     pub(crate) fn name(&self) -> String {
         let detail = if self.detail.is_empty() { self.job.what } else { self.detail };
         format!("{:?}: {detail}", self.kind)
     }
 
-    /// The script's answer, for the roles that the weak model does not have.
-    pub(crate) fn scripted(&self, asked: &Asked) -> Reply {
+    /// The script's reply for a role that the weak model does not play.
+    pub(crate) fn scripted(&self, asked: &ReceivedRequest) -> Reply {
         match asked.schema.as_str() {
             "task_spec" => understood(self.job.request),
             "plan" => Reply::Json(self.plan.clone()),
@@ -52,7 +53,7 @@ impl Task {
     }
 }
 
-/// All of them. Every plan is good but where the weak model plans itself.
+/// All tasks; their plans are good unless the weak model plans.
 pub(crate) fn all() -> Vec<Task> {
     let mut tasks: Vec<Task> = [jobs::count_text(), jobs::greet(), jobs::largest()].into_iter().map(all_weak).collect();
     tasks.extend(checkable().map(reads));
@@ -63,7 +64,7 @@ pub(crate) fn all() -> Vec<Task> {
     tasks
 }
 
-/// Jobs whose results a check in code decides.
+/// Jobs whose results a check decides.
 fn checkable() -> [Job; 14] {
     [
         jobs::count_text(),
@@ -83,7 +84,7 @@ fn checkable() -> [Job; 14] {
     ]
 }
 
-/// Those of them that the weak model judges.
+/// The checkable jobs whose results the weak model judges.
 fn judged() -> [Job; 9] {
     [
         jobs::count_text(),
@@ -98,36 +99,40 @@ fn judged() -> [Job; 9] {
     ]
 }
 
+/// A task in which the weak model plays every role.
 fn all_weak(job: Job) -> Task {
     let weak = &["task_spec", "plan", "execution", "subtask_verdict", "task_verdict"];
     Task { kind: Kind::AllWeak, plan: Value::Null, hands: Arc::clone(&job.right), weak, detail: "", job }
 }
 
+/// A task in which the weak model restates the request.
 fn reads(job: Job) -> Task {
     let plan = job.plan(None, &prose("it is what the user named"));
     Task { kind: Kind::Reads, plan, hands: Arc::clone(&job.right), weak: &["task_spec"], detail: "", job }
 }
 
+/// A task in which the weak model carries out the step.
 fn acts(job: Job) -> Task {
     let plan = job.plan(None, &prose("it is what the user named"));
     Task { kind: Kind::Acts, plan, hands: Arc::clone(&job.right), weak: &["execution"], detail: "", job }
 }
 
+/// A task in which the weak model judges the whole task.
 fn judges(job: Job) -> Task {
     let plan = job.plan(None, &job.check());
     Task { kind: Kind::Judges, plan, hands: Arc::clone(&job.right), weak: &["task_verdict"], detail: "", job }
 }
 
-/// Nothing but the weak model's word stands behind this one.
+/// A task whose result only the weak model's verdict supports.
 pub(super) fn judges_alone(job: Job) -> Task {
     let plan = job.plan(None, &prose("it is a list of paths"));
     let weak = &["subtask_verdict", "task_verdict"];
     Task { kind: Kind::Judges, plan, hands: Arc::clone(&job.right), weak, detail: "", job }
 }
 
-/// Wrong results: the step is judged by the weak model, or checked, and the other way round for the whole.
+/// Tasks with a wrong result: the weak model judges the step and a check the whole, or the reverse.
 fn planted() -> Vec<Task> {
-    let plant = |detail, job: Job, step: Option<&Value>, whole: &Value, hands: fn(&Asked) -> Reply| {
+    let plant = |detail, job: Job, step: Option<&Value>, whole: &Value, hands: fn(&ReceivedRequest) -> Reply| {
         let (plan, weak): (_, &[&str]) = (job.plan(step, whole), &["subtask_verdict", "task_verdict"]);
         Task { kind: Kind::Planted, plan, hands: Arc::new(hands), weak, detail, job }
     };
@@ -163,8 +168,8 @@ fn planted() -> Vec<Task> {
     ]
 }
 
-/// One call, and then these words, whatever it showed and whatever is said against them.
-fn then_says(asked: &Asked, reply: Reply, words: &str) -> Reply {
+/// Makes one call, then claims success with these words whatever the call returned.
+fn then_says(asked: &ReceivedRequest, reply: Reply, words: &str) -> Reply {
     let Reply::Json(mut value) = reply else { panic!("a call is JSON") };
     if asked.nth > 0 {
         return said("completed", words);

@@ -1,4 +1,4 @@
-//! Who answers as the weak model: a server on this machine, or a model file in this process.
+//! The source of the weak model: a server, or a model file in the test process.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,17 +12,18 @@ use super::relay::Relay;
 use crate::server::Reply;
 use crate::world::World;
 
-/// How often somebody who waits for an answer looks whether it is still wanted.
+/// Interval at which a waiting request checks whether it was cancelled.
 pub(super) const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// The weak model, as one task sees it.
+/// The weak model as one task uses it.
 #[derive(Clone)]
-pub(super) struct Writer {
+pub(super) struct WeakModel {
     source: Source,
     over: Arc<AtomicBool>,
     tokens: Arc<AtomicU64>,
 }
 
+/// A server or a model file.
 #[derive(Clone)]
 enum Source {
     Server(Relay),
@@ -30,28 +31,28 @@ enum Source {
     File(Arc<super::file::ModelFile>),
 }
 
-impl Writer {
-    /// As the environment names it.
+impl WeakModel {
+    /// The weak model that the environment variables name.
     pub(super) fn from_environment() -> Option<Self> {
         Some(Self { source: Source::from_environment()?, over: Arc::default(), tokens: Arc::default() })
     }
 
-    /// The same model for another task.
+    /// The same model for the next task.
     pub(super) fn for_next_task(&self) -> Self {
         Self { source: self.source.clone(), over: Arc::default(), tokens: Arc::default() }
     }
 
-    /// Nobody waits any more: what is still asked is given up, so that the model works for the next task.
+    /// Cancels all requests, so that the model is free for the next task.
     pub(super) fn end(&self) {
         self.over.store(true, Ordering::SeqCst);
     }
 
-    /// Tokens that the model wrote.
+    /// Number of tokens that the model wrote.
     pub(super) fn tokens(&self) -> u64 {
         self.tokens.load(Ordering::SeqCst)
     }
 
-    /// Finished replies that did not fit the schema they were written under; a server answers for itself.
+    /// Errors and texts of the finished replies that did not conform to their schema; empty for a server.
     pub(super) fn misfits(&self) -> Vec<String> {
         match &self.source {
             Source::Server(_) => Vec::new(),
@@ -60,7 +61,7 @@ impl Writer {
         }
     }
 
-    /// The model file that the program can run itself.
+    /// The model file, if the program can run it itself.
     pub(super) fn file_of_program(&self) -> Option<PathBuf> {
         match &self.source {
             Source::Server(_) => None,
@@ -69,7 +70,7 @@ impl Writer {
         }
     }
 
-    /// The model's answer to a request of Chat Completions.
+    /// The model's answer to a Chat Completions request.
     pub(super) fn ask(&self, body: &Value) -> Reply {
         let is_over = || self.over.load(Ordering::SeqCst);
         let answered = match &self.source {
@@ -89,21 +90,27 @@ impl Writer {
     }
 }
 
-/// The program with this model file at every role, one thread.
+/// Runs the program with this model file at every role, on one thread.
 pub(super) fn program_with(file: &Path, world: &World, arguments: &[&str]) -> Command {
     let model = format!("file:{}", file.display());
     let mut command = world.command(&["--model", &model]);
-    command.args(arguments).env("ARTOO_THREADS", "1").env("ARTOO_CONTEXT_TOKENS", "8192");
+    command
+        .args(arguments)
+        .env("ARTOO_REFLEX_FIRST", "false")
+        .env("ARTOO_THREADS", "1")
+        .env("ARTOO_CONTEXT_TOKENS", "8192");
     command
 }
 
 impl Source {
+    /// The source that the environment variables name.
     #[cfg(feature = "local-llm")]
     fn from_environment() -> Option<Self> {
         let file = super::file::ModelFile::from_environment().map(|file| Self::File(Arc::new(file)));
         file.or_else(|| Relay::from_environment().map(Self::Server))
     }
 
+    /// The server that the environment variable names.
     #[cfg(not(feature = "local-llm"))]
     fn from_environment() -> Option<Self> {
         Relay::from_environment().map(Self::Server)

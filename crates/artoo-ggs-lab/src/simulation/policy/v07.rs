@@ -1,8 +1,7 @@
 //! The decision table of specification v0.7 on this crate's measurements: the sign of the gradient decides first.
 
-use super::{Driver, EXECUTIONS_MAX, Kill, PolicyInput, Step, rose_throughout};
+use super::{Change, Driver, EXECUTIONS_MAX, Instruction, Kill, Seen, Step, rose_throughout};
 use crate::micros;
-use crate::simulation::planner::{Change, Instruction};
 use artoo_ggs::Gradient;
 use artoo_ggs::Rules;
 use artoo_ggs::Trend;
@@ -22,6 +21,7 @@ pub(super) struct V07 {
 }
 
 impl V07 {
+    /// A driver with the numbers of v0.7.
     pub(super) fn new() -> Self {
         let mut table = ParameterTable::DEFAULT;
         table.time_budget_ms = TIME_BUDGET_MS;
@@ -30,7 +30,7 @@ impl V07 {
     }
 
     /// Blocks every tool that a failed subtask called.
-    fn block_tools_of_failing(&mut self, seen: &PolicyInput<'_>) {
+    fn block_tools_of_failing(&mut self, seen: &Seen<'_>) {
         let failing = seen.round.subtasks.iter().filter(|subtask| subtask.status == SubtaskStatus::Failed);
         for call in failing.flat_map(|subtask| &subtask.calls) {
             if !self.blocked_tools.contains(&call.tool) {
@@ -41,14 +41,14 @@ impl V07 {
 }
 
 impl Driver for V07 {
-    fn step(&mut self, seen: &PolicyInput<'_>) -> Step {
-        if seen.execution.is_accepted() {
+    fn step(&mut self, seen: &Seen<'_>) -> Step {
+        if seen.measured.unmet == 0 {
             return Step::Accept;
         }
         let parameters = self.parameters;
         let Ok(measured) = seen.round.measure(&Rules::STRICT_SPEC) else { return Step::GiveUp(None) };
         let replans = seen.executions.saturating_sub(1) as u32;
-        let loss = Loss::new(measured.d, measured.p, parameters.omega(replans, seen.execution.elapsed_ms), &parameters);
+        let loss = Loss::new(measured.d, measured.p, parameters.omega(replans, seen.elapsed_ms), &parameters);
         let gradient = self.last.map_or(Gradient::ZERO, |last| Gradient::between(&last, &loss, &parameters)).total;
         self.last = Some(loss);
         self.distances.push(loss.d.micros());
@@ -71,7 +71,7 @@ impl Driver for V07 {
             self.block_tools_of_failing(seen);
         }
         Step::Replan(Instruction {
-            changes: vec![change; seen.execution.results.len()],
+            changes: vec![change; seen.round.subtasks.len()],
             blocked_tools: self.blocked_tools.clone(),
             ..Instruction::default()
         })

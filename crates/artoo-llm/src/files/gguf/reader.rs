@@ -54,10 +54,12 @@ impl<R: Read + Seek> Reader<R> {
         Self { from: BufReader::new(from), position: 0, bytes }
     }
 
+    /// Reads a 32-bit number; `what` names it in the error.
     pub(super) fn u32(&mut self, what: &str) -> Result<u32, GgufError> {
         self.array(what).map(u32::from_le_bytes)
     }
 
+    /// Reads a 64-bit number; `what` names it in the error.
     pub(super) fn u64(&mut self, what: &str) -> Result<u64, GgufError> {
         self.array(what).map(u64::from_le_bytes)
     }

@@ -5,11 +5,12 @@ use std::io::Cursor;
 use super::{Gguf, GgufError};
 use crate::files::testing::Head;
 
+/// Reads a header from bytes.
 fn read(bytes: &[u8]) -> Result<Gguf, GgufError> {
     Gguf::read_from(Cursor::new(bytes), bytes.len() as u64)
 }
 
-/// A small model with everything that is read.
+/// A small valid model file with all metadata that the reader uses.
 fn whole() -> Head {
     Head::new()
         .text("general.architecture", "llama")
@@ -107,7 +108,7 @@ fn header_truncated_anywhere_is_an_error() {
 #[test]
 fn mutated_headers_never_panic() {
     let whole = whole().bytes();
-    // A fixed sequence (Knuth's MMIX constants), so that a failure comes again.
+    // A fixed pseudo-random sequence (Knuth's MMIX constants), so that failures are reproducible.
     let mut state = 1_u64;
     let mut next = |below: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

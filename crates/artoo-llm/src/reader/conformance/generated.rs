@@ -16,7 +16,7 @@ fn check(document: &str, is_json: bool) -> usize {
 
 #[doc = "holds: fault L20"]
 #[test]
-fn a_number_is_what_its_parts_are() {
+fn numbers_follow_the_grammar() {
     // number = [ minus ] int [ frac ] [ exp ]; each list has valid and invalid spellings of one part.
     let signs = [("", true), ("-", true), ("+", false), ("--", false), ("−", false)];
     let wholes = [("0", true), ("7", true), ("10", true), ("00", false), ("01", false), ("", false), ("٣", false)];
@@ -39,7 +39,7 @@ fn a_number_is_what_its_parts_are() {
 
 #[doc = "holds: client C13"]
 #[test]
-fn a_text_holds_every_character_but_the_controls_and_every_escape_but_the_invented() {
+fn strings_accept_valid_characters_and_escapes_only() {
     let mut rows = 0;
     for code in 0..0x300_u32 {
         let Some(c) = char::from_u32(code) else { continue };
@@ -54,7 +54,7 @@ fn a_text_holds_every_character_but_the_controls_and_every_escape_but_the_invent
 
 #[doc = "holds: client C13"]
 #[test]
-fn a_surrogate_stands_for_nothing_without_its_other_half() {
+fn lone_surrogates_are_refused() {
     let units: [(u32, char); 6] =
         [(0x41, 'x'), (0xd7ff, 'x'), (0xd800, 'h'), (0xdbff, 'h'), (0xdc00, 'l'), (0xe000, 'x')];
     for (first, kind) in units {
@@ -70,7 +70,7 @@ fn a_surrogate_stands_for_nothing_without_its_other_half() {
 
 #[doc = "holds: client C13"]
 #[test]
-fn space_is_four_characters_and_no_other() {
+fn only_four_characters_are_white_space() {
     let spaces: Vec<char> = (0..0x3100_u32).filter_map(char::from_u32).filter(|c| c.is_whitespace()).collect();
     assert!(spaces.len() > 20);
     for space in spaces.into_iter().chain(['\u{feff}', '\u{200b}', '\u{0}', '\u{7f}']) {
@@ -85,7 +85,7 @@ fn space_is_four_characters_and_no_other() {
 
 #[doc = "holds: client C13"]
 #[test]
-fn a_document_that_lost_or_doubled_one_of_its_marks_is_none() {
+fn missing_or_doubled_punctuation_is_refused() {
     for document in [r#"{"b":["q",{"c":"d"}],"e":{}}"#, r#"[["p",2],["a","b"],{}]"#, r#"{"b":{"c":{"d":[true]}}}"#] {
         check(document, true);
         for (at, mark) in document.char_indices().filter(|(_, c)| matches!(c, '{' | '}' | '[' | ']' | ',' | ':' | '"'))
@@ -110,7 +110,7 @@ fn a_document_that_lost_or_doubled_one_of_its_marks_is_none() {
 
 #[doc = "holds: client C13"]
 #[test]
-fn a_word_is_one_of_three_letter_by_letter() {
+fn only_true_false_and_null_are_literals() {
     for word in ["null", "true", "false"] {
         check(word, true);
         for at in 0..word.len() {
@@ -128,7 +128,7 @@ fn a_word_is_one_of_three_letter_by_letter() {
 
 #[doc = "holds: fault L18"]
 #[test]
-fn a_key_that_stands_twice_is_found_at_every_depth_and_in_every_spelling() {
+fn duplicate_keys_are_found_at_every_depth() {
     let spellings = ["k", "\\u006b", "\\u006B"];
     for first in spellings {
         for second in spellings {
@@ -150,7 +150,7 @@ fn a_key_that_stands_twice_is_found_at_every_depth_and_in_every_spelling() {
 
 #[doc = "holds: fault L20"]
 #[test]
-fn a_whole_number_is_exact_or_refused_around_every_edge() {
+fn integers_at_limits_are_exact_or_refused() {
     for (digits, is_json) in [
         ("9223372036854775807", true),
         ("-9223372036854775808", true),

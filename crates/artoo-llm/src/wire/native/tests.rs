@@ -1,4 +1,4 @@
-//! What calls come to, and what is no call.
+//! Conversion of native tool calls, and calls that are refused.
 
 use artoo_proto::{ByTools, OfferedTool, Prompt};
 use serde_json::{Value, json};
@@ -7,10 +7,12 @@ use super::{can_be_offered, reply};
 use crate::wire::Fault;
 use crate::wire::calls::{Calls, Piece};
 
+/// A tool with this name and input schema.
 fn tool(name: &str, input_schema: Value) -> OfferedTool {
     OfferedTool { name: name.to_owned(), description: "Does it.".to_owned(), input_schema }
 }
 
+/// Two tools and the one that ends the work.
 fn tools() -> ByTools {
     let path = json!({"type": "object", "required": ["path"], "properties": {"path": {"type": "string"}}});
     let ending = json!({
@@ -29,6 +31,7 @@ fn tools() -> ByTools {
     }
 }
 
+/// The schema of a reply with calls, an output and an optional field.
 fn schema() -> Value {
     json!({
         "type": "object", "additionalProperties": false, "required": ["calls", "output"],
@@ -40,18 +43,19 @@ fn schema() -> Value {
     })
 }
 
+/// The reply for these calls of tools.
 fn came_to(made: &[(&str, &str)]) -> Result<Value, Fault> {
     let mut calls = Calls::default();
     for (name, input) in made {
         let piece = Piece { name: Some((*name).to_owned()), input: Some(json!(input)), ..Piece::default() };
-        calls.whole(piece).unwrap();
+        calls.decode_whole(piece).unwrap();
     }
     reply(&tools(), calls.all(), &schema())
 }
 
 #[doc = "holds: client C10"]
 #[test]
-fn calls_become_the_reply_that_the_role_reads() {
+fn native_calls_become_the_reply() {
     let check = |made: &[(&str, &str)], expected: Value| assert_eq!(came_to(made), Ok(expected), "{made:?}");
     let read = json!({"tool": "read_file", "input": {"path": "a"}});
     let find = json!({"tool": "notes.find", "input": {"path": "b"}});
@@ -65,7 +69,7 @@ fn calls_become_the_reply_that_the_role_reads() {
         &[("read_file", r#"{"path":"a"}"#), ("finish", r#"{"output":"","sure":true}"#)],
         json!({"calls": [read], "output": "", "sure": true}),
     );
-    // What does not fit the tool's own schema reaches the tool, which says what is wrong with it.
+    // An input that violates the tool's own schema reaches the tool, which reports the error.
     let wrong = json!({"tool": "read_file", "input": {"file": 7}});
     check(&[("read_file", r#"{"file":7}"#)], json!({"calls": [wrong], "output": "", "sure": false}));
     let clock = json!({"tool": "clock", "input": {}});
@@ -74,7 +78,7 @@ fn calls_become_the_reply_that_the_role_reads() {
 
 #[doc = "holds: fault L17, L22, L24"]
 #[test]
-fn what_is_no_call_is_never_made_one() {
+fn malformed_calls_are_never_repaired() {
     let unreadable = |made: &[(&str, &str)], expected: &str| match came_to(made) {
         Err(Fault::Unreadable(problem)) => assert!(problem.contains(expected), "{made:?}: {problem}"),
         other => panic!("{made:?}: {other:?}"),
@@ -83,7 +87,7 @@ fn what_is_no_call_is_never_made_one() {
     for name in ["Read_file", "read_file ", "read-file", "readfile", "rеad_file", "notes.find", "Finish", ""] {
         unreadable(&[(name, r#"{"path":"a"}"#)], "no such tool");
     }
-    // Its text is JSON and nothing else: nothing is cut out of prose, nothing repaired, nothing decoded twice.
+    // An input must be exactly one JSON text: no prose around it, no repair, no second decoding.
     let inputs = [
         (r#""{\"path\":\"a\"}""#, "string, not object"),
         (r#"[{"path":"a"}]"#, "array, not object"),
@@ -109,14 +113,14 @@ fn what_is_no_call_is_never_made_one() {
 
 #[doc = "holds: fault L11"]
 #[test]
-fn an_input_that_ends_early_is_cut() {
+fn truncated_input_is_reported_as_truncated() {
     for input in [r#"{"path":"a"#, r#"{"path""#, "{", r#"{"path":"a""#] {
         assert!(matches!(came_to(&[("read_file", input)]), Err(Fault::Cut(_))), "{input}");
     }
 }
 
 #[test]
-fn tools_that_an_endpoint_could_not_tell_apart_are_not_offered() {
+fn tools_with_ambiguous_names_are_not_offered() {
     let with = |name: &str, schema: Value| {
         let mut tools = tools();
         tools.tools.push(tool(name, schema));

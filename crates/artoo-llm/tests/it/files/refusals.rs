@@ -9,7 +9,7 @@ use super::{Place, catalog_entry, checksum, error_text, limits, model};
 
 const TAG: Option<&str> = Some("\"v1\"");
 
-/// An entry of the catalog, for a loopback address.
+/// A catalog entry with a loopback URL.
 fn entry(url: &str, content: &[u8]) -> &'static Entry {
     catalog_entry("of-the-catalog", content, url.to_owned(), None)
 }
@@ -72,7 +72,7 @@ async fn transient_status_is_retried() {
     let check = |status: u16, times: usize, wait: Option<&'static str>, expected: Result<usize, &'static str>| async move {
         let content = model();
         let server = FileServer::start(move |get| {
-            if get.is_look() || get.nth >= times {
+            if get.is_size_request() || get.nth >= times {
                 return sound(&content, TAG, get);
             }
             let reply = Reply::new(status, "no");
@@ -102,7 +102,7 @@ async fn transient_status_is_retried() {
 #[tokio::test]
 async fn wrong_size_is_refused() {
     let content = model();
-    // A host that says another size than the catalog is not even listened to.
+    // If the host reports another size than the catalog, nothing is downloaded.
     let longer = [content.clone(), vec![0; 1]].concat();
     let server = FileServer::start(move |get| sound(&longer, TAG, get));
     let place = Place::new();
@@ -110,7 +110,7 @@ async fn wrong_size_is_refused() {
     assert!(words.contains("another size"), "{words}");
     let server = FileServer::start(move |get| {
         let mut reply = Reply::new(200, vec![7; 64 * 1024]);
-        if !get.is_look() {
+        if !get.is_size_request() {
             (reply.announced, reply.endless) = (None, true);
         }
         reply
@@ -125,7 +125,7 @@ async fn wrong_size_is_refused() {
 async fn captive_portal_page_keeps_the_part() {
     let content = model();
     let served = content.clone();
-    let server = FileServer::start(move |get| match (get.is_look(), get.nth) {
+    let server = FileServer::start(move |get| match (get.is_size_request(), get.nth) {
         (false, 0) => sound(&served, TAG, get).cut(1_500_000),
         (false, 1) => Reply::new(200, "<html>Sign in to this network</html>"),
         _ => sound(&served, TAG, get),
@@ -144,7 +144,7 @@ async fn slow_and_silent_hosts_time_out() {
     let served = content.clone();
     let server = FileServer::start(move |get| {
         let mut reply = sound(&served, TAG, get);
-        if !get.is_look() {
+        if !get.is_size_request() {
             reply.drip = Some(Duration::from_millis(20));
         }
         reply
@@ -155,7 +155,7 @@ async fn slow_and_silent_hosts_time_out() {
     assert!(words.contains("too slowly"), "{words}");
     let server = FileServer::start(move |get| {
         let mut reply = sound(&content, TAG, get);
-        if !get.is_look() {
+        if !get.is_size_request() {
             reply.sent = 100;
             reply.drip = Some(Duration::from_secs(3600));
         }
@@ -167,7 +167,7 @@ async fn slow_and_silent_hosts_time_out() {
 }
 
 #[tokio::test]
-async fn download_that_is_not_a_model_is_deleted() {
+async fn downloads_without_a_model_are_deleted() {
     let page = b"<!DOCTYPE html><title>Sign in</title>".to_vec();
     let served = page.clone();
     let server = FileServer::start(move |get| sound(&served, TAG, get));

@@ -11,9 +11,9 @@ use super::{Place, at, checksum, error_text, model, model_of, wanted};
 
 const TAG: Option<&str> = Some("\"v1\"");
 
-/// Cut at this byte of the file the first time, sound afterwards.
+/// A server that truncates the first response at this byte, and serves the whole file afterwards.
 fn cut_once(content: Vec<u8>, etag: Option<&'static str>, at: usize) -> FileServer {
-    FileServer::start(move |get| match (get.is_look(), get.nth) {
+    FileServer::start(move |get| match (get.is_size_request(), get.nth) {
         (false, 0) => sound(&content, etag, get).cut(at),
         _ => sound(&content, etag, get),
     })
@@ -69,7 +69,7 @@ async fn progress_resets_the_retry_limit() {
     let pieces = content.clone();
     let server = FileServer::start(move |get| {
         let reply = sound(&pieces, TAG, get);
-        if get.is_look() { reply } else { reply.cut(1_100_000) }
+        if get.is_size_request() { reply } else { reply.cut(1_100_000) }
     });
     let place = Place::new();
     place.pull_url(&server.url("/m.gguf"), None).await.unwrap();
@@ -77,7 +77,7 @@ async fn progress_resets_the_retry_limit() {
     let stuck = content.clone();
     let server = FileServer::start(move |get| {
         let reply = sound(&stuck, TAG, get);
-        if get.is_look() { reply } else { reply.cut(10) }
+        if get.is_size_request() { reply } else { reply.cut(10) }
     });
     let place = Place::new();
     let told = error_text(place.pull_url(&server.url("/m.gguf"), None).await);
@@ -93,7 +93,7 @@ async fn host_without_ranges_restarts_download() {
     let content = model();
     let served = content.clone();
     let server = FileServer::start(move |get| match get.nth {
-        0 if !get.is_look() => Reply::new(200, served.as_slice()).with("etag", "\"v1\"").cut(700_000),
+        0 if !get.is_size_request() => Reply::new(200, served.as_slice()).with("etag", "\"v1\"").cut(700_000),
         _ => Reply::new(200, served.as_slice()).with("etag", "\"v1\""),
     });
     let place = Place::new();
@@ -105,13 +105,13 @@ async fn host_without_ranges_restarts_download() {
 #[doc = "holds: law 1.23"]
 #[tokio::test]
 async fn changed_file_restarts_download() {
-    // With ranges kept to, with If-Range ignored, and with another size.
+    // The server respects ranges, ignores If-Range, or has a file of another size.
     let (old, new, longer) = (model_of(1), model_of(2), [model_of(2), vec![0; 32]].concat());
     let check = |honours: bool, second: Vec<u8>| {
         let old = old.clone();
         async move {
             let expected = second.clone();
-            let server = FileServer::start(move |get: &Get| match (get.is_look(), get.nth) {
+            let server = FileServer::start(move |get: &Get| match (get.is_size_request(), get.nth) {
                 (false, 0) => sound(&old, TAG, get).cut(1_000_000),
                 _ if honours => sound(&second, Some("\"v2\""), get),
                 _ => {
@@ -132,11 +132,11 @@ async fn changed_file_restarts_download() {
 
 #[tokio::test]
 async fn wrong_content_range_restarts_download() {
-    // From another byte on, and of a file of another length, under the old validator.
+    // A range that starts at another byte, and one of a file of another size, both with the old validator.
     for (first, total) in [(0, None), (999_999, None), (1_000_000, Some(7_000_000))] {
         let content = model();
         let served = content.clone();
-        let server = FileServer::start(move |get| match (get.is_look(), get.nth) {
+        let server = FileServer::start(move |get| match (get.is_size_request(), get.nth) {
             (false, 0) => sound(&served, TAG, get).cut(1_000_000),
             (false, 1) => {
                 let range = format!("bytes {first}-{}/{}", served.len() - 1, total.unwrap_or(served.len()));
@@ -155,9 +155,9 @@ async fn wrong_content_range_restarts_download() {
 async fn short_partial_response_resumes() {
     let content = model();
     let served = content.clone();
-    let server = FileServer::start(move |get| match (get.is_look(), get.nth) {
+    let server = FileServer::start(move |get| match (get.is_size_request(), get.nth) {
         (false, 0) => sound(&served, TAG, get).cut(1_000_000),
-        // Less than was requested, though the connection ends properly.
+        // A shorter range than requested, although the connection ends properly.
         (false, 1) => {
             let last = served.len() - 2;
             let range = format!("bytes 1000000-{last}/{}", served.len());
@@ -183,7 +183,7 @@ async fn resume_needs_validator_or_checksum() {
     let model = place.pull_url(&server.url("/m.gguf"), Some(checksum(&content))).await.unwrap();
     assert_eq!(server.downloads()[1].from(), Some(1_000_000));
     assert_eq!(model.record.sha256, checksum(&content));
-    // A weak one does not promise the same bytes.
+    // A weak ETag does not guarantee the same bytes.
     let place = Place::new();
     let server = cut_once(content, Some("W/\"v1\""), 1_000_000);
     place.pull_url(&server.url("/m.gguf"), None).await.unwrap();
@@ -209,8 +209,8 @@ async fn url_without_checksum_takes_the_current_file() {
 async fn part_of_another_url_is_not_resumed() {
     let (one, other) = (model_of(1), model_of(2));
     let served = (one.clone(), other.clone());
-    let server = FileServer::start(move |get| match (get.path.as_str(), get.is_look()) {
-        // Far enough that the two differ, and then stuck.
+    let server = FileServer::start(move |get| match (get.path.as_str(), get.is_size_request()) {
+        // The server stops after the first byte in which the two files differ.
         ("/one/m.gguf", false) => sound(&served.0, TAG, get).cut(if get.from().is_none() { 1_100_000 } else { 1 }),
         ("/one/m.gguf", true) => sound(&served.0, TAG, get),
         _ => sound(&served.1, TAG, get),
@@ -229,7 +229,7 @@ async fn concurrent_install_of_one_model_is_refused() {
     let (gate, served) = (Arc::new(Mutex::new(hold)), content.clone());
     let server = FileServer::start(move |get| {
         let mut reply = sound(&served, TAG, get);
-        if !get.is_look() && get.nth == 0 {
+        if !get.is_size_request() && get.nth == 0 {
             reply = reply.cut(900_000);
             reply.hold = Some(Arc::clone(&gate));
         }

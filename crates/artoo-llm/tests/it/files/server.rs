@@ -1,4 +1,4 @@
-//! A host of files on loopback: it knows ranges and validators, and misbehaves as told.
+//! A file server on loopback for tests: supports ranges and validators, and fails as the test requires.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,52 +7,54 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub(crate) struct Get {
-    /// From 0.
+    /// Number of the request, from 0.
     pub(crate) nth: usize,
-    /// With its query.
+    /// Path with the query.
     pub(crate) path: String,
     pub(crate) head: String,
 }
 
 impl Get {
+    /// The value of a request header.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let lines = self.head.lines().filter_map(|line| line.split_once(':'));
         lines.filter(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim()).next()
     }
 
-    /// The first byte asked for.
+    /// The first requested byte.
     pub(crate) fn from(&self) -> Option<usize> {
         self.header("range")?.strip_prefix("bytes=")?.split('-').next()?.parse().ok()
     }
 
-    /// Whether it is the look for the size that comes before a download.
-    pub(crate) fn is_look(&self) -> bool {
+    /// Whether the request only asks for the size of the file, before a download.
+    pub(crate) fn is_size_request(&self) -> bool {
         self.header("range") == Some("bytes=0-0")
     }
 }
 
-/// How it is answered.
+/// The response to a request: status, headers and body, and how much of the body is sent.
 #[derive(Debug, Clone)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
-    /// The length announced; `None`: none, the end is that of the connection.
+    /// The `content-length`; `None`: the response ends with the connection.
     pub(crate) announced: Option<usize>,
     /// Bytes sent before the connection closes.
     pub(crate) sent: usize,
-    /// Sent a byte at a time, with this in between.
+    /// Pause between single bytes; `None` sends all at once.
     pub(crate) drip: Option<Duration>,
-    /// What was sent is followed by silence until the other end of this is dropped.
+    /// Keeps the connection open after the response until the sender of this channel is dropped.
     pub(crate) hold: Option<Arc<Mutex<Receiver<()>>>>,
-    /// What was sent comes again and again.
+    /// Whether the body is sent again and again.
     pub(crate) endless: bool,
 }
 
 impl Reply {
+    /// A response with this status and body.
     pub(crate) fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
         let body = body.into();
         Self {
@@ -67,22 +69,25 @@ impl Reply {
         }
     }
 
+    /// Adds a header.
     pub(crate) fn with(mut self, name: &str, value: impl Into<String>) -> Self {
         self.headers.push((name.to_owned(), value.into()));
         self
     }
 
+    /// Sends the first bytes of the body only.
     pub(crate) fn cut(mut self, sent: usize) -> Self {
         self.sent = sent.min(self.body.len());
         self
     }
 
+    /// A redirect to this URL.
     pub(crate) fn to(target: impl Into<String>) -> Self {
         Self::new(302, "").with("location", target)
     }
 }
 
-/// What a sound host of one file answers.
+/// The response of a correct server with one file, for ranges and validators too.
 pub(crate) fn sound(content: &[u8], etag: Option<&str>, get: &Get) -> Reply {
     let tagged = |reply: Reply| match etag {
         Some(etag) => reply.with("etag", etag),
@@ -94,7 +99,7 @@ pub(crate) fn sound(content: &[u8], etag: Option<&str>, get: &Get) -> Reply {
             Reply::new(416, "").with("content-range", format!("bytes */{}", content.len()))
         }
         Some(first) => {
-            let last = if get.is_look() { 0 } else { content.len() - 1 };
+            let last = if get.is_size_request() { 0 } else { content.len() - 1 };
             let range = format!("bytes {first}-{last}/{}", content.len());
             tagged(Reply::new(206, &content[first..=last]).with("content-range", range))
         }
@@ -102,18 +107,19 @@ pub(crate) fn sound(content: &[u8], etag: Option<&str>, get: &Get) -> Reply {
     }
 }
 
-/// The running host; it ends with the test's process.
+/// A running server; it ends with the test's process.
 pub(crate) struct FileServer {
     port: u16,
     seen: Arc<Mutex<Vec<Get>>>,
 }
 
 impl FileServer {
+    /// Starts a server with this function as its answer.
     pub(crate) fn start(answer: impl Fn(&Get) -> Reply + Send + Sync + 'static) -> Self {
         Self::start_behind(|stream| stream, answer)
     }
 
-    /// The same with something before it that makes another stream of each connection.
+    /// Starts a server; `behind` wraps each connection, for example in TLS.
     pub(crate) fn start_behind<S: Read + Write>(
         before: impl Fn(TcpStream) -> S + Send + Sync + Copy + 'static,
         answer: impl Fn(&Get) -> Reply + Send + Sync + 'static,
@@ -131,20 +137,23 @@ impl FileServer {
         Self { port, seen }
     }
 
+    /// The URL of a path on the server.
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// What was asked, the looks for the size left out.
+    /// The received requests, without those that only ask for the size.
     pub(crate) fn downloads(&self) -> Vec<Get> {
-        self.seen().into_iter().filter(|get| !get.is_look()).collect()
+        self.seen().into_iter().filter(|get| !get.is_size_request()).collect()
     }
 
+    /// The requests received so far.
     pub(crate) fn seen(&self) -> Vec<Get> {
         self.seen.lock().unwrap().clone()
     }
 }
 
+/// Reads one request and answers it.
 fn serve(stream: impl Read + Write, seen: &Mutex<Vec<Get>>, answer: &dyn Fn(&Get) -> Reply) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
     let (mut head, mut line) = (String::new(), String::new());
@@ -155,13 +164,14 @@ fn serve(stream: impl Read + Write, seen: &Mutex<Vec<Get>>, answer: &dyn Fn(&Get
     let Some(path) = head.split(' ').nth(1).map(str::to_owned) else { return Ok(()) };
     let get = {
         let mut seen = seen.lock().unwrap();
-        let nth = seen.iter().filter(|get| !get.is_look()).count();
+        let nth = seen.iter().filter(|get| !get.is_size_request()).count();
         seen.push(Get { nth, path, head });
         seen[seen.len() - 1].clone()
     };
     send(reader.get_mut(), &answer(&get))
 }
 
+/// Sends a response, or the part of it that is to be sent.
 fn send(stream: &mut impl Write, reply: &Reply) -> std::io::Result<()> {
     let mut head = format!("HTTP/1.1 {} X\r\nconnection: close\r\n", reply.status);
     for (name, value) in &reply.headers {

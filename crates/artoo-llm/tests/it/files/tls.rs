@@ -10,11 +10,13 @@ use super::server::{FileServer, Reply, sound};
 use super::{Place, at, model, wanted};
 use crate::tls::{file, server_config};
 
+/// A TLS connection with the test certificate.
 fn secured(stream: TcpStream) -> StreamOwned<ServerConnection, TcpStream> {
     static CONFIG: LazyLock<Arc<rustls::ServerConfig>> = LazyLock::new(server_config);
     StreamOwned::new(ServerConnection::new(Arc::clone(&CONFIG)).unwrap(), stream)
 }
 
+/// Downloads a model, trusting the certificates of this file.
 async fn pull(url: &str, ca_file: Option<std::path::PathBuf>) -> Result<Vec<u8>, String> {
     let place = Place::new();
     let puller = Puller::new(place.folder(), ca_file, DownloadLimits::default());
@@ -38,7 +40,7 @@ async fn untrusted_certificate_or_downgrade_is_refused() {
     assert!(pull(&url("/m.gguf"), Some(file("ca.pem"))).await.unwrap() == content);
     let told = pull(&url("/m.gguf"), None).await.unwrap_err();
     assert!(told.contains("the download from 127.0.0.1 failed") && told.contains("certificate"), "{told}");
-    // From https it never goes down to http, not even on this machine.
+    // A redirect from https to http is refused, even on this machine.
     let told = pull(&url("/down.gguf"), Some(file("ca.pem"))).await.unwrap_err();
     assert!(told.contains("a redirect from https to http is refused"), "{told}");
     assert_eq!(plain.seen().len(), 0);

@@ -1,4 +1,4 @@
-//! The accumulators against direct summation.
+//! Compares the accumulators with direct summation.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::engine::potential::{days_between, decay};
 
 const FIVE_YEARS_MS: i64 = 5 * 365 * 86_400_000;
 
-/// What the sums must be, term by term, with `now` no earlier than the newest record.
+/// The expected sums, calculated record by record; `now` is never earlier than the newest record.
 fn direct(terms: &[Term], now_ms: i64) -> (f64, f64, f64) {
     let now_ms = terms.iter().map(|term| term.at_ms).fold(now_ms, i64::max);
     let shares: Vec<(f64, &Term)> =
@@ -25,7 +25,7 @@ fn direct(terms: &[Term], now_ms: i64) -> (f64, f64, f64) {
     )
 }
 
-/// A sum whose rounding grows with the logarithm of its length, by another method than the one tested.
+/// A pairwise sum, whose rounding error grows with the logarithm of the length; a method other than the tested one.
 fn pairwise(terms: &[f64]) -> f64 {
     if terms.len() <= 4 {
         return terms.iter().sum();
@@ -34,6 +34,7 @@ fn pairwise(terms: &[f64]) -> f64 {
     pairwise(left) + pairwise(right)
 }
 
+/// Asserts that the sums of an aggregate equal those of a direct summation.
 #[track_caller]
 fn check(aggregate: &Aggregate, terms: &[Term], now_ms: i64) {
     let sums = aggregate.at(now_ms);
@@ -45,6 +46,7 @@ fn check(aggregate: &Aggregate, terms: &[Term], now_ms: i64) {
     assert!((sums.excused - excused).abs() <= tolerance, "excused {} against {excused}", sums.excused);
 }
 
+/// A random record.
 fn term() -> impl Strategy<Value = Term> {
     let k = prop_oneof![Just(0.05), Just(0.2), Just(0.5), Just(3.0)];
     (0..FIVE_YEARS_MS, 0.0..=1.0_f64, -1.0..=1.0_f64, k, any::<bool>())
@@ -55,7 +57,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn equal_to_direct_sums_in_any_order_over_five_years(
+    fn aggregates_equal_direct_sums_in_any_order(
         terms in prop::collection::vec(term(), 0..60),
         later in 0..FIVE_YEARS_MS,
         split in 0..60_usize,
@@ -72,7 +74,7 @@ proptest! {
 }
 
 #[test]
-fn a_long_burst_does_not_drift() {
+fn long_burst_sums_without_drift() {
     let term = |i: i64| Term { at_ms: i, f: 0.9, sigma: 1.0, k: 0.05, environmental: false };
     let terms: Vec<Term> = (0..300_000).map(term).collect();
     let aggregate = Aggregate::of(terms.iter().copied());
@@ -81,7 +83,7 @@ fn a_long_burst_does_not_drift() {
 }
 
 #[test]
-fn a_million_equal_records_sum_to_what_they_are() {
+fn million_equal_records_sum_exactly() {
     // Added one by one without care, a million tenths are 100000.00000133288.
     let tenth = Term { at_ms: 7, f: 0.1, sigma: -1.0, k: 0.05, environmental: false };
     let sums = Aggregate::of(std::iter::repeat_n(tenth, 1_000_000)).at(7);
@@ -90,7 +92,7 @@ fn a_million_equal_records_sum_to_what_they_are() {
 
 #[doc = "holds: design K1, K5"]
 #[test]
-fn times_at_the_edges_neither_overflow_nor_grow() {
+fn extreme_times_do_not_overflow() {
     let term = |at_ms| Term { at_ms, f: 1.0, sigma: -1.0, k: 1_000.0, environmental: true };
     let terms = [term(i64::MIN), term(-1), term(0), term(i64::MAX)];
     let aggregate = Aggregate::of(terms);

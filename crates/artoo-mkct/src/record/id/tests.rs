@@ -1,4 +1,4 @@
-//! Spelling and order of ids.
+//! Tests of the text form and the order of record ids.
 
 use super::MegramId;
 

@@ -1,4 +1,4 @@
-//! What lies ahead if nothing more happens, and what memory would have said in the past.
+//! Forecasts of a tag, and the memory as it was at an earlier time.
 
 use proptest::prelude::*;
 
@@ -11,12 +11,14 @@ use artoo_mkct::{
     rules::FADED_ATTENTION,
 };
 
-const TAG: (&str, &str) = ("intent:x", "env:local");
+const TAG: (&str, &str) = ("intent:x", "via:x");
 
+/// Days from `NOW` to a time.
 fn days(at_ms: Option<i64>) -> Option<f64> {
     at_ms.map(|at_ms| (at_ms - NOW) as f64 / DAY as f64)
 }
 
+/// Asserts that a forecast date is this number of days ahead.
 #[track_caller]
 fn check_days(found: Option<i64>, expected: f64) {
     let found = days(found).unwrap();
@@ -24,7 +26,7 @@ fn check_days(found: Option<i64>, expected: f64) {
 }
 
 #[test]
-fn a_lone_event_has_closed_form_dates() {
+fn single_event_has_closed_form_dates() {
     let mut engine = Engine::new();
     write(&mut engine, NOW, event(TAG.0, TAG.1, State::Abandon, "t"));
     let forecast = engine.forecast(&tag(), NOW);
@@ -36,7 +38,7 @@ fn a_lone_event_has_closed_form_dates() {
 }
 
 #[test]
-fn what_holds_already_is_dated_now() {
+fn forecast_of_current_state_is_now() {
     let mut engine = Engine::new();
     burst(&mut engine, NOW, TAG.1, State::Accept, 6);
     assert_eq!(engine.forecast(&tag(), NOW).promotions, [(RuleKind::BestPractice, NOW)]);
@@ -45,7 +47,7 @@ fn what_holds_already_is_dated_now() {
 }
 
 #[test]
-fn a_rule_can_come_when_the_bad_news_fades_first() {
+fn rule_forms_when_failures_decay_first() {
     let mut engine = Engine::new();
     for i in 0..8 {
         let slow = Quantum { f: 1.0, sigma: 1.0, k: 0.01 };
@@ -62,7 +64,7 @@ fn a_rule_can_come_when_the_bad_news_fades_first() {
 }
 
 #[test]
-fn a_rule_falls_when_its_evidence_fades_before_the_contrary() {
+fn rule_falls_when_support_decays_first() {
     let mut engine = Engine::new();
     for i in 0..9 {
         let fast = Quantum { f: 1.0, sigma: 1.0, k: 0.2 };
@@ -86,6 +88,7 @@ fn a_rule_falls_when_its_evidence_fades_before_the_contrary() {
     assert!((forecast.faded_at_ms.unwrap() - after).abs() <= 1, "{forecast:?} {after}");
 }
 
+/// Random magnitude, valence and decay.
 fn quantum() -> impl Strategy<Value = Quantum> {
     let k = prop_oneof![Just(0.01), Just(0.05), Just(0.2), Just(0.5)];
     (0.5..=1.0_f64, -1.0..=1.0_f64, k).prop_map(|(f, sigma, k)| Quantum { f, sigma, k })
@@ -95,7 +98,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn no_hour_before_a_date_is_like_the_hours_after(events in prop::collection::vec((quantum(), 0..30_i64), 1..40)) {
+    fn nothing_changes_before_its_forecast_date(events in prop::collection::vec((quantum(), 0..30_i64), 1..40)) {
         let mut engine = Engine::new();
         for (i, (quantum, day)) in events.iter().enumerate() {
             let draft = event(TAG.0, TAG.1, State::Accept, &format!("t{i}"));
@@ -126,7 +129,7 @@ proptest! {
 
 #[doc = "holds: design M11"]
 #[test]
-fn as_of_gives_the_advice_of_then_with_what_was_deleted_since() {
+fn as_of_includes_records_deleted_since() {
     let mut engine = Engine::new();
     let mut frames = Vec::new();
     let mut ids = Vec::new();
@@ -166,7 +169,7 @@ fn as_of_gives_the_advice_of_then_with_what_was_deleted_since() {
 
 #[doc = "holds: design K2"]
 #[test]
-fn as_of_takes_a_journal_whose_clock_was_wrong() {
+fn as_of_accepts_a_wrong_journal_clock() {
     let mut engine = Engine::new();
     let future = engine.write(environmental(TAG.0, TAG.1, State::Abandon, "t"), NOW + 3_650 * DAY).unwrap();
     let Frame::Written { megram } = &future else { panic!("{future:?}") };

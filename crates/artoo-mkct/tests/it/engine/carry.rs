@@ -1,4 +1,4 @@
-//! Carrying a memory away as text and as state, and what is refused on the way back.
+//! Export and import of a memory, encoding and decoding of its state, and the refusal of invalid data.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use artoo_mkct::{
     record::{DeletionReason, Frame, Megram, MegramId, Offset, ReadError, RecordSource},
 };
 
-const TAG: (&str, &str) = ("intent:x", "env:local");
+const TAG: (&str, &str) = ("intent:x", "via:x");
 
-/// An engine with every layer, a mark without a rule, something forgotten, and ids out of order.
+/// An engine with records of every level, used evidence without a rule, deleted records, and unordered ids.
 fn rich() -> Engine {
     let mut engine = Engine::new();
     engine.write_thinking(&Tag::new("law:0", "env:local"), "never deceive", NOW).unwrap();
     let clocks = |wall_ms| Clocks { wall_ms, uptime_ms: wall_ms - NOW };
-    for (entity, state) in [("via:shell", State::Abandon), ("via:glob", State::Accept), ("env:local", State::Accept)] {
+    for (entity, state) in [("via:shell", State::Abandon), ("via:glob", State::Accept), ("via:x", State::Accept)] {
         burst(&mut engine, NOW, entity, state, 7);
     }
     for promotion in engine.promotions(NOW) {
@@ -28,7 +28,7 @@ fn rich() -> Engine {
     let (sops, frames) = engine.query_c(&Tag::new("intent:x", "via:glob"), NOW + 5);
     frames.iter().for_each(|frame| engine.apply(frame).unwrap());
     engine.forget(sops[0].evidence[0], NOW + 6).unwrap();
-    let rule = engine.query_c(&Tag::new("intent:x", "env:local"), NOW).0[0].id;
+    let rule = engine.query_c(&Tag::new("intent:x", "via:x"), NOW).0[0].id;
     engine.forget(rule, NOW + 7).unwrap();
     burst(&mut engine, NOW + DAY, "via:shell", State::Success, 9);
     assert_eq!(engine.sweep(clocks(NOW + DAY)).demoted.len(), 1);
@@ -39,12 +39,14 @@ fn rich() -> Engine {
     engine
 }
 
+/// The text of an export.
 fn exported(engine: &Engine) -> String {
     let mut out = Vec::new();
     engine.export(&mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
+/// Asserts that two engines have the same records, counts and potentials.
 #[track_caller]
 fn check_same(found: &Engine, expected: &Engine) {
     assert_eq!(all(found), all(expected));
@@ -66,7 +68,7 @@ fn check_same(found: &Engine, expected: &Engine) {
 }
 
 #[test]
-fn an_export_taken_in_exports_the_same() {
+fn imported_export_exports_the_same() {
     let engine = rich();
     let text = exported(&engine);
     let mut taken = Engine::new();
@@ -87,7 +89,7 @@ fn an_export_taken_in_exports_the_same() {
 }
 
 #[test]
-fn a_state_read_back_is_the_memory_it_was() {
+fn decoded_state_equals_the_encoded_memory() {
     let engine = rich();
     let mut bytes = Vec::new();
     engine.encode_state(&mut bytes).unwrap();
@@ -100,7 +102,7 @@ fn a_state_read_back_is_the_memory_it_was() {
             "bit for bit"
         );
     }
-    // And goes on as the original would.
+    // Later operations give the same results as on the original.
     let mut engine = engine;
     for memory in [&mut back, &mut engine] {
         burst(memory, NOW + 3 * DAY, "via:glob", State::Accept, 3);
@@ -109,7 +111,7 @@ fn a_state_read_back_is_the_memory_it_was() {
     check_same(&back, &engine);
 }
 
-/// The texts of an engine, as a journal would have them.
+/// The texts of an engine's records, as a journal would return them.
 #[derive(Debug)]
 struct Texts(Vec<Megram>);
 
@@ -120,7 +122,7 @@ impl RecordSource for Texts {
 }
 
 #[test]
-fn texts_that_a_journal_has_are_read_from_it() {
+fn texts_are_read_from_the_journal() {
     let mut engine = rich();
     let texts = Texts(all(&engine));
     for (at, megram) in texts.0.iter().enumerate() {
@@ -140,6 +142,7 @@ fn texts_that_a_journal_has_are_read_from_it() {
     assert_eq!(all(&Engine::decode_state(&mut bytes.as_slice(), Some(source)).unwrap()), expected);
 }
 
+/// Asserts that an import is refused with this error.
 #[track_caller]
 fn check_refused(text: &str, expected: &str) {
     let mut engine = Engine::new();
@@ -148,7 +151,7 @@ fn check_refused(text: &str, expected: &str) {
 }
 
 #[test]
-fn what_is_no_export_is_refused_with_the_line() {
+fn invalid_export_is_refused_with_line_number() {
     let no_export = "the first line does not say that this is an export of artoo-mkct";
     for text in
         ["", "\n", "{}", "[1]\n", "{\"format\":\"other\",\"version\":1}", "{\"format\":\"artoo-mkct\",\"version\":0}"]
@@ -169,7 +172,7 @@ fn what_is_no_export_is_refused_with_the_line() {
 }
 
 #[test]
-fn a_faded_deletion_in_an_import_reaches_no_law() {
+fn imported_deletions_do_not_delete_laws() {
     let mut engine = rich();
     let law = engine.thinking().next().unwrap().id;
     let frame = Frame::Deleted { ids: vec![law], at_ms: NOW, reason: DeletionReason::Faded };
@@ -182,7 +185,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn records_that_arrive_in_any_order_make_the_same_memory(order in Just((0..40).collect::<Vec<usize>>()).prop_shuffle()) {
+    fn record_order_does_not_change_the_memory(order in Just((0..40).collect::<Vec<usize>>()).prop_shuffle()) {
         let mut source = Engine::new();
         let tags = [("intent:x", "via:shell"), ("intent:x", "via:glob"), ("tool:shell", "path:/a%7Cb")];
         let frames: Vec<Frame> = (0..40)
@@ -208,7 +211,7 @@ proptest! {
     }
 
     #[test]
-    fn garbage_in_a_state_is_an_error_or_nonsense_but_no_panic(
+    fn garbage_in_engine_state_never_panics(
         flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
         cut in any::<prop::sample::Index>(),
         cuts in any::<bool>(),
@@ -234,7 +237,7 @@ proptest! {
 }
 
 #[test]
-fn thousands_of_ids_out_of_order_are_all_found() {
+fn unordered_ids_are_all_found() {
     let mut source = Engine::new();
     let frames: Vec<Frame> = (0..6_000)
         .map(|i| source.write(event("tool:a", &format!("path:{}", i % 50), State::Accept, "t"), NOW + i).unwrap())

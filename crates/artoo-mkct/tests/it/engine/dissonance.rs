@@ -1,4 +1,4 @@
-//! Cognitive dissonance, and what poisoned evidence can and cannot do.
+//! Cognitive dissonance, and the limited effect of poisoned evidence.
 
 use super::{DAY, NOW, burst, environmental, event, get, replayed, tag, why, write};
 use artoo_mkct::{
@@ -8,13 +8,14 @@ use artoo_mkct::{
     rules::{MAX_EVIDENCE_PER_SOURCE, SweepReport},
 };
 
-const TAG: (&str, &str) = ("intent:x", "env:local");
+const TAG: (&str, &str) = ("intent:x", "via:x");
 
+/// Sweeps at a time, with both clocks in agreement.
 fn sweep(engine: &mut Engine, now_ms: i64) -> SweepReport {
     engine.sweep(Clocks { wall_ms: now_ms, uptime_ms: now_ms - NOW })
 }
 
-/// An engine with a rule made of `count` events.
+/// An engine with a rule made from `count` events.
 fn with_rule(state: State, count: usize) -> (Engine, MegramId) {
     let mut engine = Engine::new();
     burst(&mut engine, NOW, TAG.1, state, count);
@@ -24,7 +25,7 @@ fn with_rule(state: State, count: usize) -> (Engine, MegramId) {
 }
 
 #[test]
-fn fresh_contrary_experience_appends_one_dissonance_and_only_new_experience_another() {
+fn new_contrary_experience_appends_one_dissonance() {
     for (state, contrary, sigma) in [(State::Accept, State::Abandon, -1.0), (State::Abandon, State::Accept, 1.0)] {
         let (mut engine, rule) = with_rule(state, 20);
         assert_eq!(sweep(&mut engine, NOW + 1).contradicted, []);
@@ -50,7 +51,7 @@ fn fresh_contrary_experience_appends_one_dissonance_and_only_new_experience_anot
 }
 
 #[test]
-fn a_rule_falls_sooner_for_its_dissonance() {
+fn dissonance_makes_a_rule_fall_sooner() {
     let contrary = |engine: &mut Engine, day: i64| {
         write(engine, NOW + day * DAY, event(TAG.0, TAG.1, State::Abandon, &format!("day-{day}")));
     };
@@ -70,7 +71,7 @@ fn a_rule_falls_sooner_for_its_dissonance() {
 }
 
 #[test]
-fn neither_an_outage_nor_old_news_nor_agreement_is_dissonance() {
+fn outages_and_agreement_are_no_dissonance() {
     let (mut engine, _) = with_rule(State::Accept, 20);
     for task in ["a", "b", "c"] {
         write(&mut engine, NOW + 1, environmental(TAG.0, TAG.1, State::Abandon, task));
@@ -85,7 +86,7 @@ fn neither_an_outage_nor_old_news_nor_agreement_is_dissonance() {
 }
 
 #[test]
-fn a_dissonance_is_no_evidence_and_survives_a_rebuild() {
+fn dissonance_is_no_evidence_and_persists() {
     let (mut engine, _) = with_rule(State::Accept, 20);
     for i in 0..4 {
         write(&mut engine, NOW + 1, event(TAG.0, TAG.1, State::Abandon, &format!("t{i}")));
@@ -103,6 +104,7 @@ fn a_dissonance_is_no_evidence_and_survives_a_rebuild() {
     assert_eq!(engine.promotions(NOW + 3), []);
 }
 
+/// An event of a task that quotes a source.
 fn quoting(space: &str, entity: &str, state: State, task: usize, source: Option<&str>) -> NewMegram {
     let mut draft = event(space, entity, state, &format!("task-{task}"));
     draft.source = source.map(str::to_owned);
@@ -110,7 +112,7 @@ fn quoting(space: &str, entity: &str, state: State, task: usize, source: Option<
 }
 
 #[test]
-fn a_page_that_a_thousand_tasks_quote_makes_no_rule() {
+fn one_source_quoted_often_makes_no_rule() {
     let mut engine = Engine::new();
     for task in 0..1_000 {
         for _ in 0..3 {
@@ -130,7 +132,7 @@ fn a_page_that_a_thousand_tasks_quote_makes_no_rule() {
 }
 
 #[test]
-fn a_source_that_the_tag_is_about_is_no_hearsay() {
+fn source_named_by_tag_is_first_hand() {
     let mut engine = Engine::new();
     let tags = [(tool_tag("shell"), "path:/x".to_owned()), (intent_tag("count"), via_tag(&["glob", "shell"]))];
     for (space, entity) in &tags {
@@ -143,7 +145,7 @@ fn a_source_that_the_tag_is_about_is_no_hearsay() {
 }
 
 #[test]
-fn an_injection_stream_neither_makes_nor_unmakes_a_rule() {
+fn injected_records_change_no_rule() {
     let (mut engine, rule) = with_rule(State::Accept, 10);
     for i in 0..500 {
         // One task that loops on whatever it was told, with sources of its own choosing.
@@ -159,7 +161,7 @@ fn an_injection_stream_neither_makes_nor_unmakes_a_rule() {
 }
 
 #[test]
-fn a_flood_costs_a_bounded_look() {
+fn dissonance_check_cost_is_bounded() {
     let mut engine = Engine::new();
     burst(&mut engine, NOW, TAG.1, State::Accept, 6);
     for i in 0..20_000 {

@@ -1,4 +1,4 @@
-//! The downward flow: fading, trust bankruptcy, clocks that disagree, forgetting, and what never goes.
+//! Decay, demotion of rules, disagreeing clocks, deletion, and records that are never deleted.
 
 use super::{DAY, NOW, all, burst, environmental, event, get, replayed, tag, why, write};
 use artoo_mkct::{
@@ -8,13 +8,14 @@ use artoo_mkct::{
     rules::SweepSkipped,
 };
 
-const TAG: (&str, &str) = ("intent:x", "env:local");
+const TAG: (&str, &str) = ("intent:x", "via:x");
 
+/// Both clocks at a time, in agreement.
 fn clocks(wall_ms: i64) -> Clocks {
     Clocks { wall_ms, uptime_ms: wall_ms - NOW + 5_000_000 }
 }
 
-/// An engine with one rule made of six events, and the rule.
+/// An engine with one rule made from six events, and that rule.
 fn with_rule(state: State) -> (Engine, Megram) {
     let mut engine = Engine::new();
     burst(&mut engine, NOW, TAG.1, state, 6);
@@ -27,7 +28,7 @@ fn with_rule(state: State) -> (Engine, Megram) {
 
 #[doc = "holds: design M6"]
 #[test]
-fn a_lone_refine_goes_at_the_first_sweep_and_a_tag_goes_whole() {
+fn sweep_deletes_whole_tags() {
     let mut engine = Engine::new();
     let lone = write(&mut engine, NOW, event("tool:a", "path:a", State::Refine, "t"));
     let report = engine.sweep(clocks(NOW + 1));
@@ -46,7 +47,7 @@ fn a_lone_refine_goes_at_the_first_sweep_and_a_tag_goes_whole() {
 
 #[doc = "holds: design K2"]
 #[test]
-fn a_sweep_deletes_a_tenth_of_the_tags_the_weakest_first() {
+fn sweep_deletes_weakest_tenth_of_tags() {
     let mut engine = Engine::new();
     for i in 0..100 {
         write(&mut engine, NOW + i * DAY, event("tool:a", &format!("path:{i:02}"), State::Accept, "t"));
@@ -60,7 +61,7 @@ fn a_sweep_deletes_a_tenth_of_the_tags_the_weakest_first() {
 
 #[doc = "holds: design K2"]
 #[test]
-fn nothing_goes_while_the_clocks_disagree_by_more_than_a_day() {
+fn clock_difference_over_a_day_stops_sweeps() {
     let mut engine = Engine::new();
     burst(&mut engine, NOW, TAG.1, State::Accept, 3);
     let mut frames = engine.sweep(clocks(NOW)).frames;
@@ -82,7 +83,7 @@ fn nothing_goes_while_the_clocks_disagree_by_more_than_a_day() {
 
 #[doc = "holds: design M3"]
 #[test]
-fn a_constraint_is_not_bankrupt_for_being_negative() {
+fn negative_constraint_is_not_swept() {
     let (mut engine, rule) = with_rule(State::Abandon);
     assert!(engine.query_mk(&tag(), NOW).decision < 0.0);
     assert_eq!(engine.sweep(clocks(NOW)).demoted, []);
@@ -91,7 +92,7 @@ fn a_constraint_is_not_bankrupt_for_being_negative() {
 
 #[doc = "holds: law 3.1; design M3"]
 #[test]
-fn trust_goes_on_the_word_of_two_tasks_and_never_for_an_outage() {
+fn trust_ends_after_two_failing_tasks() {
     for (state, contrary) in [(State::Accept, State::Abandon), (State::Abandon, State::Accept)] {
         let (mut engine, rule) = with_rule(state);
         for _ in 0..20 {
@@ -113,7 +114,7 @@ fn trust_goes_on_the_word_of_two_tasks_and_never_for_an_outage() {
 
 #[doc = "holds: invariant 19; design M5"]
 #[test]
-fn an_old_rule_outlives_its_demotion_by_its_own_half_life() {
+fn demoted_rule_decays_by_its_half_life() {
     let (mut engine, rule) = with_rule(State::Accept);
     let later = NOW + 100 * DAY;
     engine.sweep(clocks(later)); // The six accepts have faded.
@@ -132,7 +133,7 @@ fn an_old_rule_outlives_its_demotion_by_its_own_half_life() {
 }
 
 #[test]
-fn a_demoted_rule_is_no_evidence_for_the_next_and_trust_is_earned_anew() {
+fn demoted_rule_is_no_evidence() {
     let (mut engine, _) = with_rule(State::Accept);
     burst(&mut engine, NOW, TAG.1, State::Abandon, 7);
     assert_eq!(engine.sweep(clocks(NOW)).demoted.len(), 1);
@@ -174,7 +175,7 @@ fn t_level_survives_every_operation() {
 }
 
 #[test]
-fn forgetting_takes_a_record_out_of_every_answer() {
+fn deleted_record_is_in_no_answer() {
     let mut engine = Engine::new();
     let ids = burst(&mut engine, NOW, "via:shell", State::Abandon, 2);
     engine.forget(ids[0], NOW).unwrap();

@@ -1,4 +1,4 @@
-//! Bad input: typed errors, and nothing changed.
+//! Invalid input is refused with a typed error and changes nothing.
 
 use super::{NOW, write};
 use artoo_mkct::{
@@ -10,16 +10,19 @@ use artoo_mkct::{
     },
 };
 
+/// A valid draft.
 fn draft() -> NewMegram {
     NewMegram::new(Tag::new("tool:a", "path:b"), State::Accept, "content")
 }
 
+/// A valid draft with a change.
 fn with(change: impl FnOnce(&mut NewMegram)) -> NewMegram {
     let mut draft = draft();
     change(&mut draft);
     draft
 }
 
+/// Asserts that a draft is refused with this error.
 #[track_caller]
 fn check(draft: NewMegram, expected: &str) {
     let mut engine = Engine::new();
@@ -104,7 +107,7 @@ fn frames_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn frames_about_what_is_not_there_change_nothing_else() {
+fn frames_about_missing_records_change_nothing() {
     let mut engine = Engine::new();
     let id = write(&mut engine, NOW, draft()).id;
     let (unknown, before) = (MegramId::from_u128(9), engine.stats());
@@ -128,7 +131,7 @@ fn frames_about_what_is_not_there_change_nothing_else() {
 
 #[doc = "holds: design K5"]
 #[test]
-fn times_at_the_edges_do_no_harm() {
+fn extreme_times_are_accepted() {
     let mut engine = Engine::new();
     for now_ms in [i64::MIN, -1, 0, 1 << 31, i64::MAX, i64::MIN] {
         write(&mut engine, now_ms, draft());

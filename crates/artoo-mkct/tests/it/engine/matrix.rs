@@ -1,4 +1,4 @@
-//! Pinned numbers: the matrix, the thresholds, the action plane, and potentials in closed form.
+//! The documented numbers: quantization matrix, thresholds, actions, and potentials in closed form.
 
 use super::{DAY, NOW, event, write};
 use artoo_mkct::{
@@ -9,7 +9,7 @@ use artoo_mkct::{
 
 #[doc = "holds: invariant 19, 23"]
 #[test]
-fn the_matrix_is_pinned() {
+fn action_matrix_has_documented_values() {
     let rows = [
         (State::Abandon, 0.95, -1.0, 0.05),
         (State::Accept, 0.90, 1.0, 0.05),
@@ -27,7 +27,7 @@ fn the_matrix_is_pinned() {
 
 #[doc = "holds: invariant 23"]
 #[test]
-fn the_constants_are_pinned() {
+fn constants_have_documented_values() {
     assert_eq!((artoo_mkct::engine::ATTENTION_THRESHOLD, artoo_mkct::engine::DECISION_THRESHOLD), (0.5, 0.2));
     assert_eq!((artoo_mkct::rules::PROMOTE_ATTENTION, artoo_mkct::rules::PROMOTE_DECISION), (5.0, 3.0));
     assert_eq!((artoo_mkct::rules::FADED_ATTENTION, artoo_mkct::rules::MAX_SWEEP_SHARE), (0.1, 0.1));
@@ -42,7 +42,7 @@ fn the_constants_are_pinned() {
 
 #[doc = "holds: principle 8"]
 #[test]
-fn the_action_plane_is_exact_at_its_borders() {
+fn action_thresholds_are_exact() {
     let below = |x: f64| f64::from_bits(x.to_bits() - 1);
     let above = |x: f64| f64::from_bits(x.to_bits() + 1);
     let table = [
@@ -81,7 +81,7 @@ fn potentials_halve_at_half_lives() {
 
 #[doc = "holds: design M8"]
 #[test]
-fn one_abandon_tells_an_approach_off_for_twelve_days_and_most_of_a_thirteenth() {
+fn one_abandon_discourages_for_twelve_days() {
     let mut engine = Engine::new();
     write(&mut engine, NOW, event("intent:x", "via:shell", State::Abandon, "t"));
     let action =
@@ -90,7 +90,7 @@ fn one_abandon_tells_an_approach_off_for_twelve_days_and_most_of_a_thirteenth() 
 }
 
 #[test]
-fn nothing_known_is_nothing() {
+fn unknown_tag_has_zero_potential() {
     let nothing = Potentials::new(0.0, 0.0);
     assert_eq!(nothing.action, Action::Ignore);
     assert_eq!(Engine::new().query_mk(&Tag::new("intent:x", "env:local"), NOW), nothing);
@@ -98,7 +98,7 @@ fn nothing_known_is_nothing() {
 
 #[doc = "holds: design M12, K1"]
 #[test]
-fn a_clock_set_back_neither_revives_nor_ages() {
+fn clock_set_back_changes_no_potential() {
     let mut engine = Engine::new();
     write(&mut engine, NOW, event("intent:x", "env:local", State::Accept, "a"));
     let at_write = engine.query_mk(&Tag::new("intent:x", "env:local"), NOW);

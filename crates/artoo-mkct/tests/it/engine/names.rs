@@ -6,7 +6,7 @@ use artoo_mkct::record::{MAX_TAG_BYTES, escape, intent_tag, path_tag, slug, tool
 
 #[doc = "holds: design M9"]
 #[test]
-fn slugs_of_every_script() {
+fn slugs_support_every_script() {
     let table = [
         ("DB migration task", "db_migration_task"),
         ("Count the PDF files in ~/Documents", "count_the_pdf"),
@@ -32,7 +32,7 @@ fn slugs_of_every_script() {
 
 #[doc = "holds: design M9"]
 #[test]
-fn an_intent_without_a_letter_still_has_a_key_of_its_own() {
+fn intent_without_letters_has_own_key() {
     let slugs: Vec<String> = ["", " ", "?!", "🙂🙂", "|||"].map(slug).to_vec();
     for (i, slug) in slugs.iter().enumerate() {
         assert!(slug.starts_with('x') && slug.len() == 17, "{slug}");
@@ -42,7 +42,7 @@ fn an_intent_without_a_letter_still_has_a_key_of_its_own() {
 
 #[doc = "holds: design M8"]
 #[test]
-fn an_approach_is_a_set() {
+fn approach_ignores_tool_order() {
     assert_eq!(via_tag(&["shell", "glob", "shell"]), "via:glob,shell");
     assert_eq!(via_tag(&["glob", "shell"]), via_tag(&["shell".to_owned(), "glob".to_owned()]));
     assert_eq!(via_tag::<&str>(&[]), "via:");
@@ -73,7 +73,7 @@ fn separators_and_controls_are_escaped() {
 }
 
 #[test]
-fn a_tag_that_is_too_long_still_names_one_thing() {
+fn overlong_tags_stay_distinct() {
     let long = "é|".repeat(MAX_TAG_BYTES);
     let (a, b) = (path_tag(&format!("{long}a")), path_tag(&format!("{long}b")));
     assert!(a != b && a.len() <= MAX_TAG_BYTES && b.len() <= MAX_TAG_BYTES);
@@ -83,7 +83,7 @@ fn a_tag_that_is_too_long_still_names_one_thing() {
 
 proptest! {
     #[test]
-    fn any_text_makes_a_tag_that_the_engine_takes(text in "\\PC{0,40}|[\\x00-\\x7f]{0,40}") {
+    fn any_text_makes_a_valid_tag(text in "\\PC{0,40}|[\\x00-\\x7f]{0,40}") {
         prop_assert_eq!(unescape(&escape(&text)), text.clone());
         for tag in [intent_tag(&text), tool_tag(&text), path_tag(&text), via_tag(&[&text])] {
             prop_assert!(!tag.chars().any(|c| c == '|' || c.is_control()), "{}", tag);

@@ -1,4 +1,4 @@
-//! What a planner is told, how strongly, and on whose word.
+//! What recall returns for an intent, and how strongly it advises.
 
 use super::{DAY, NOW, burst, environmental, event, why, write};
 use artoo_mkct::{
@@ -9,6 +9,7 @@ use artoo_mkct::{
 
 const INTENT: &str = "Count the PDF files in Documents";
 
+/// The recall for an intent with these tools and targets.
 fn recall(engine: &Engine, intent: &str, tools: &[&str], targets: &[&str]) -> Recall {
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let (tools, targets) = (owned(tools), owned(targets));
@@ -27,19 +28,27 @@ fn told(recall: &Recall) -> Vec<(Scope, &str, Action, Option<Cap>)> {
         .collect()
 }
 
+/// An event of an approach with these tools.
 fn approach(tools: &[&str], state: State, task: &str) -> NewMegram {
-    event(&intent_tag(INTENT), &via_tag(tools), state, task)
+    event(&intent_tag(INTENT), &via_tag(tools), state, task).intent(INTENT)
+}
+
+/// An event of another intent with all its words.
+fn about(intent: &str, entity: &str, state: State, task: &str) -> NewMegram {
+    event(&intent_tag(intent), entity, state, task).intent(intent)
 }
 
 #[doc = "holds: principle 8; design M8"]
 #[test]
-fn approaches_are_told_apart_and_the_intent_itself_is_never_forbidden() {
+fn approaches_are_forbidden_intents_never() {
     let mut engine = Engine::new();
-    for (tools, state) in [(["shell"], State::Abandon), (["glob"], State::Accept)] {
-        write(&mut engine, NOW, approach(&tools, state, "t"));
-        write(&mut engine, NOW, event(&intent_tag(INTENT), ENV_LOCAL, State::Abandon, "t"));
+    for task in ["t", "u"] {
+        for (tools, state) in [(["shell"], State::Abandon), (["glob"], State::Accept)] {
+            write(&mut engine, NOW, approach(&tools, state, task));
+            write(&mut engine, NOW, about(INTENT, ENV_LOCAL, State::Abandon, task));
+        }
     }
-    let recall = recall(&engine, "count the pdf FILES", &[], &[]);
+    let recall = recall(&engine, "count the pdf FILES, in documents!", &[], &[]);
     assert_eq!(
         told(&recall),
         [
@@ -52,10 +61,13 @@ fn approaches_are_told_apart_and_the_intent_itself_is_never_forbidden() {
 
 #[doc = "holds: design M7"]
 #[test]
-fn an_exact_pair_can_be_forbidden_and_a_tool_only_advised() {
+fn exact_pairs_are_forbidden_tools_advised() {
     let mut engine = Engine::new();
     let (space, entity) = (tool_tag("shell"), path_tag("/a|b"));
     write(&mut engine, NOW, event(&space, &entity, State::ChangeApproach, "t"));
+    let one_task = recall(&engine, INTENT, &["shell"], &["/a|b"]);
+    assert_eq!(told(&one_task)[0], (Scope::Pair, entity.as_str(), Action::Caution, Some(Cap::OneTask)));
+    write(&mut engine, NOW, event(&space, &entity, State::ChangeApproach, "u"));
     write(
         &mut engine,
         NOW,
@@ -70,57 +82,93 @@ fn an_exact_pair_can_be_forbidden_and_a_tool_only_advised() {
         ]
     );
     let tool = &recall.advice[1];
-    assert_eq!((tool.megrams.len(), tool.megrams_total, tool.tag.space.as_str()), (2, 2, "tool:shell"));
-    assert!((tool.potentials.attention - 1.8).abs() < 1e-12, "its pairs and its approaches: {tool:?}");
-    assert!((tool.potentials.decision + 1.8).abs() < 1e-12);
+    assert_eq!((tool.megrams.len(), tool.megrams_total, tool.tag.space.as_str()), (3, 3, "tool:shell"));
+    assert!((tool.potentials.attention - 2.65).abs() < 1e-12, "its pairs and its approaches: {tool:?}");
+    assert!((tool.potentials.decision + 2.65).abs() < 1e-12);
 }
 
 #[doc = "holds: law 3.1; design M13"]
 #[test]
-fn what_the_environment_did_is_no_reason_to_forbid() {
+fn environmental_failures_forbid_nothing() {
     let mut engine = Engine::new();
     let (space, entity) = (intent_tag(INTENT), via_tag(&["web"]));
     for i in 0..3 {
-        write(&mut engine, NOW, environmental(&space, &entity, State::Abandon, &format!("t{i}")));
+        write(&mut engine, NOW, environmental(&space, &entity, State::Abandon, &format!("t{i}")).intent(INTENT));
     }
     let told_off = recall(&engine, INTENT, &[], &[]);
     assert_eq!(told(&told_off), [(Scope::Approach, "via:web", Action::Caution, Some(Cap::Environmental))]);
     // The tuple is untouched: the potentials are the plane's own.
     assert_eq!(engine.query_mk(&Tag::new(&space, &entity), NOW).action, Action::Avoid);
     assert!((told_off.advice[0].potentials.decision + 2.85).abs() < 1e-12);
-    // One failure of the approach itself is reason enough.
-    write(&mut engine, NOW, event(&space, &entity, State::Abandon, "own fault"));
-    assert_eq!(told(&recall(&engine, INTENT, &[], &[])), [(Scope::Approach, "via:web", Action::Avoid, None)]);
+    // Failures of the approach itself are reason enough, of two tasks, or of two sources in one task.
+    for (task, source, capped) in [("own fault", "a", Some(Cap::OneTask)), ("own fault", "b", None)] {
+        write(&mut engine, NOW, approach(&["web"], State::Abandon, task).source(source));
+        let action = if capped.is_some() { Action::Caution } else { Action::Avoid };
+        assert_eq!(told(&recall(&engine, INTENT, &[], &[])), [(Scope::Approach, "via:web", action, capped)]);
+    }
 }
 
 #[doc = "holds: design M9"]
 #[test]
-fn a_similar_intent_advises_at_a_discount_that_shows() {
+fn similar_intent_advice_is_discounted() {
     let mut engine = Engine::new();
     write(&mut engine, NOW, approach(&["glob"], State::Accept, "t"));
-    let found = recall(&engine, "Please tell me, count of all the pdf files here?", &[], &[]);
+    let found = recall(&engine, "Please tell me the number of PDF documents here?", &[], &[]);
     let [advice] = found.advice.try_into().unwrap();
     assert_eq!((advice.potentials.action, advice.capped), (Action::Caution, Some(Cap::Similar)));
-    assert!((advice.similarity - 0.9).abs() < 1e-12, "all three remembered words: {}", advice.similarity);
-    assert!((advice.potentials.attention - 0.81).abs() < 1e-12);
-    assert!((advice.potentials.decision - 0.81).abs() < 1e-12);
+    assert!((0.2..=0.9).contains(&advice.similarity), "{}", advice.similarity);
+    assert!((advice.potentials.attention - 0.9 * advice.similarity).abs() < 1e-12);
+    assert!((advice.potentials.decision - 0.9 * advice.similarity).abs() < 1e-12, "the decision is discounted too");
+    assert_eq!(advice.intent.as_deref(), Some(INTENT));
     assert_eq!(told(&recall(&engine, "Rename my holiday photos", &[], &[])), []);
-    // Where the intent itself is known, nothing vaguer is asked.
-    write(&mut engine, NOW, event(&intent_tag("count all pdf"), &via_tag(&["shell"]), State::Abandon, "t"));
-    let exact = recall(&engine, "Count all PDF", &[], &[]);
-    assert_eq!(told(&exact), [(Scope::Approach, "via:shell", Action::Avoid, None)]);
-    // Not even one that shares all its words.
-    let known = "Please tell: count the pdf";
+    // Where the intent itself is known, nothing vaguer is asked, not even an intent with all its words.
+    let known = "Please tell: count the PDF files in Documents today";
     let similar = recall(&engine, known, &[], &[]);
-    assert_eq!(told(&similar)[0], (Scope::Approach, "via:glob", Action::Caution, Some(Cap::Similar)));
-    write(&mut engine, NOW, event(&intent_tag(known), &via_tag(&["web"]), State::Accept, "t"));
+    assert_eq!(told(&similar), [(Scope::Approach, "via:glob", Action::Caution, Some(Cap::Similar))]);
+    write(&mut engine, NOW, about(known, &via_tag(&["web"]), State::Accept, "t"));
     let exact = recall(&engine, known, &[], &[]);
     assert_eq!(told(&exact), [(Scope::Approach, "via:web", Action::Exploit, None)]);
 }
 
+#[test]
+fn equal_keys_may_be_different_intents() {
+    let mut engine = Engine::new();
+    let (deleted, other) = ("Delete all the temporary files", "Delete all the customer records of 2019");
+    for task in ["t", "u"] {
+        write(&mut engine, NOW, about(deleted, "via:shell", State::Accept, task));
+        write(&mut engine, NOW, about(other, "via:sql", State::Abandon, task));
+    }
+    assert_eq!(intent_tag(deleted), intent_tag(other));
+    let told_of = |engine: &Engine, intent| {
+        recall(engine, intent, &[], &[])
+            .advice
+            .into_iter()
+            .map(|a| (a.tag.entity, a.potentials.action, a.megrams_total))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(told_of(&engine, deleted), [("via:shell".to_owned(), Action::Exploit, 2)]);
+    assert_eq!(told_of(&engine, other), [("via:sql".to_owned(), Action::Avoid, 2)]);
+    // A third one with the key is like one of the two at most.
+    let third = recall(&engine, "Delete all the records of last year", &[], &[]);
+    assert!(third.advice.iter().all(|advice| advice.capped == Some(Cap::Similar)), "{third:?}");
+    // One tag, two approaches: what was said of one intent does not count for the other.
+    write(&mut engine, NOW, about(other, "via:shell", State::Abandon, "v"));
+    assert_eq!(told_of(&engine, deleted), [("via:shell".to_owned(), Action::Exploit, 2)]);
+}
+
+#[test]
+fn wordless_records_are_capped_without_full_key() {
+    let mut engine = Engine::new();
+    for (intent, capped) in [("count files", None), ("count the files", Some(Cap::Similar))] {
+        write(&mut engine, NOW, event(&intent_tag(intent), "via:glob", State::Accept, "t"));
+        let [advice] = recall(&engine, intent, &[], &[]).advice.try_into().unwrap();
+        assert_eq!((advice.capped, advice.similarity), (capped, if capped.is_some() { 0.9 } else { 1.0 }), "{intent}");
+    }
+}
+
 #[doc = "holds: design M9"]
 #[test]
-fn similar_intents_in_a_script_without_spaces() {
+fn similarity_works_without_spaces_between_words() {
     let mut engine = Engine::new();
     write(&mut engine, NOW, event(&intent_tag("统计文档里的文件数量"), &via_tag(&["glob"]), State::Accept, "t"));
     let found = recall(&engine, "请统计文档里的文件数量吧", &[], &[]);
@@ -130,7 +178,7 @@ fn similar_intents_in_a_script_without_spaces() {
 
 #[doc = "holds: design M9"]
 #[test]
-fn a_forgotten_intent_resembles_nothing() {
+fn deleted_intent_is_not_similar() {
     let mut engine = Engine::new();
     let id = write(&mut engine, NOW, approach(&["glob"], State::Accept, "t")).id;
     engine.forget(id, NOW).unwrap();
@@ -139,7 +187,7 @@ fn a_forgotten_intent_resembles_nothing() {
 
 #[doc = "holds: invariant 18; design M16"]
 #[test]
-fn a_recall_has_ten_entries_rules_and_prohibitions_first() {
+fn recall_has_ten_entries_rules_first() {
     let mut engine = Engine::new();
     for i in 0..30 {
         let state = if i % 2 == 0 { State::Accept } else { State::ChangePath };
@@ -147,8 +195,10 @@ fn a_recall_has_ten_entries_rules_and_prohibitions_first() {
             write(&mut engine, NOW, approach(&[&format!("tool{i}")], state, task));
         }
     }
-    write(&mut engine, NOW, approach(&["zzz"], State::Abandon, "t"));
-    burst(&mut engine, NOW, ENV_LOCAL, State::Accept, 6);
+    for task in ["t", "u"] {
+        write(&mut engine, NOW, approach(&["zzz"], State::Abandon, task));
+    }
+    burst(&mut engine, NOW, "via:x", State::Accept, 6);
     let ticket = engine.promotions(NOW).remove(0).ticket;
     engine.promote(&ticket, "use glob", NOW).unwrap();
 
@@ -164,9 +214,10 @@ fn a_recall_has_ten_entries_rules_and_prohibitions_first() {
 }
 
 #[test]
-fn rules_of_the_intent_its_approaches_and_named_pairs_come_back_constraints_first() {
+fn recall_returns_related_rules_constraints_first() {
     let mut engine = Engine::new();
     let tags = [
+        (intent_tag(INTENT), via_tag(&["shell"]), State::Accept),
         (intent_tag(INTENT), ENV_LOCAL.to_owned(), State::Accept),
         (intent_tag(INTENT), via_tag(&["glob"]), State::Success),
         (tool_tag("shell"), path_tag("/x"), State::ChangeApproach),
@@ -180,10 +231,10 @@ fn rules_of_the_intent_its_approaches_and_named_pairs_come_back_constraints_firs
     for promotion in engine.promotions(NOW) {
         engine.promote(&promotion.ticket, "rule", NOW).unwrap();
     }
-    assert_eq!(engine.stats().common_sense, 4);
+    assert_eq!(engine.stats().common_sense, 4, "nothing is a rule of a whole intent");
     let found = recall(&engine, INTENT, &["shell"], &["/x"]);
     let entities: Vec<&str> = found.sops.iter().map(|sop| sop.tag.entity.as_str()).collect();
-    assert_eq!(entities, ["path:/x", "via:glob", ENV_LOCAL]);
+    assert_eq!(entities, ["path:/x", "via:shell", "via:glob"]);
     let [artoo_mkct::record::Frame::Recalled { ids, at_ms: NOW }] = found.frames.as_slice() else {
         panic!("{:?}", found.frames)
     };
@@ -192,7 +243,7 @@ fn rules_of_the_intent_its_approaches_and_named_pairs_come_back_constraints_firs
 
 #[doc = "holds: design M16"]
 #[test]
-fn shares_sum_to_what_was_advised() {
+fn advice_shares_sum_to_the_total() {
     let mut engine = Engine::new();
     for (i, state) in State::ALL.iter().cycle().take(40).enumerate() {
         write(&mut engine, NOW - (40 - i as i64) * DAY, approach(&["glob"], *state, &format!("t{i}")));

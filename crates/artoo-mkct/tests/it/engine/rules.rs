@@ -1,4 +1,4 @@
-//! The upward flow: what becomes a rule, when, on whose word, and what can be said against it.
+//! Promotion: which events become a rule, when, and what contradicts a rule.
 
 use super::{DAY, NOW, burst, environmental, event, get, replayed, tag, write};
 use artoo_mkct::{
@@ -7,9 +7,9 @@ use artoo_mkct::{
     rules::Promotion,
 };
 
-const TAG: (&str, &str) = ("intent:x", "env:local");
+const TAG: (&str, &str) = ("intent:x", "via:x");
 
-/// Promotes the only candidate.
+/// Makes the rule of the only tag that qualifies.
 #[track_caller]
 fn promote(engine: &mut Engine, now_ms: i64, rule: &str) -> Megram {
     let promotions = engine.promotions(now_ms);
@@ -21,7 +21,7 @@ fn promote(engine: &mut Engine, now_ms: i64, rule: &str) -> Megram {
 }
 
 #[test]
-fn six_accepts_in_a_burst_promote_and_five_do_not() {
+fn promotion_needs_six_accepts_at_once() {
     let mut engine = Engine::new();
     burst(&mut engine, NOW, TAG.1, State::Accept, 5);
     assert_eq!(engine.promotions(NOW), []);
@@ -51,7 +51,8 @@ fn promotion_thresholds_include_their_values() {
     assert!(!qualifies(&[one, one, half, (0.499, 1.0), (1.0, 0.0), (1.0, 0.0)]));
 }
 
-/// On which accept a rhythm of one every `days` promotes, of the first `tries`.
+/// Number of the accept after which a tag qualifies, if one comes every `days`; `None` if none of the first `tries`
+/// suffices.
 fn promoted_on(days: f64, tries: usize) -> Option<usize> {
     let mut engine = Engine::new();
     (0..tries).map(|i| (i, NOW + (i as f64 * days * DAY as f64) as i64)).find_map(|(i, now_ms)| {
@@ -61,12 +62,12 @@ fn promoted_on(days: f64, tries: usize) -> Option<usize> {
 }
 
 #[test]
-fn one_accept_a_day_promotes_on_the_seventh() {
+fn daily_accepts_promote_on_day_seven() {
     assert_eq!(promoted_on(1.0, 100), Some(7));
 }
 
 #[test]
-fn slower_than_one_accept_per_3_97_days_never_promotes() {
+fn accepts_over_four_days_apart_never_promote() {
     // The limit of the geometric series is 5 at −ln(1 − .9/5)/.05 = 3.969 days.
     assert_eq!(promoted_on(3.97, 400), None);
     assert!(promoted_on(3.96, 400).is_some());
@@ -74,7 +75,7 @@ fn slower_than_one_accept_per_3_97_days_never_promotes() {
 
 #[doc = "holds: design M4"]
 #[test]
-fn a_cluster_is_promoted_once_and_again_only_on_new_evidence() {
+fn promotion_repeats_only_on_new_evidence() {
     let mut engine = Engine::new();
     burst(&mut engine, NOW, TAG.1, State::Accept, 6);
     let stale = engine.promotions(NOW).remove(0).ticket;
@@ -98,7 +99,7 @@ fn a_cluster_is_promoted_once_and_again_only_on_new_evidence() {
 }
 
 #[test]
-fn failures_become_a_constraint_but_not_those_of_the_environment() {
+fn only_logical_failures_become_a_constraint() {
     let mut engine = Engine::new();
     for i in 0..20 {
         write(&mut engine, NOW, environmental(TAG.0, TAG.1, State::Abandon, &format!("outage-{i}")));
@@ -154,7 +155,7 @@ fn a_rule_needs_words() {
 
 #[doc = "holds: invariant 20"]
 #[test]
-fn recall_of_a_rule_is_remembered_across_a_rebuild() {
+fn rule_recalls_persist_across_a_rebuild() {
     let mut engine = Engine::new();
     let mut frames: Vec<Frame> =
         (0..6).map(|i| engine.write(event(TAG.0, TAG.1, State::Accept, &format!("t{i}")), NOW).unwrap()).collect();
@@ -170,7 +171,7 @@ fn recall_of_a_rule_is_remembered_across_a_rebuild() {
 
 #[doc = "holds: design M10"]
 #[test]
-fn feedback_weighs_as_much_as_an_abandon_and_opposes_its_rule() {
+fn feedback_weighs_as_much_as_abandon() {
     for (state, sigma) in [(State::Accept, -1.0), (State::Abandon, 1.0)] {
         let mut engine = Engine::new();
         burst(&mut engine, NOW, TAG.1, state, 6);
@@ -189,7 +190,7 @@ fn feedback_weighs_as_much_as_an_abandon_and_opposes_its_rule() {
 }
 
 #[test]
-fn a_rule_says_when_its_evidence_was_disowned() {
+fn rule_reports_retracted_evidence() {
     let mut engine = Engine::new();
     let ids = burst(&mut engine, NOW, TAG.1, State::Accept, 6);
     promote(&mut engine, NOW, "use glob");
@@ -199,7 +200,7 @@ fn a_rule_says_when_its_evidence_was_disowned() {
 }
 
 #[test]
-fn a_forgotten_rule_does_not_come_back_from_old_evidence() {
+fn deleted_rule_needs_new_evidence() {
     let mut engine = Engine::new();
     burst(&mut engine, NOW, TAG.1, State::Accept, 6);
     let rule = promote(&mut engine, NOW, "use glob");

@@ -1,11 +1,12 @@
-//! What the human, the solver and memory say.
+//! Random messages of the operator, the solver and memory.
 
 use artoo_proto::{
-    AbandonReason, Abort, Advice, Basis, CancelRequest, ClarificationAnswer, ClarificationRequest, ConsentAnswer,
-    ConsentOffers, ConsentRequest, ConsentScope, CriterionMark, CriterionReport, Ending, FailureMix, FinalResult, Loss,
-    MacroState, MegramDraft, MegramId, MemoryAction, MemoryFeedback, MemoryFeedbackKind, MemoryQuery, MemoryRecall,
-    PlanDirective, Potentials, PrevDirective, ReadingAnswer, ReadingRequest, ReplanDirective, RoleFailed, SessionTurn,
-    Sop, Urgency, UserRequest,
+    AbandonReason, Abort, Advice, AdviceCap, Basis, CancelRequest, ClarificationAnswer, ClarificationRequest,
+    ConsentAnswer, ConsentOffers, ConsentRequest, ConsentScope, CriterionMark, CriterionReport, Ending, FailureMix,
+    FinalResult, Lesson, Loss, MacroState, MegramDraft, MegramId, MemoryAction, MemoryCorrection, MemoryFeedback,
+    MemoryFeedbackKind, MemoryQuery, MemoryRecall, ModelWords, PlanDirective, Potentials, PrevDirective, ReadingAnswer,
+    ReadingRequest, RecalledLesson, ReplanDirective, RoleFailed, SessionTurn, Sop, TriedSubtask, Urgency, UserRequest,
+    Wording, WordingRequest,
 };
 use proptest::prelude::*;
 
@@ -15,10 +16,12 @@ use super::{
     task_id, text, texts,
 };
 
+/// Random values of `SessionTurn`.
 pub(super) fn session_turn() -> BoxedStrategy<SessionTurn> {
     record!(SessionTurn { input: text(), summary: text(), answered: any::<bool>() })
 }
 
+/// Random values of `UserRequest`.
 pub(crate) fn user_request() -> BoxedStrategy<UserRequest> {
     record!(UserRequest {
         task_id: task_id(),
@@ -32,14 +35,17 @@ pub(crate) fn user_request() -> BoxedStrategy<UserRequest> {
     })
 }
 
+/// Random values of `ClarificationRequest`.
 pub(crate) fn clarification_request() -> BoxedStrategy<ClarificationRequest> {
     record!(ClarificationRequest { task_id: task_id(), round: any::<u32>(), question: text() })
 }
 
+/// Random values of `ClarificationAnswer`.
 pub(crate) fn clarification_answer() -> BoxedStrategy<ClarificationAnswer> {
     record!(ClarificationAnswer { task_id: task_id(), answer: text() })
 }
 
+/// Random values of `ConsentRequest`.
 pub(crate) fn consent_request() -> BoxedStrategy<ConsentRequest> {
     record!(ConsentRequest {
         task_id: task_id(),
@@ -54,6 +60,7 @@ pub(crate) fn consent_request() -> BoxedStrategy<ConsentRequest> {
     })
 }
 
+/// Random values of `ConsentAnswer`.
 pub(crate) fn consent_answer() -> BoxedStrategy<ConsentAnswer> {
     record!(ConsentAnswer {
         task_id: task_id(),
@@ -70,42 +77,63 @@ pub(crate) fn consent_answer() -> BoxedStrategy<ConsentAnswer> {
     })
 }
 
+/// Random values of `ReadingRequest`.
 pub(crate) fn reading_request() -> BoxedStrategy<ReadingRequest> {
     record!(ReadingRequest { task_id: task_id(), readings: list(offered()) })
 }
 
+/// Random values of `ReadingAnswer`.
 pub(crate) fn reading_answer() -> BoxedStrategy<ReadingAnswer> {
     record!(ReadingAnswer { task_id: task_id(), confirmed: any::<bool>() })
 }
 
+/// Random values of `CancelRequest`.
 pub(crate) fn cancel_request() -> BoxedStrategy<CancelRequest> {
     record!(CancelRequest { task_id: task_id() })
 }
 
+/// Random values of `Abort`.
 pub(crate) fn abort() -> BoxedStrategy<Abort> {
     record!(Abort { task_id: task_id() })
 }
 
-pub(crate) fn memory_feedback() -> BoxedStrategy<MemoryFeedback> {
-    let feedback = prop_oneof![
+/// Random values of `MemoryFeedbackKind`.
+fn feedback() -> BoxedStrategy<MemoryFeedbackKind> {
+    prop_oneof![
         text().prop_map(|content| MemoryFeedbackKind::Remember { content }),
         text().prop_map(|content| MemoryFeedbackKind::Wrong { content }),
-    ];
-    record!(MemoryFeedback { task_id: task_id(), feedback: feedback })
+    ]
+    .boxed()
 }
 
+/// Random values of `MemoryFeedback`.
+pub(crate) fn memory_feedback() -> BoxedStrategy<MemoryFeedback> {
+    record!(MemoryFeedback { task_id: task_id(), feedback: feedback() })
+}
+
+/// Random values of `MemoryCorrection`.
+pub(crate) fn memory_correction() -> BoxedStrategy<MemoryCorrection> {
+    record!(MemoryCorrection { task_id: task_id(), feedback: feedback() })
+}
+
+/// Random values of `RoleFailed`.
 pub(crate) fn role_failed() -> BoxedStrategy<RoleFailed> {
     record!(RoleFailed { task_id: task_id(), role: role(), detail: text(), effect_id: option(effect_id()) })
 }
 
+/// Random values of `MemoryQuery`.
 pub(crate) fn memory_query() -> BoxedStrategy<MemoryQuery> {
     record!(MemoryQuery { task_id: task_id(), round: any::<u32>(), intent: text(), tools: texts(), targets: texts() })
 }
 
+/// Random values of `MemoryRecall`.
 pub(crate) fn memory_recall() -> BoxedStrategy<MemoryRecall> {
     use MemoryAction as A;
     let megram_id = || id().prop_map(MegramId);
-    let sop = record!(Sop { id: megram_id(), content: text(), sign: any::<i8>() });
+    let sop = record!(Sop { id: megram_id(), content: text(), sign: any::<i8>(), space: text(), entity: text() });
+    use AdviceCap as C;
+    let caps = [C::Environmental, C::Unspecific, C::Similar, C::OneTask, C::Corrected, C::Hypothesis];
+    let lesson = record!(RecalledLesson { id: megram_id(), intent: text(), similarity: number(), lesson: lesson() });
     let potentials = record!(Potentials {
         attention: number(),
         decision: number(),
@@ -116,6 +144,7 @@ pub(crate) fn memory_recall() -> BoxedStrategy<MemoryRecall> {
         entity: text(),
         potentials: potentials,
         similarity: number(),
+        capped: option(one_of(&caps)),
         megrams: list(megram_id()),
     });
     record!(MemoryRecall {
@@ -123,10 +152,18 @@ pub(crate) fn memory_recall() -> BoxedStrategy<MemoryRecall> {
         round: any::<u32>(),
         sops: list(sop),
         advice: list(advice),
+        lessons: list(lesson),
+        notes: texts(),
         megrams_total: any::<u64>(),
     })
 }
 
+/// Random values of `Lesson`.
+fn lesson() -> BoxedStrategy<Lesson> {
+    record!(Lesson { criterion: text(), wrong: text(), tool: text(), input: text() })
+}
+
+/// Random values of `MegramDraft`.
 pub(crate) fn megram_draft() -> BoxedStrategy<MegramDraft> {
     use MacroState as S;
     let states = [S::Abandon, S::Accept, S::ChangeApproach, S::Success, S::BreakSymmetry, S::ChangePath, S::Refine];
@@ -137,18 +174,23 @@ pub(crate) fn megram_draft() -> BoxedStrategy<MegramDraft> {
         state: one_of(&states),
         failure_class: option(failure_class()),
         task_id: task_id(),
+        intent: text(),
+        lesson: option(lesson()),
     })
 }
 
+/// Random values of `Loss`.
 fn loss() -> BoxedStrategy<Loss> {
     record!(Loss { d: number(), p: number(), omega: number(), l: number() })
 }
 
+/// Random values of `PrevDirective`.
 fn prev_directive() -> BoxedStrategy<PrevDirective> {
     use PrevDirective as P;
     one_of(&[P::Init, P::Refine, P::ChangePath, P::ChangeApproach, P::BreakSymmetry])
 }
 
+/// Random values of `PlanDirective`.
 pub(crate) fn plan_directive() -> BoxedStrategy<PlanDirective> {
     use ReplanDirective as R;
     record!(PlanDirective {
@@ -167,14 +209,18 @@ pub(crate) fn plan_directive() -> BoxedStrategy<PlanDirective> {
         urgency: one_of(&[Urgency::Low, Urgency::Normal, Urgency::High]),
         suggested_alternatives: texts(),
         rationale: text(),
+        tried: list(tried()),
+        same_again: any::<bool>(),
     })
 }
 
+/// Random values of `CriterionReport`.
 fn criterion_report() -> BoxedStrategy<CriterionReport> {
     let mark = one_of(&[CriterionMark::Checked, CriterionMark::Judged, CriterionMark::Unmet]);
     record!(CriterionReport { claim: text(), mark: mark, evidence: text() })
 }
 
+/// Random values of `AbandonReason`.
 fn abandon_reason() -> BoxedStrategy<AbandonReason> {
     use AbandonReason as A;
     prop_oneof![
@@ -182,6 +228,7 @@ fn abandon_reason() -> BoxedStrategy<AbandonReason> {
             A::BudgetExhausted,
             A::MaxReplans,
             A::Diverging,
+            A::Cycling,
             A::ToolsExhausted,
             A::ConsentNeeded,
             A::Cancelled,
@@ -196,6 +243,7 @@ fn abandon_reason() -> BoxedStrategy<AbandonReason> {
     .boxed()
 }
 
+/// Random values of `Ending`.
 fn ending() -> BoxedStrategy<Ending> {
     prop_oneof![
         one_of(&[Basis::Checked, Basis::Mixed, Basis::Judged, Basis::WordsOnly])
@@ -206,6 +254,7 @@ fn ending() -> BoxedStrategy<Ending> {
     .boxed()
 }
 
+/// Random values of `FinalResult`.
 pub(crate) fn final_result() -> BoxedStrategy<FinalResult> {
     record!(FinalResult {
         task_id: task_id(),
@@ -226,5 +275,35 @@ pub(crate) fn final_result() -> BoxedStrategy<FinalResult> {
         assumptions: texts(),
         next_steps: texts(),
         coverage: option(coverage()),
+        model_words: option(model_words().prop_map(Box::new)),
+        skill: option(text()),
+    })
+}
+
+/// Random values of `ModelWords`.
+fn model_words() -> BoxedStrategy<ModelWords> {
+    record!(ModelWords { summary: text(), next_steps: texts() })
+}
+
+/// Random values of `Wording`.
+pub(crate) fn wording() -> BoxedStrategy<Wording> {
+    record!(Wording { task_id: task_id(), words: option(model_words()) })
+}
+
+/// Random values of `WordingRequest`.
+pub(crate) fn wording_request() -> BoxedStrategy<WordingRequest> {
+    record!(WordingRequest { task_id: task_id(), reason: text(), met: texts(), unmet: texts(), tried: list(tried()) })
+}
+
+/// Random values of `TriedSubtask`.
+fn tried() -> BoxedStrategy<TriedSubtask> {
+    use ReplanDirective as R;
+    record!(TriedSubtask {
+        subtask_id: subtask_id(),
+        intent: text(),
+        calls: texts(),
+        failure: option(text()),
+        directive: option(one_of(&[R::Refine, R::ChangePath, R::ChangeApproach, R::BreakSymmetry])),
+        blocked_tools: texts(),
     })
 }

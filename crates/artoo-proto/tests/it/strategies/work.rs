@@ -1,12 +1,12 @@
-//! What is planned, dispatched, executed and judged.
+//! Random messages about planning, dispatching, executing and judging.
 
 use artoo_proto::{
     Answer, Approval, CallStatus, Clause, Column, Constraints, CorrectionSignal, Coverage, CoverageState, Covered,
     CriterionVerdict, DispatchManifest, EffectClass, ExecutionResult, ExecutionStatus, FailureClass, FileChange,
     GapPoint, KeptOutput, ManifestEntry, MissingOutcome, MissingReason, Obligation, OfferedReading, OutcomeStatus,
-    OutcomeSummary, PerceptionFailed, PerceptionFailure, Plan, PlanRejected, PlannedSubtask, Reading, Recipe,
-    RecipeStep, ReplanRequest, SubTask, SubTaskMissing, SubTaskOutcome, TaskSpec, ToolCall, ToolRequest, Unasked,
-    Unread, UnverifiedOutput, Verdict, VerdictSource,
+    OutcomeSummary, PerceptionFailed, PerceptionFailure, Plan, PlanRejected, PlannedSubtask, ProposedReading, Reading,
+    Recipe, RecipeStep, ReplanRequest, SubTask, SubTaskMissing, SubTaskOutcome, TaskSpec, ToolCall, ToolRequest,
+    Unasked, Unread, UnverifiedOutput, Verdict, VerdictSource,
 };
 use proptest::prelude::*;
 
@@ -16,6 +16,7 @@ use super::{
     subtask_id, task_id, text, texts,
 };
 
+/// Random values of `TaskSpec`.
 pub(crate) fn task_spec() -> BoxedStrategy<TaskSpec> {
     let constraints = record!(Constraints { scope: option(text()), deadline: option(moment()) });
     record!(TaskSpec {
@@ -27,9 +28,11 @@ pub(crate) fn task_spec() -> BoxedStrategy<TaskSpec> {
         session: list(session_turn()),
         material: option(text()),
         reading: reading(),
+        interactive: any::<bool>(),
     })
 }
 
+/// Random values of `PerceptionFailed`.
 pub(crate) fn perception_failed() -> BoxedStrategy<PerceptionFailed> {
     let failure = prop_oneof![
         model_failure().prop_map(|failure| PerceptionFailure::Model { failure }),
@@ -39,12 +42,14 @@ pub(crate) fn perception_failed() -> BoxedStrategy<PerceptionFailed> {
     record!(PerceptionFailed { task_id: task_id(), raw_input: text(), failure: failure })
 }
 
+/// Random values of `Recipe`.
 fn recipe() -> BoxedStrategy<Recipe> {
     let call = record!(ToolRequest { tool: text(), input: json() });
     let step = record!(RecipeStep { call: call, answers: any::<bool>(), paths_from: option(any::<usize>()) });
-    record!(Recipe { steps: list(step), reading: text() })
+    record!(Recipe { steps: list(step), reading: text(), skill: option(text()) })
 }
 
+/// Random values of `Plan`.
 pub(crate) fn plan() -> BoxedStrategy<Plan> {
     let subtask = record!(PlannedSubtask {
         intent: text(),
@@ -67,6 +72,7 @@ pub(crate) fn plan() -> BoxedStrategy<Plan> {
     })
 }
 
+/// Random values of `PlanRejected`.
 pub(crate) fn plan_rejected() -> BoxedStrategy<PlanRejected> {
     record!(PlanRejected {
         task_id: task_id(),
@@ -77,6 +83,7 @@ pub(crate) fn plan_rejected() -> BoxedStrategy<PlanRejected> {
     })
 }
 
+/// Random values of `DispatchManifest`.
 pub(crate) fn dispatch_manifest() -> BoxedStrategy<DispatchManifest> {
     let entry = record!(ManifestEntry {
         subtask_id: subtask_id(),
@@ -85,6 +92,7 @@ pub(crate) fn dispatch_manifest() -> BoxedStrategy<DispatchManifest> {
         tools: texts(),
         success_criteria: list(criterion()),
         recipe: any::<bool>(),
+        skill: option(text()),
         answers: option(columns()),
     });
     record!(DispatchManifest {
@@ -97,6 +105,7 @@ pub(crate) fn dispatch_manifest() -> BoxedStrategy<DispatchManifest> {
     })
 }
 
+/// Random values of `SubTask`.
 pub(crate) fn sub_task() -> BoxedStrategy<SubTask> {
     record!(SubTask {
         subtask_id: subtask_id(),
@@ -114,10 +123,12 @@ pub(crate) fn sub_task() -> BoxedStrategy<SubTask> {
     })
 }
 
+/// Random values of `KeptOutput`.
 pub(crate) fn kept_output() -> BoxedStrategy<KeptOutput> {
     record!(KeptOutput { stream: text(), sha256: text(), bytes: any::<u64>(), left_out: any::<u64>() })
 }
 
+/// Random values of `ToolCall`.
 fn tool_call() -> BoxedStrategy<ToolCall> {
     use CallStatus as S;
     let change = record!(FileChange { path: text(), before: option(text()), after: option(text()) });
@@ -146,6 +157,7 @@ fn tool_call() -> BoxedStrategy<ToolCall> {
     })
 }
 
+/// Random values of `ExecutionResult`.
 pub(crate) fn execution_result() -> BoxedStrategy<ExecutionResult> {
     record!(ExecutionResult {
         subtask_id: subtask_id(),
@@ -161,10 +173,12 @@ pub(crate) fn execution_result() -> BoxedStrategy<ExecutionResult> {
     })
 }
 
+/// Random values of `FailureClass`.
 pub(super) fn failure_class() -> BoxedStrategy<FailureClass> {
     one_of(&[FailureClass::Logical, FailureClass::Environmental])
 }
 
+/// Random values of `CorrectionSignal`.
 pub(crate) fn correction_signal() -> BoxedStrategy<CorrectionSignal> {
     record!(CorrectionSignal {
         subtask_id: subtask_id(),
@@ -178,6 +192,7 @@ pub(crate) fn correction_signal() -> BoxedStrategy<CorrectionSignal> {
     })
 }
 
+/// Random values of `CriterionVerdict`.
 fn verdict() -> BoxedStrategy<CriterionVerdict> {
     use VerdictSource as S;
     record!(CriterionVerdict {
@@ -190,12 +205,14 @@ fn verdict() -> BoxedStrategy<CriterionVerdict> {
     })
 }
 
+/// Random values of `SubTaskOutcome`.
 pub(crate) fn sub_task_outcome() -> BoxedStrategy<SubTaskOutcome> {
     let point = record!(GapPoint {
         attempt: any::<u32>(),
         score: number(),
         unmet_criteria: texts(),
         failure_class: option(failure_class()),
+        wrong: option(text()),
     });
     record!(SubTaskOutcome {
         subtask_id: subtask_id(),
@@ -214,10 +231,12 @@ pub(crate) fn sub_task_outcome() -> BoxedStrategy<SubTaskOutcome> {
     })
 }
 
+/// Random values of `MissingReason`.
 fn missing_reason() -> BoxedStrategy<MissingReason> {
     one_of(&[MissingReason::EarlierGroupFailed, MissingReason::NoReport, MissingReason::Deadline])
 }
 
+/// Random values of `SubTaskMissing`.
 pub(crate) fn sub_task_missing() -> BoxedStrategy<SubTaskMissing> {
     record!(SubTaskMissing {
         parent_task_id: task_id(),
@@ -227,10 +246,12 @@ pub(crate) fn sub_task_missing() -> BoxedStrategy<SubTaskMissing> {
     })
 }
 
+/// Random values of `UnverifiedOutput`.
 pub(super) fn unverified() -> BoxedStrategy<UnverifiedOutput> {
     record!(UnverifiedOutput { intent: text(), output: text() })
 }
 
+/// Random values of `ReplanRequest`.
 pub(crate) fn replan_request() -> BoxedStrategy<ReplanRequest> {
     let missing = record!(MissingOutcome {
         subtask_id: subtask_id(),
@@ -252,6 +273,7 @@ pub(crate) fn replan_request() -> BoxedStrategy<ReplanRequest> {
     })
 }
 
+/// Random values of `OutcomeSummary`.
 pub(crate) fn outcome_summary() -> BoxedStrategy<OutcomeSummary> {
     record!(OutcomeSummary {
         task_id: task_id(),
@@ -265,27 +287,33 @@ pub(crate) fn outcome_summary() -> BoxedStrategy<OutcomeSummary> {
     })
 }
 
+/// Random values of `Vec<Column>`.
 fn columns() -> BoxedStrategy<Vec<Column>> {
     list(one_of(&[Column::Text, Column::Path, Column::Bytes, Column::Time, Column::Count, Column::Sentence]))
 }
 
+/// Random values of `Answer`.
 pub(super) fn answer() -> BoxedStrategy<Answer> {
     record!(Answer { label: text(), text: text(), columns: columns(), whole: option(kept_output()) })
 }
 
+/// Random values of `Obligation`.
 fn obligation() -> BoxedStrategy<Obligation> {
     record!(Obligation { step: json(), reading: text() })
 }
 
+/// Random values of `CoverageState`.
 fn state() -> BoxedStrategy<CoverageState> {
     use CoverageState as S;
     one_of(&[S::Shown, S::Refuted, S::NotShown, S::Vague, S::Described, S::NotRead, S::Judged, S::Words, S::Courtesy])
 }
 
+/// Random values of `OfferedReading`.
 pub(super) fn offered() -> BoxedStrategy<OfferedReading> {
     record!(OfferedReading { clause: any::<u32>(), words: text(), obligations: list(obligation()) })
 }
 
+/// Random values of `Reading`.
 fn reading() -> BoxedStrategy<Reading> {
     let clause = record!(Clause {
         number: any::<u32>(),
@@ -297,6 +325,7 @@ fn reading() -> BoxedStrategy<Reading> {
     record!(Reading { clauses: list(clause), simulated: any::<bool>(), offered: list(offered()), refused: texts() })
 }
 
+/// Random values of `Coverage`.
 pub(super) fn coverage() -> BoxedStrategy<Coverage> {
     let row = record!(Covered {
         span: any::<(usize, usize)>(),
@@ -316,5 +345,6 @@ pub(super) fn coverage() -> BoxedStrategy<Coverage> {
         answers: list(answer()),
         by_required: any::<bool>(),
         offered: list(offered()),
+        confirmed: list(record!(ProposedReading { clause: any::<u32>(), checks: list(json()) })),
     })
 }

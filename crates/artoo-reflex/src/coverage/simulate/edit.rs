@@ -1,4 +1,4 @@
-//! Edits of text files: the content afterwards is the operation applied to the content before.
+//! Simulates edits of text files by applying them to the current content.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,26 +6,26 @@ use std::path::{Path, PathBuf};
 use super::Simulator;
 use crate::algebra::Query;
 use crate::coverage::overlay::{Content, ModeRule, shown};
-use crate::coverage::settings;
+use crate::ensure::ensure;
 use crate::eval::{Answer, Entry, EntryKind, FileSystem, decimal, digest, text};
+use crate::settings;
 
 impl Simulator<'_> {
     /// Writes the result of a question into a new file, or into the file that it was computed from.
     pub(super) fn save(&mut self, of: &Query, to: &str) -> Result<BTreeSet<PathBuf>, String> {
         let path = self.disk.key(Path::new(to));
-        if self.is_blind {
-            return Err("what it is computed from is only known afterwards".to_owned());
-        }
+        ensure(!self.is_blind, || "what it is computed from is only known afterwards".to_owned())?;
         check_replacements(self, of)?;
         let texts = written(of, &self.disk.evaluate(of)?)?;
         if self.disk.metadata(&path).is_err() {
             return self.new_text(to, texts);
         }
-        let is_source =
-            matches!(of.source(), Query::TextFile { path: source } if self.disk.key(Path::new(source)) == path);
-        if !is_source {
-            return Err(format!("{} was there already", shown(&path)));
-        }
+        let is_source = match of.source() {
+            Query::TextFile { path: source } => self.disk.key(Path::new(source)) == path,
+            Query::Known { known } => known.get("path").is_some_and(|source| self.disk.key(Path::new(source)) == path),
+            _ => false,
+        };
+        ensure(is_source, || format!("{} was there already", shown(&path)))?;
         let before = self.disk.read(&path)?;
         let texts = texts.into_iter().map(|text| with_end_of(&before, text)).collect();
         self.edited(&path, &before, texts)
@@ -64,14 +64,12 @@ impl Simulator<'_> {
         self.edited(&file, &before, texts)
     }
 
-    /// Gives an existing file one of these contents, and leaves its permissions.
+    /// Sets the acceptable contents of an existing file, and keeps its permissions.
     fn edited(&mut self, path: &Path, before: &[u8], texts: Vec<Vec<u8>>) -> Result<BTreeSet<PathBuf>, String> {
         let entry = self.disk.metadata(path).map_err(|problem| format!("{}: {problem}", shown(path)))?;
-        if entry.kind != EntryKind::File {
-            return Err(format!("{} is no regular file", shown(path)));
-        }
+        ensure(entry.kind == EntryKind::File, || format!("{} is no regular file", shown(path)))?;
         let bytes = texts.first().map_or(0, |text| text.len() as u64);
-        // A file that an earlier step made keeps the rule for new files.
+        // A file that an earlier step created keeps the rule for new files.
         let rule = self.disk.nodes.get(path).map_or(ModeRule::Exact, |node| node.mode);
         let entry = Entry { bytes, modified: self.now.modified, ..entry };
         let is_first = !self.disk.nodes.contains_key(path);
@@ -83,7 +81,7 @@ impl Simulator<'_> {
     }
 }
 
-/// Each text, and also without the newline at its end.
+/// Each text, and each text without its final newline.
 pub(super) fn with_bare_ends(texts: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     let bare: Vec<Vec<u8>> = texts
         .iter()
@@ -92,7 +90,7 @@ pub(super) fn with_bare_ends(texts: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     [texts, bare].concat()
 }
 
-/// The text with a newline at its end only if the file had one before.
+/// The text with a final newline only if the file had one before.
 fn with_end_of(before: &[u8], mut text: Vec<u8>) -> Vec<u8> {
     if !before.is_empty() && !before.ends_with(b"\n") && text.ends_with(b"\n") {
         text.pop();
@@ -100,7 +98,7 @@ fn with_end_of(before: &[u8], mut text: Vec<u8>) -> Vec<u8> {
     text
 }
 
-/// The result of a question as the text of a file; several where its form was not said.
+/// The acceptable texts of a file with the answer to a question: several if the request doesn't say the format.
 fn written(of: &Query, answer: &Answer) -> Result<Vec<Vec<u8>>, String> {
     let joined = |lines: Vec<Vec<u8>>| lines.into_iter().flat_map(|line| [line, b"\n".to_vec()].concat()).collect();
     Ok(match answer {
@@ -124,7 +122,7 @@ fn written(of: &Query, answer: &Answer) -> Result<Vec<Vec<u8>>, String> {
     })
 }
 
-/// Checks all replacements of a question for ambiguity.
+/// Checks every replacement in a query with [`check_words`].
 fn check_replacements(simulator: &Simulator<'_>, of: &Query) -> Result<(), String> {
     if let Query::Replace { of, find, .. } = of
         && let Answer::Lines(lines) = simulator.disk.evaluate(of)?
@@ -134,12 +132,10 @@ fn check_replacements(simulator: &Simulator<'_>, of: &Query) -> Result<(), Strin
     of.operand().map_or(Ok(()), |inner| check_replacements(simulator, inner))
 }
 
-/// Checks that a word to replace does not also occur inside other words.
+/// Checks that a word to replace doesn't also occur inside longer words, where replacing it would be ambiguous.
 pub(super) fn check_words(content: &[u8], find: &str) -> Result<(), String> {
     let is_word = find.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let count = |whole| text::occurrences(content, find.as_bytes(), false, whole).len();
-    if is_word && count(true) != count(false) {
-        return Err(format!("“{find}” also occurs inside other words"));
-    }
+    ensure(!is_word || count(true) == count(false), || format!("“{find}” also occurs inside other words"))?;
     Ok(())
 }

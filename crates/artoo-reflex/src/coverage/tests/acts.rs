@@ -1,12 +1,12 @@
-//! For each kind of act: done, not done, and done with something else.
+//! Tests of each kind of act: performed, not performed, and performed with an additional change.
 
 use artoo_proto::CoverageState::{NotShown, Refuted, Shown};
 
 use super::*;
 use crate::algebra::{ModeChange, NameChange, Target};
 
-/// What is done to a disk.
-type Deed = fn(&mut World);
+/// A change of the disk.
+type Change = fn(&mut World);
 
 const FILES: [(&str, &str); 5] = [
     ("/w/a.txt", "one\ntwo\n"),
@@ -17,8 +17,8 @@ const FILES: [(&str, &str); 5] = [
 ];
 
 #[expect(clippy::too_many_lines, reason = "one table")]
-/// An act, the right deed, and wrong ones.
-fn cases() -> Vec<(Act, Deed, Vec<Deed>)> {
+/// An act, the change that performs it, and changes that don't.
+fn cases() -> Vec<(Act, Change, Vec<Change>)> {
     let at = |path: &str| format!("/w/{path}");
     vec![
         (
@@ -115,7 +115,7 @@ fn cases() -> Vec<(Act, Deed, Vec<Deed>)> {
 }
 
 #[test]
-fn each_act_is_shown_refuted_and_nothing_more() {
+fn each_act_is_shown_or_refuted() {
     for (act, right, wrong) in cases() {
         let world = World::new(&FILES);
         let step = Step::Do(act.clone());
@@ -131,9 +131,9 @@ fn each_act_is_shown_refuted_and_nothing_more() {
             let nothing = cover(&ledger, &world);
             assert_states(&nothing, &[Refuted]);
         }
-        for deed in wrong {
+        for change in wrong {
             let mut world = world.clone();
-            deed(&mut world);
+            change(&mut world);
             let coverage = cover(&ledger, &world);
             assert_states(&coverage, &[Refuted]);
         }
@@ -146,7 +146,7 @@ fn each_act_is_shown_refuted_and_nothing_more() {
 }
 
 #[test]
-fn questions_see_only_what_was_asked_for_before() {
+fn questions_see_earlier_steps_only() {
     let world = World::new(&FILES);
     let lines = || count(text("/w/n.csv"));
     let ledger = ledger(&[&[create("/w/n.csv", "a\nb\n")], &[lines()], &[count(with_extension("tmp"))]], &world);
@@ -163,7 +163,7 @@ fn questions_see_only_what_was_asked_for_before() {
 }
 
 #[test]
-fn existing_targets_and_empty_sets_change_nothing() {
+fn existing_targets_and_empty_selections() {
     let world = World::new(&FILES);
     let onto = Act::Copy { of: file("/w/a.txt"), to: Target::As("/w/b.tmp".to_owned()) };
     let none = Act::Delete { of: with_extension("log") };
@@ -172,7 +172,7 @@ fn existing_targets_and_empty_sets_change_nothing() {
 }
 
 #[test]
-fn other_content_beside_an_unread_clause_is_not_refuted() {
+fn unread_clause_prevents_refuting_content() {
     let world = World::new(&FILES);
     let step = Step::Do(Act::Insert { path: "/w/a.txt".to_owned(), text: "x\n".to_owned(), at_start: false });
     let ledger = half_read(&[step], &world.fs);
@@ -183,7 +183,7 @@ fn other_content_beside_an_unread_clause_is_not_refuted() {
 }
 
 #[test]
-fn changes_that_are_not_known_are_unasked() {
+fn unknown_changes_are_unrequested() {
     let world = World::new(&FILES);
     let ledger = ledger(&[&[count(with_extension("tmp"))]], &world);
     let mut done = world.clone();

@@ -1,4 +1,4 @@
-//! Readings that a model proposed and a person confirmed, and checks that a script required.
+//! Tests of proposed readings, their confirmation, and checks that a script requires.
 
 use artoo_proto::CoverageState::{NotRead, Refuted, Shown};
 
@@ -12,7 +12,7 @@ fn delete() -> Step {
 }
 
 #[test]
-fn an_offer_counts_only_when_it_is_confirmed() {
+fn proposal_counts_only_after_confirmation() {
     let world = World::new(&FILES);
     let mut ledger = half_read(&[create("/w/n", "n\n")], &world.fs);
     ledger.offer(2, vec![delete()], &world.fs).unwrap();
@@ -32,7 +32,7 @@ fn an_offer_counts_only_when_it_is_confirmed() {
 }
 
 #[test]
-fn offers_that_conflict_or_come_late_are_refused() {
+fn conflicting_or_late_proposals_are_refused() {
     let world = World::new(&FILES);
     let copy = Step::Do(Act::Copy { of: file("/w/a.txt"), to: Target::As("/w/n".to_owned()) });
     let mut ledger = half_read(&[create("/w/n", "n\n")], &world.fs);
@@ -48,19 +48,19 @@ fn offers_that_conflict_or_come_late_are_refused() {
 }
 
 #[test]
-fn an_offer_is_shown_only_if_all_of_it_was_done() {
+fn partly_done_proposal_is_not_shown() {
     let world = World::new(&FILES);
     let mut ledger = half_read(&[create("/w/n", "n\n")], &world.fs);
     ledger.offer(2, vec![delete(), create("/w/o", "o\n")], &world.fs).unwrap();
     let mut done = world.clone();
     done.remove("/w/b.tmp");
     assert!(cover(&ledger, &done).offered.is_empty());
-    // The other clause stays unread, so the request is not complete.
+    // The other clause is still unread, so the request is not complete.
     done.write("/w/o", "o\n");
     let coverage = cover(&ledger, &done);
     assert!(coverage.offered.len() == 1 && !coverage.is_complete());
     assert!(coverage.rows.iter().all(|row| !row.confirmed));
-    // As long as a part is not read, other content may come from it.
+    // A different content may be asked for by the unread clause.
     done.write("/w/n", "m\n");
     assert_eq!(cover(&ledger, &done).rows[0].state, CoverageState::NotShown);
     ledger.confirm();
@@ -68,7 +68,7 @@ fn an_offer_is_shown_only_if_all_of_it_was_done() {
 }
 
 #[test]
-fn an_offer_may_not_hinder_what_was_read() {
+fn proposal_may_not_break_read_steps() {
     let world = World::new(&FILES);
     let unread = || Err(Unread { state: NotRead, why: String::new() });
     let read = |steps: &[Step], is_first: bool| {
@@ -79,13 +79,13 @@ fn an_offer_may_not_hinder_what_was_read() {
         }
         Ledger::of_clauses("xy", all, &environment()).simulate(&world.fs)
     };
-    // The offer is for the clause before the step that creates the file, so that step would find it there.
+    // The proposed step comes before the step that creates the file, which would then find an existing file.
     let mut before = read(&[create("/w/n", "n\n")], false);
     assert!(before.offer(1, vec![create("/w/n", "n\n")], &world.fs).unwrap_err().contains("already"));
     assert!(before.offer(1, vec![create("/w/o", "n\n")], &world.fs).is_ok());
     assert!(before.offer(1, vec![create("/w/p", "n\n")], &world.fs).is_ok());
     assert_eq!(before.reading().offered.len(), 1);
-    // A step that was impossible before the offer does not get the offer refused.
+    // A step that was impossible without the proposal doesn't make the proposal invalid.
     for is_first in [true, false] {
         let mut failing = read(&[create("/w/a.txt", "n\n")], is_first);
         let number = if is_first { 2 } else { 1 };
@@ -97,7 +97,7 @@ fn an_offer_may_not_hinder_what_was_read() {
 }
 
 #[test]
-fn a_refused_proposal_is_told_once() {
+fn refused_proposal_is_reported_once() {
     let world = World::new(&FILES);
     let mut ledger = half_read(&[create("/w/n", "n\n")], &world.fs);
     let wrong = |clause, checks: Vec<serde_json::Value>| artoo_proto::ProposedReading { clause, checks };
@@ -132,7 +132,7 @@ fn asks_nothing(words: &str) -> bool {
 }
 
 #[test]
-fn a_proposal_without_checks_is_background_unless_words_ask_for_something() {
+fn empty_proposal_is_background_without_requests() {
     for words in [
         "need the room",
         "those never finished",
@@ -173,7 +173,7 @@ fn a_proposal_without_checks_is_background_unless_words_ask_for_something() {
 }
 
 #[test]
-fn required_checks_are_about_the_end() {
+fn required_checks_apply_to_the_end() {
     let world = World::new(&FILES);
     let mut ledger = half_read(&[create("/w/n.txt", "n\n")], &world.fs);
     ledger.require_steps("text", vec![create("/w/n.txt", "n\n")], &world.fs);
@@ -199,7 +199,7 @@ fn required_checks_are_about_the_end() {
 }
 
 #[test]
-fn a_proposal_says_every_act_and_restriction_of_its_clause() {
+fn proposal_must_cover_its_whole_clause() {
     let refused = |words: &str, checks: &[serde_json::Value]| {
         let unread = Err(Unread { state: CoverageState::NotRead, why: String::new() });
         let all = vec![ReadClause { span: (0, words.len()), read: unread }];
@@ -277,7 +277,7 @@ fn backgrounds(request: &str) -> Vec<String> {
 }
 
 #[test]
-fn statements_that_ask_for_nothing_are_offered_as_background() {
+fn statements_are_offered_as_background() {
     for (request, told) in [
         ("My machine is a mess.|=x", "My machine is a mess."),
         ("I've just come back from a wedding.|=x", "I've just come back from a wedding."),
@@ -304,7 +304,7 @@ fn statements_that_ask_for_nothing_are_offered_as_background() {
         ("Go through a.txt and b.tmp,|save what is in them", ""),
         ("Go through the mail in a.txt,|save it", ""),
         ("my data file lab/run7.csv has no header|put x at the top of it", "my data file lab/run7.csv has no header"),
-        // It could say which files a clause that was read is about.
+        // The statement could restrict the files of a read clause.
         ("my data file lab/run7.csv has no header|=x", ""),
         ("My pictures are in ~/pics.|=x", ""),
         ("My machine is a mess.", ""),
@@ -349,7 +349,7 @@ fn statements_that_ask_for_nothing_are_offered_as_background() {
 }
 
 #[test]
-fn background_counts_only_when_it_is_confirmed() {
+fn background_counts_only_after_confirmation() {
     let request = "x My machine is a mess.";
     let world = World::new(&FILES);
     let clauses = |end| {
@@ -362,7 +362,7 @@ fn background_counts_only_when_it_is_confirmed() {
     done.remove("/w/b.tmp");
     assert_states(&cover(&ledger, &done), &[Shown, NotRead]);
     assert!(!cover(&ledger, &done).is_complete());
-    // A model may say that the clause asks for something, and nothing else is on offer then.
+    // A proposal with checks replaces the offer as background.
     let kept = json!({"kind": "unchanged", "path": "a.txt"});
     let mut typed = Ledger::of_clauses(request, clauses(request.len()), &environment()).simulate(&world.fs);
     typed.propose(&[artoo_proto::ProposedReading { clause: 2, checks: vec![kept] }], &world.fs);

@@ -1,14 +1,14 @@
-//! Properties: honest records are complete; each fact is needed, each field counts, and nothing may be added.
+//! Property tests: honest work is covered, and any missing, different or additional change is reported.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::algebra::{ModeChange, NameChange, Part, Target};
 
-/// The number of kinds of steps.
+/// The number of different steps that [`step`] makes.
 const KINDS: u8 = 12;
 
-/// One step on paths of its own.
+/// One step on the paths below a folder of its own.
 fn step(kind: u8, at: usize) -> Step {
     let path = |name: &str| format!("/w/{at}/{name}");
     let tmp = || {
@@ -42,7 +42,7 @@ fn files(at: usize) -> Vec<(String, &'static str)> {
         .to_vec()
 }
 
-/// Carries out a step, one recorded call for each path.
+/// Performs a step, with one recorded call for each path.
 fn perform(world: &mut World, kind: u8, at: usize) {
     let path = |name: &str| format!("/w/{at}/{name}");
     match kind {
@@ -92,7 +92,7 @@ fn honest(kinds: &[u8]) -> (Ledger, World) {
     (ledger, world)
 }
 
-/// Whether a recorded change follows from others: a folder in which something was made.
+/// Whether a recorded change is implied by others: the creation of a folder in which an entry was created.
 fn is_implied(world: &World, at: usize) -> bool {
     let change = &world.calls[at].changed[0];
     let below = format!("{}/", change.path);
@@ -108,14 +108,14 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
 
     #[test]
-    fn honest_work_is_complete(kinds in kinds()) {
+    fn honest_work_is_covered(kinds in kinds()) {
         let (ledger, world) = honest(&kinds);
         let coverage = cover(&ledger, &world);
         prop_assert!(coverage.is_complete(), "{coverage:#?}");
     }
 
     #[test]
-    fn each_fact_is_needed(kinds in kinds(), seed: usize) {
+    fn every_recorded_change_is_required(kinds in kinds(), seed: usize) {
         let (ledger, mut world) = honest(&kinds);
         let at = seed % world.calls.len();
         let of_call = (seed / 64) % world.calls[at].changed.len();
@@ -125,7 +125,7 @@ proptest! {
     }
 
     #[test]
-    fn each_step_is_needed(kinds in kinds(), seed: usize) {
+    fn every_step_is_required(kinds in kinds(), seed: usize) {
         let (ledger, whole) = honest(&kinds);
         let skipped = seed % kinds.len();
         prop_assume!(kinds[skipped] != 11);
@@ -138,7 +138,7 @@ proptest! {
     }
 
     #[test]
-    fn each_field_of_a_record_counts(kinds in kinds(), seed: usize, field in 0..3_u8) {
+    fn every_field_of_a_record_is_compared(kinds in kinds(), seed: usize, field in 0..3_u8) {
         let (ledger, mut world) = honest(&kinds);
         let at = seed % world.calls.len();
         let of_call = (seed / 64) % world.calls[at].changed.len();
@@ -152,13 +152,13 @@ proptest! {
             },
             _ => std::mem::swap(&mut change.before, &mut change.after),
         }
-        // A mode that is recorded the other way round stays a change of mode; the disk decides.
+        // A change of mode with its states swapped is still a change of mode; the disk decides.
         prop_assume!(!(field == 2 && change.before.is_some() && change.after.is_some()));
         prop_assert!(!cover(&ledger, &world).is_complete());
     }
 
     #[test]
-    fn each_field_of_the_disk_counts(kinds in kinds(), seed: usize, is_mode: bool) {
+    fn content_and_mode_on_disk_are_compared(kinds in kinds(), seed: usize, is_mode: bool) {
         let (ledger, mut world) = honest(&kinds);
         let made: Vec<String> = world.calls.iter().flat_map(|call| &call.changed)
             .filter(|change| change.after.as_deref().is_some_and(|after| after != FOLDER))
@@ -182,7 +182,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_may_be_added(kinds in kinds(), seed: usize, change in 0..7_u8) {
+    fn unrequested_changes_are_reported(kinds in kinds(), seed: usize, change in 0..7_u8) {
         let (ledger, mut world) = honest(&kinds);
         let at = seed % kinds.len();
         let (keep, new) = (format!("/w/{at}/keep"), format!("/w/{at}/more/deep"));

@@ -1,6 +1,6 @@
-//! Acts on real files: archives, links, repositories, commands, downloads, processes and programs.
+//! Tests with real files and a real shell: archives, links, git, commands, downloads, processes and programs.
 
-mod held;
+mod contents;
 mod machine;
 mod outside;
 mod repositories;
@@ -20,7 +20,7 @@ use super::*;
 use crate::algebra::{GitAction, ProcessName, Target};
 use crate::eval::{FileSystemError, Space};
 
-/// The real files, and a folder that stands for `/proc`.
+/// The real file system, with a temporary folder in place of `/proc`.
 struct RealFiles {
     proc: PathBuf,
     home: Option<String>,
@@ -103,15 +103,15 @@ impl FileSystem for RealFiles {
     }
 }
 
-/// A real folder, what stands for the machine, and the calls so far.
-struct Place {
+/// A temporary folder with its file system, and the recorded calls.
+struct RealFolder {
     folder: TempDir,
     _proc: TempDir,
     fs: RealFiles,
     calls: Vec<ToolCall>,
 }
 
-impl Place {
+impl RealFolder {
     fn new(files: &[(&str, &str)]) -> Self {
         let (folder, proc) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         let fs = RealFiles { proc: proc.path().to_owned(), home: None };
@@ -178,7 +178,7 @@ impl Place {
         Ledger::of_clauses("x", all, &Environment { cwd, ..environment() }).simulate(&self.fs)
     }
 
-    /// A place whose files a script has changed before the request.
+    /// A folder that a script changed before the request.
     fn prepared(files: &[(&str, &str)], script: &str) -> Self {
         let mut place = Self::new(files);
         place.sh(script);
@@ -191,7 +191,7 @@ impl Place {
         Self::new(files).compare(acts, commands)
     }
 
-    /// The coverage of acts after shell commands ran in the folder, which `@` stands for.
+    /// The coverage of acts after shell commands ran in the folder; `@` in a command is its path.
     fn compare(mut self, acts: impl Fn(&Self) -> Vec<Act>, commands: &[&str]) -> Coverage {
         let ledger = self.ledger(&acts(&self));
         for command in commands {
@@ -214,15 +214,15 @@ fn assert_complete(coverage: &Coverage) {
 }
 
 #[test]
-fn archives_hold_what_was_there_by_any_consistent_name() {
-    let pack = |place: &Place| vec![Act::Archive { of: file(&place.path("d")), to: place.path("x.tar.gz") }];
+fn archive_members_may_share_any_base() {
+    let pack = |place: &RealFolder| vec![Act::Archive { of: file(&place.path("d")), to: place.path("x.tar.gz") }];
     for command in [
         "tar czf x.tar.gz d",
         "tar czf x.tar.gz -C d .",
         "tar czPf x.tar.gz @/d",
         "cd d && tar czf ../x.tar.gz a.txt e",
     ] {
-        assert_complete(&Place::check(&FILES, pack, &[command]));
+        assert_complete(&RealFolder::check(&FILES, pack, &[command]));
     }
     for command in [
         "tar czf x.tar.gz d/a.txt",
@@ -230,10 +230,10 @@ fn archives_hold_what_was_there_by_any_consistent_name() {
         "echo z > d/a.txt; tar czf x.tar.gz d",
         "tar czf x.tar.gz --transform s/a.txt/z.txt/ d",
     ] {
-        assert_states(&Place::check(&FILES, pack, &[command]), &[Refuted]);
+        assert_states(&RealFolder::check(&FILES, pack, &[command]), &[Refuted]);
     }
-    let unpack = |place: &Place| vec![Act::Extract { of: file(&place.path("x.tar")), to: place.path("out") }];
-    let mut place = Place::prepared(&FILES, "tar cf x.tar d");
+    let unpack = |place: &RealFolder| vec![Act::Extract { of: file(&place.path("x.tar")), to: place.path("out") }];
+    let mut place = RealFolder::prepared(&FILES, "tar cf x.tar d");
     let ledger = place.ledger(&unpack(&place));
     assert_states(&ledger.cover(&place.calls, &place.fs), &[Refuted]);
     place.sh("mkdir out && tar xf x.tar -C out");
@@ -243,13 +243,13 @@ fn archives_hold_what_was_there_by_any_consistent_name() {
 }
 
 #[test]
-fn links_lead_where_they_were_to_lead() {
-    let link = |place: &Place| vec![Act::Link { target: place.path("d/a.txt"), path: place.path("l") }];
+fn link_targets_are_compared() {
+    let link = |place: &RealFolder| vec![Act::Link { target: place.path("d/a.txt"), path: place.path("l") }];
     for command in ["ln -s @/d/a.txt l", "ln -s d/a.txt l", "ln -s ./d/e/../a.txt l"] {
-        assert_complete(&Place::check(&FILES, link, &[command]));
+        assert_complete(&RealFolder::check(&FILES, link, &[command]));
     }
     for command in ["ln -s c.txt l", "cp d/a.txt l", "true"] {
-        assert_states(&Place::check(&FILES, link, &[command]), &[Refuted]);
+        assert_states(&RealFolder::check(&FILES, link, &[command]), &[Refuted]);
     }
     for (before, command, state) in [
         ("ln -s d l", "ln -sfn d/a.txt l", Shown),
@@ -257,32 +257,32 @@ fn links_lead_where_they_were_to_lead() {
         ("ln -s d l", "rm l", Refuted),
         ("echo x > l", "ln -sf d/a.txt l", NotShown),
     ] {
-        let mut place = Place::new(&FILES);
+        let mut place = RealFolder::new(&FILES);
         place.sh(before);
         place.calls.clear();
         let ledger = place.ledger(&link(&place));
         place.sh(command);
         assert_eq!(ledger.cover(&place.calls, &place.fs).rows[0].state, state, "{before}; {command}");
     }
-    let moved = |place: &Place| vec![Act::Move { of: file(&place.path("d")), to: Target::As(place.path("f")) }];
-    let mut place = Place::prepared(&FILES, "ln -s a.txt d/l; ln -s d g");
+    let moved = |place: &RealFolder| vec![Act::Move { of: file(&place.path("d")), to: Target::As(place.path("f")) }];
+    let mut place = RealFolder::prepared(&FILES, "ln -s a.txt d/l; ln -s d g");
     let ledger = place.ledger(&moved(&place));
     place.sh("mv d f");
     assert_complete(&ledger.cover(&place.calls, &place.fs));
-    // A path through a link means the real file.
+    // A path through a link is resolved to the real file.
     let delete = place.ledger(&[Act::Delete { of: file(&place.path("g/a.txt")) }]);
     assert_states(&delete.cover(&place.calls, &place.fs), &[NotShown]);
 }
 
 #[test]
-fn paths_through_links_are_the_real_ones() {
-    let mut place = Place::prepared(&FILES, "ln -s d g");
+fn paths_through_links_are_resolved() {
+    let mut place = RealFolder::prepared(&FILES, "ln -s d g");
     let ledger = place.ledger(&[Act::Delete { of: file(&place.path("g/a.txt")) }]);
     place.sh("rm g/a.txt");
     assert_complete(&ledger.cover(&place.calls, &place.fs));
 }
 
-fn git(place: &Place, action: GitAction) -> Act {
+fn git(place: &RealFolder, action: GitAction) -> Act {
     Act::Git { folder: place.path("").trim_end_matches('/').to_owned(), action }
 }
 
@@ -290,9 +290,9 @@ fn commit(message: &str) -> GitAction {
     GitAction::Commit { message: message.to_owned() }
 }
 
-/// Compares actions on a repository with a commit with commands.
+/// The coverage of git actions after commands in a repository that has one commit.
 fn check_git(actions: &[GitAction], commands: &[&str]) -> Coverage {
-    Place::prepared(
+    RealFolder::prepared(
         &FILES,
         "git init -q -b main && git add -A && git commit -q -m start && git branch old && echo z >> c.txt",
     )
@@ -300,7 +300,7 @@ fn check_git(actions: &[GitAction], commands: &[&str]) -> Coverage {
 }
 
 #[test]
-fn commits_are_read_from_the_repository() {
+fn commits_are_read_from_objects() {
     let two = [commit("one"), commit("two")];
     assert_complete(&check_git(&[commit("fix it")], &["git add -A && git commit -m 'fix it'"]));
     let commands = ["git commit -am one", "echo y >> c.txt; git commit -am two"];
@@ -321,7 +321,7 @@ fn commits_are_read_from_the_repository() {
 }
 
 #[test]
-fn branches_and_tags_stand_where_they_were_to_stand() {
+fn branches_and_tags_name_the_right_commit() {
     let branch = |switch| GitAction::Branch { name: "new".to_owned(), switch };
     let tag = || GitAction::Tag { name: "v1".to_owned() };
     let old = || GitAction::Switch { name: "old".to_owned() };
@@ -342,69 +342,70 @@ fn branches_and_tags_stand_where_they_were_to_stand() {
         assert_states(&check_git(&actions, &[command]), &[Refuted]);
     }
     assert_states(&check_git(&[GitAction::Branch { name: "old".to_owned(), switch: false }], &["true"]), &[NotShown]);
-    let init = |place: &Place| vec![git(place, GitAction::Init)];
-    assert_complete(&Place::check(&FILES, init, &["git init -q"]));
-    assert_states(&Place::check(&FILES, init, &["mkdir .git"]), &[Refuted]);
+    let init = |place: &RealFolder| vec![git(place, GitAction::Init)];
+    assert_complete(&RealFolder::check(&FILES, init, &["git init -q"]));
+    assert_states(&RealFolder::check(&FILES, init, &["mkdir .git"]), &[Refuted]);
 }
 
-fn run(place: &Place, command: &str, to: Option<&str>) -> Act {
+fn run(place: &RealFolder, command: &str, to: Option<&str>) -> Act {
     let folder = place.path("").trim_end_matches('/').to_owned();
     Act::Run { command: command.to_owned(), folder, to: to.map(|to| place.path(to)) }
 }
 
 #[test]
-fn a_run_is_the_whole_command_line() {
-    let list = |place: &Place| vec![run(place, "ls d", None)];
+fn run_matches_the_whole_command_line() {
+    let list = |place: &RealFolder| vec![run(place, "ls d", None)];
     for command in ["ls d", " ls d ", "cd @ && ls d"] {
-        let coverage = Place::check(&FILES, list, &[command]);
+        let coverage = RealFolder::check(&FILES, list, &[command]);
         assert_complete(&coverage);
         assert_eq!(coverage.answer().as_deref(), Some("exit code 0\na.txt\ne"));
     }
     for command in ["ls d || true", "ls", "ls d -a", "cd d && ls d", "echo ls d", "LS d"] {
-        assert_states(&Place::check(&FILES, list, &[command]), &[NotShown]);
+        assert_states(&RealFolder::check(&FILES, list, &[command]), &[NotShown]);
     }
-    assert_states(&Place::check(&FILES, list, &[]), &[Refuted]);
-    assert_states(&Place::check(&FILES, |place| vec![run(place, "ls zz", None)], &["ls zz"]), &[Refuted]);
-    let saved = |place: &Place| vec![run(place, "ls d", Some("out.txt"))];
+    assert_states(&RealFolder::check(&FILES, list, &[]), &[Refuted]);
+    assert_states(&RealFolder::check(&FILES, |place| vec![run(place, "ls zz", None)], &["ls zz"]), &[Refuted]);
+    let saved = |place: &RealFolder| vec![run(place, "ls d", Some("out.txt"))];
     for commands in
         [vec!["ls d > out.txt"], vec!["ls d | tee @/out.txt"], vec!["ls d", "printf 'a.txt\\ne\\n' > out.txt"]]
     {
-        assert_complete(&Place::check(&FILES, saved, &commands));
+        assert_complete(&RealFolder::check(&FILES, saved, &commands));
     }
-    assert_states(&Place::check(&FILES, saved, &["ls d", "echo a.txt > out.txt"]), &[Refuted]);
+    assert_states(&RealFolder::check(&FILES, saved, &["ls d", "echo a.txt > out.txt"]), &[Refuted]);
     for command in ["ls d > o.txt", "ls d; echo x > out.txt"] {
-        assert_states(&Place::check(&FILES, saved, &[command]), &[NotShown]);
+        assert_states(&RealFolder::check(&FILES, saved, &[command]), &[NotShown]);
     }
 }
 
 #[test]
-fn a_run_may_be_spelled_in_several_ways() {
+fn equivalent_command_spellings_match() {
     const SCRIPTS: [(&str, &str); 2] = [("go.sh", "echo ready\n"), ("d/a.txt", "one\n")];
     for wanted in ["./go.sh d/a.txt", "sh go.sh d/a.txt", "@/go.sh d/a.txt"] {
-        let acts = |place: &Place| vec![run(place, &wanted.replace('@', place.path("").trim_end_matches('/')), None)];
+        let acts =
+            |place: &RealFolder| vec![run(place, &wanted.replace('@', place.path("").trim_end_matches('/')), None)];
         for said in
             ["sh go.sh d/a.txt", "bash ./go.sh 'd/a.txt'", "cd @ && sh @/go.sh @/d/a.txt", "sh ./d/../go.sh d/a.txt"]
         {
-            assert_complete(&Place::check(&SCRIPTS, acts, &[said]));
+            assert_complete(&RealFolder::check(&SCRIPTS, acts, &[said]));
         }
         for said in
             ["sh go.sh", "sh go.sh d", "cd d && sh ../go.sh d/a.txt", "python3 go.sh d/a.txt", "sh -n go.sh d/a.txt"]
         {
-            assert_states(&Place::check(&SCRIPTS, acts, &[said]), &[NotShown]);
+            assert_states(&RealFolder::check(&SCRIPTS, acts, &[said]), &[NotShown]);
         }
-        let saved = |place: &Place| match acts(place).remove(0) {
+        let saved = |place: &RealFolder| match acts(place).remove(0) {
             Act::Run { command, folder, .. } => vec![Act::Run { command, folder, to: Some(place.path("out.txt")) }],
             other => vec![other],
         };
-        assert_complete(&Place::check(&SCRIPTS, saved, &["sh @/go.sh d/a.txt > out.txt"]));
-        assert_states(&Place::check(&SCRIPTS, saved, &["sh @/go.sh d/a.txt >> out.txt"]), &[NotShown]);
+        assert_complete(&RealFolder::check(&SCRIPTS, saved, &["sh @/go.sh d/a.txt > out.txt"]));
+        assert_states(&RealFolder::check(&SCRIPTS, saved, &["sh @/go.sh d/a.txt >> out.txt"]), &[NotShown]);
     }
 }
 
 #[test]
-fn what_an_unread_part_may_have_done_refutes_nothing() {
-    let partly = |act: fn(&Place) -> Act, command: &str| {
-        let mut place = Place::prepared(&FILES, "git init -q -b main && git add -A && git commit -q -m start");
+fn unread_clause_prevents_refutation() {
+    let partly = |act: fn(&RealFolder) -> Act, command: &str| {
+        let mut place = RealFolder::prepared(&FILES, "git init -q -b main && git add -A && git commit -q -m start");
         let cwd = place.path("").trim_end_matches('/').to_owned();
         let unread = Unread { state: CoverageState::NotRead, why: String::new() };
         let read = ReadClause { span: (0, 1), read: Ok(vec![Step::Do(act(&place))]) };
@@ -413,11 +414,11 @@ fn what_an_unread_part_may_have_done_refutes_nothing() {
         place.sh(command);
         ledger.cover(&place.calls, &place.fs).rows.remove(0).state
     };
-    let branch = |place: &Place| git(place, GitAction::Branch { name: "new".to_owned(), switch: false });
-    let delete = |place: &Place| Act::Delete { of: file(&place.path("c.txt")) };
-    let copy = |place: &Place| Act::Copy { of: file(&place.path("c.txt")), to: Target::As(place.path("z.txt")) };
+    let branch = |place: &RealFolder| git(place, GitAction::Branch { name: "new".to_owned(), switch: false });
+    let delete = |place: &RealFolder| Act::Delete { of: file(&place.path("c.txt")) };
+    let copy = |place: &RealFolder| Act::Copy { of: file(&place.path("c.txt")), to: Target::As(place.path("z.txt")) };
     for (act, command, state) in [
-        (branch as fn(&Place) -> Act, "git switch -q -c new", NotShown),
+        (branch as fn(&RealFolder) -> Act, "git switch -q -c new", NotShown),
         (branch, "git checkout -q -b new; git commit -qm x --allow-empty", NotShown),
         (branch, "git branch other", Refuted),
         (delete, "rm c.txt; echo new > c.txt", NotShown),
@@ -428,36 +429,37 @@ fn what_an_unread_part_may_have_done_refutes_nothing() {
     ] {
         assert_eq!(partly(act, command), state, "{command}");
     }
-    let copied = |place: &Place| Act::Copy { of: file(&place.path("c.txt")), to: Target::As(place.path("d/a.txt")) };
+    let copied =
+        |place: &RealFolder| Act::Copy { of: file(&place.path("c.txt")), to: Target::As(place.path("d/a.txt")) };
     assert_eq!(partly(copied, "rm d/a.txt"), NotShown);
 }
 
 #[test]
-fn changes_of_a_run_belong_to_it_but_not_files_that_others_run() {
-    let make = |place: &Place| vec![run(place, "echo x > o; mkdir p; echo y > p/q", None)];
-    assert_complete(&Place::check(&FILES, make, &["echo x > o; mkdir p; echo y > p/q"]));
-    let obeyed = |place: &Place| vec![run(place, "echo x > .envrc", None)];
-    let coverage = Place::check(&FILES, obeyed, &["echo x > .envrc"]);
+fn run_may_not_change_autorun_files() {
+    let make = |place: &RealFolder| vec![run(place, "echo x > o; mkdir p; echo y > p/q", None)];
+    assert_complete(&RealFolder::check(&FILES, make, &["echo x > o; mkdir p; echo y > p/q"]));
+    let obeyed = |place: &RealFolder| vec![run(place, "echo x > .envrc", None)];
+    let coverage = RealFolder::check(&FILES, obeyed, &["echo x > .envrc"]);
     assert!(coverage.unasked.len() == 1 && coverage.run_by_others.len() == 1, "{coverage:#?}");
-    let named = |place: &Place| vec![Act::CreateFile { path: place.path(".envrc"), text: "x\n".to_owned() }];
-    let coverage = Place::check(&FILES, named, &["echo x > .envrc"]);
+    let named = |place: &RealFolder| vec![Act::CreateFile { path: place.path(".envrc"), text: "x\n".to_owned() }];
+    let coverage = RealFolder::check(&FILES, named, &["echo x > .envrc"]);
     assert_complete(&coverage);
     assert_eq!(coverage.run_by_others.len(), 1);
 }
 
 #[test]
-fn a_run_stands_at_its_place_between_changes() {
-    let acts = |place: &Place| {
+fn run_order_between_changes_is_checked() {
+    let acts = |place: &RealFolder| {
         let add = Act::Insert { path: place.path("c.txt"), text: "x\n".to_owned(), at_start: false };
         vec![add, run(place, "cat c.txt", None)]
     };
-    assert_complete(&Place::check(&FILES, acts, &["echo x >> c.txt", "cat c.txt"]));
-    assert_states(&Place::check(&FILES, acts, &["cat c.txt", "echo x >> c.txt"]), &[Shown, NotShown]);
-    let after = |place: &Place| {
+    assert_complete(&RealFolder::check(&FILES, acts, &["echo x >> c.txt", "cat c.txt"]));
+    assert_states(&RealFolder::check(&FILES, acts, &["cat c.txt", "echo x >> c.txt"]), &[Shown, NotShown]);
+    let after = |place: &RealFolder| {
         let tree = Query::Tree { roots: vec![place.path("")], depth: Depth::Direct, hidden: true, kind: Kind::File };
         let made = Query::Filter { of: Box::new(tree), keep: Pred::Name(NameTest::Ends(".o".to_owned())) };
         vec![run(place, "touch a.o b.o", None), Act::Delete { of: made }]
     };
-    assert_states(&Place::check(&FILES, after, &["touch a.o b.o"]), &[Shown, Refuted]);
-    assert_complete(&Place::check(&FILES, after, &["touch a.o b.o", "rm a.o b.o"]));
+    assert_states(&RealFolder::check(&FILES, after, &["touch a.o b.o"]), &[Shown, Refuted]);
+    assert_complete(&RealFolder::check(&FILES, after, &["touch a.o b.o", "rm a.o b.o"]));
 }

@@ -1,7 +1,7 @@
-//! The net change of each path over several calls.
+//! Tests of the net change of each path over several calls.
 
 use super::*;
-use crate::coverage::net::{Found, content};
+use crate::coverage::records::{Records, content};
 
 /// A shell call whose record lists these changes, each a path with its state before and after.
 fn call(at: usize, changes: &[(&str, Option<&str>, Option<&str>)]) -> ToolCall {
@@ -19,7 +19,7 @@ fn call(at: usize, changes: &[(&str, Option<&str>, Option<&str>)]) -> ToolCall {
 const TIMES: (Option<&str>, Option<&str>) = (Some("its times"), Some("other times"));
 
 #[test]
-fn content_is_apart_from_mode_and_time() {
+fn state_content_excludes_mode_and_time() {
     let hash = "a1".repeat(32);
     assert_eq!(content(&format!("{hash} mode 0644 modified 1.000000002")), hash);
     assert_eq!(content(&format!("{FOLDER} mode 0755")), FOLDER);
@@ -31,7 +31,7 @@ fn content_is_apart_from_mode_and_time() {
 }
 
 #[test]
-fn several_changes_of_a_path_are_one() {
+fn changes_of_a_path_are_merged() {
     let (a, b) = ("a".repeat(64), "b".repeat(64));
     let (a, b) = (Some(a.as_str()), Some(b.as_str()));
     let (a_644, a_600) = (format!("{} mode 0644", a.unwrap()), format!("{} mode 0600", a.unwrap()));
@@ -44,7 +44,7 @@ fn several_changes_of_a_path_are_one() {
         (vec![(a_644, a_600)], a_644, a_600, "its permissions were changed"),
         (vec![TIMES], TIMES.0, TIMES.1, "its times were changed"),
         (vec![TIMES, TIMES], TIMES.0, TIMES.1, "its times were changed"),
-        // A changed time says nothing of the content, before or after.
+        // A change of time alone says nothing about the content.
         (vec![TIMES, (a, b)], a, b, "changed"),
         (vec![(a, b), TIMES], a, b, "changed"),
         (vec![(a, None), TIMES], a, None, "removed"),
@@ -53,19 +53,19 @@ fn several_changes_of_a_path_are_one() {
     ] {
         let each = changes.iter().enumerate();
         let calls: Vec<ToolCall> = each.map(|(at, (before, after))| call(at, &[("/w/x", *before, *after)])).collect();
-        let found = Found::of(&calls, &fs);
+        let found = Records::of(&calls, &fs);
         let change = found.net(Path::new("/w/x")).unwrap();
         assert_eq!((change.before.as_deref(), change.after.as_deref()), (before, after), "{changes:?}");
         assert_eq!((change.words(), change.by.len()), (words, changes.len()));
         assert_eq!(change.is_of_times(), words.contains("times"));
     }
     let back = [call(0, &[("/w/x", a, b)]), call(1, &[("/w/x", b, a)])];
-    let found = Found::of(&back, &fs);
+    let found = Records::of(&back, &fs);
     assert!(found.net(Path::new("/w/x")).is_none() && found.touched.len() == 1);
 }
 
 #[test]
-fn the_start_of_a_file_is_known_from_the_records_or_the_disk() {
+fn initial_digest_from_records_or_disk() {
     let hash = "a".repeat(64);
     let mut fs = MemoryFileSystem::new("/w");
     for path in ["/w/same", "/w/times", "/w/changed"] {
@@ -81,7 +81,7 @@ fn the_start_of_a_file_is_known_from_the_records_or_the_disk() {
             ("/w/link", Some("link to x"), None),
         ],
     )];
-    let found = Found::of(&calls, &fs);
+    let found = Records::of(&calls, &fs);
     let start = |path: &str| found.start_digest(Path::new(path));
     assert_eq!((start("/w/same"), start("/w/times"), start("/w/changed")), (now.clone(), now.clone(), Some(hash)));
     assert_eq!((start("/w/new"), start("/w/link"), start("/w/none")), (None, None, None));
@@ -89,11 +89,11 @@ fn the_start_of_a_file_is_known_from_the_records_or_the_disk() {
 }
 
 #[test]
-fn calls_are_unknown_if_they_may_have_changed_more_than_was_recorded() {
+fn incompletely_recorded_calls_are_unknown() {
     let fs = MemoryFileSystem::new("/w");
     let is_unknown = |tool: &str, status: CallStatus, class: EffectClass, changes_known: bool| {
         let calls = [ToolCall { tool: tool.to_owned(), status, class, changes_known, ..call(0, &[]) }];
-        Found::of(&calls, &fs).unknown().count() == 1
+        Records::of(&calls, &fs).unknown().count() == 1
     };
     let write = EffectClass::Unproven;
     for tool in ["files", "write_file"] {

@@ -1,10 +1,10 @@
-//! What the disk would hold: steps that build on each other, that can't be met, and that leave nothing to do.
+//! Tests of simulated steps: dependent steps, impossible steps, and steps without effect.
 
 use artoo_proto::CoverageState::{NotRead, NotShown, Refuted, Shown};
 use artoo_proto::Timestamp;
 
 use super::*;
-use crate::algebra::{ModeChange, NameChange, Target};
+use crate::algebra::{Field, Kind, ModeChange, NameChange, Target};
 
 const FILES: [(&str, &str); 5] =
     [("/w/a.txt", "one\n"), ("/w/b.tmp", "b\n"), ("/w/d/c.tmp", "c\n"), ("/w/d/.h", "h\n"), ("/w/d/e/f", "f\n")];
@@ -13,11 +13,11 @@ fn world() -> World {
     World::new(&FILES)
 }
 
-/// The coverage row of one act after `deeds` have changed the disk.
-fn row(act: &Act, deeds: impl FnOnce(&mut World)) -> artoo_proto::Covered {
+/// The coverage row of one act after these changes of the disk.
+fn row(act: &Act, changes: impl FnOnce(&mut World)) -> artoo_proto::Covered {
     let mut world = world();
     let ledger = ledger(&[&[Step::Do(act.clone())]], &world);
-    deeds(&mut world);
+    changes(&mut world);
     let mut coverage = cover(&ledger, &world);
     coverage.rows.remove(0)
 }
@@ -27,7 +27,7 @@ fn tree(folder: &str, kind: Kind) -> Query {
 }
 
 #[test]
-fn acts_that_can_not_be_met_are_never_shown() {
+fn impossible_acts_are_never_shown() {
     let at = str::to_owned;
     let both = || Query::Paths { paths: vec![at("/w/a.txt"), at("/w/b.tmp")], kind: Kind::Any };
     let prefixed = |of| Act::Rename { of, change: NameChange::Prefix("x-".to_owned()) };
@@ -60,7 +60,7 @@ fn acts_that_can_not_be_met_are_never_shown() {
 }
 
 #[test]
-fn acts_on_nothing_and_on_what_is_there_already_are_done() {
+fn acts_without_effect_are_shown() {
     let at = str::to_owned;
     for act in [
         Act::Move { of: with_extension("log"), to: Target::Into(at("/w/d")) },
@@ -82,7 +82,7 @@ fn acts_on_nothing_and_on_what_is_there_already_are_done() {
 }
 
 #[test]
-fn a_folder_is_carried_with_everything_in_it() {
+fn folders_are_copied_with_descendants() {
     let at = str::to_owned;
     let copy = |w: &mut World, to: &str, names: &[&str]| {
         w.folder(to);
@@ -100,7 +100,7 @@ fn a_folder_is_carried_with_everything_in_it() {
             all.iter().enumerate().filter(|(at, _)| *at != left_out).map(|(_, name)| *name).collect();
         assert_eq!(row(&to_new, |w| copy(w, "/w/n", &names)).state, Refuted);
     }
-    // An existing folder is what it is copied into.
+    // A copy to an existing folder is made inside it.
     let mut world = world();
     world.fs.add_folder("/w/old", Timestamp::default());
     let to_old = Act::Copy { of: file("/w/d"), to: Target::As(at("/w/old")) };
@@ -110,12 +110,12 @@ fn a_folder_is_carried_with_everything_in_it() {
 }
 
 #[test]
-fn steps_see_what_the_steps_before_leave() {
+fn steps_see_results_of_earlier_steps() {
     let at = str::to_owned;
     let world = world();
     let add = |text: &str| Step::Do(Act::Insert { path: at("/w/a.txt"), text: at(text), at_start: false });
     let twice = half_read(&[add("x\n"), add("y\n")], &world.fs);
-    // Nothing was done, so both read acts are refuted although a third clause is unread.
+    // Nothing was changed, so both acts are refuted, although a third clause is unread.
     assert_states(&cover(&twice, &world), &[Refuted, Refuted, NotRead]);
     let mut done = world.clone();
     done.write("/w/a.txt", "one\nx\ny\n");
@@ -148,7 +148,7 @@ fn steps_see_what_the_steps_before_leave() {
 }
 
 #[test]
-fn permissions_are_exactly_those_asked_for() {
+fn permissions_are_compared_exactly() {
     let set = |mode| Act::SetMode { of: file("/w/a.txt"), mode };
     let state = |change, mode: u32| row(&set(change), |w| w.mode("/w/a.txt", mode)).state;
     for (change, right, wrong) in [
@@ -169,14 +169,14 @@ fn permissions_are_exactly_those_asked_for() {
     assert_eq!(row(&same, |_| {}).state, Shown);
     let later = Timestamp::parse("2024-05-15T12:00:00Z").unwrap();
     assert_eq!(row(&same, |w| w.fs.add_file("/w/a.txt", "one\n", later)).state, NotShown);
-    // The time of a folder changes with what is in it.
+    // A change in a folder changes the folder's time.
     let folder = Act::SetMode { of: file("/w/d"), mode: ModeChange::Bits(0o755) };
     assert_eq!(row(&folder, |w| w.fs.add_folder("/w/d", later)).state, Shown);
     assert_eq!(row(&folder, |w| w.fs.set_mode("/w/d", 0o700)).state, Refuted);
 }
 
 #[test]
-fn a_new_folder_needs_a_record_of_it_or_of_something_in_it() {
+fn new_folder_needs_a_record() {
     let new = Act::CreateFolder { paths: vec!["/w/n".to_owned()] };
     assert_eq!(row(&new, |w| w.fs.add_folder("/w/n", Timestamp::default())).state, NotShown);
     assert_eq!(row(&new, |w| w.write("/w/n/x", "")).state, Shown);
@@ -195,7 +195,7 @@ fn a_new_folder_needs_a_record_of_it_or_of_something_in_it() {
 }
 
 #[test]
-fn questions_are_answered_when_nothing_changes_their_answer_any_more() {
+fn questions_wait_for_relevant_changes() {
     let world = world();
     let machine = || Step::Ask(Query::System { fact: crate::algebra::Fact::Variable { name: "X".to_owned() } });
     let mut with = world.clone();
@@ -207,10 +207,14 @@ fn questions_are_answered_when_nothing_changes_their_answer_any_more() {
     assert_states(&cover(&ledger(&[&[machine()], &[make()]], &with), &done), &[NotShown, Shown]);
     assert_states(&cover(&ledger(&[&[make()], &[machine()]], &with), &done), &[Shown, Shown]);
     assert_states(&cover(&ledger(&[&[machine()], std::slice::from_ref(&keep)], &with), &with), &[Shown, Shown]);
-    // Without changes, a question that had no answer before may have one at the end.
+    // In a request without changes, a question that can't be answered at first may be answered at the end.
     let lines = || count(text("/w/n"));
     assert_states(&cover(&ledger(&[&[lines()]], &with), &done), &[Shown]);
     assert_states(&cover(&ledger(&[&[lines()]], &with), &with), &[NotShown]);
+    // A list of facts about a file that is missing is not an empty list.
+    let named = || Query::Paths { paths: vec!["/w/n".to_owned()], kind: Kind::File };
+    let hash = || Step::Ask(Query::Field { of: Box::new(named()), field: Field::Sha256 });
+    assert_states(&cover(&ledger(&[&[hash()]], &with), &with), &[NotShown]);
     let other = || create("/w/o", "n\n");
     done.write("/w/o", "n\n");
     assert_states(&cover(&ledger(&[&[other()], &[lines()]], &with), &done), &[Shown, NotShown]);

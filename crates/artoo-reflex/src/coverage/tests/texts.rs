@@ -1,11 +1,11 @@
-//! Edits whose place is ambiguous, settings files of each format, and the limits.
+//! Tests of edits, settings files of each format, and size limits.
 
 use artoo_proto::CoverageState::{NotShown, Refuted, Shown};
 
 use super::*;
-use crate::coverage::settings;
+use crate::settings;
 
-/// The texts that are right after a key was set.
+/// The acceptable texts after a key was set.
 fn set(name: &str, before: &str, key: &str, value: &str) -> Result<Vec<String>, String> {
     let (section, key) = key.split_once('/').map_or((None, key), |(section, key)| (Some(section), key));
     let made = settings::set(Path::new(name), before.as_bytes(), section, key, value)?;
@@ -13,7 +13,7 @@ fn set(name: &str, before: &str, key: &str, value: &str) -> Result<Vec<String>, 
 }
 
 #[test]
-fn one_line_of_a_settings_file_changes() {
+fn setting_a_key_changes_one_line() {
     for (name, before, key, value, after) in [
         (".env", "A=1\nB=2", "B", "3", "A=1\nB=3"),
         (".env", "A=1\n", "B", "3", "A=1\nB=3\n"),
@@ -49,7 +49,7 @@ fn one_line_of_a_settings_file_changes() {
 }
 
 #[test]
-fn a_value_is_spelled_as_the_old_one_or_plainly() {
+fn value_keeps_quoting_or_is_bare() {
     for (name, before, key, value, after) in [
         (".env", "", "A", "x y", vec!["A=x y\n", "A=\"x y\"\n"]),
         (".env", "B=1", "A", "x", vec!["B=1\nA=x\n", "B=1\nA=\"x\"\n"]),
@@ -74,7 +74,7 @@ fn a_value_is_spelled_as_the_old_one_or_plainly() {
 }
 
 #[test]
-fn a_value_ends_where_its_quotation_mark_does() {
+fn quoted_value_ends_at_its_quote() {
     for (name, old, rest) in [
         ("x.toml", r#""a # b""#, " # n"),
         ("x.toml", r#""a \" # b""#, " # n"),
@@ -89,12 +89,12 @@ fn a_value_ends_where_its_quotation_mark_does() {
         let quote = &old[..1];
         assert_eq!(made[0], format!("k{mark}{quote}y{quote}{rest}\n"), "{old}{rest}");
     }
-    // A quote that is not closed is part of the value.
+    // An unclosed quote is part of the value.
     assert_eq!(set("x.ini", "k = 'a # n\n", "k", "y").unwrap()[0], "k = 'y' # n\n");
 }
 
 #[test]
-fn keys_are_found_in_their_sections_alone() {
+fn keys_are_looked_up_by_section() {
     for (name, before, key, after) in [
         ("x.ini", "# k = 1\n; k = 2\n\nk = 3\n", "k", "# k = 1\n; k = 2\n\nk = 9\n"),
         ("x.toml", "[ \"a b\" . c ]\nk = 1\n", "a b.c/k", "[ \"a b\" . c ]\nk = 9\n"),
@@ -130,7 +130,7 @@ fn keys_are_found_in_their_sections_alone() {
 }
 
 #[test]
-fn lines_are_added_where_the_file_ends() {
+fn appended_lines_start_on_a_new_line() {
     for (before, text, at_start, right, wrong) in [
         ("a", "x\n", false, vec!["a\nx\n", "a\nx"], vec!["ax\n", "a\n\nx\n"]),
         ("a\n", "x\n", false, vec!["a\nx\n"], vec!["a\nx", "x\na\n"]),
@@ -153,7 +153,7 @@ fn lines_are_added_where_the_file_ends() {
 }
 
 #[test]
-fn an_edited_file_keeps_its_end_without_a_newline() {
+fn edit_keeps_missing_final_newline() {
     let first = |path: &str| Query::Part { of: Box::new(text(path)), part: crate::algebra::Part::First(1) };
     for (before, after, state) in
         [("a\nb", "a", Shown), ("a\nb", "a\n", Refuted), ("a\nb\n", "a\n", Shown), ("a\nb\n", "a", Refuted)]
@@ -173,7 +173,7 @@ fn an_edited_file_keeps_its_end_without_a_newline() {
 }
 
 #[test]
-fn answers_are_written_in_their_usual_forms() {
+fn saved_answers_have_their_usual_format() {
     let tree = Query::Tree { roots: vec!["/w".to_owned()], depth: Depth::Whole, hidden: true, kind: Kind::File };
     let world = World::new(&[("/w/d/a.txt", "one\n"), ("/w/b.txt", "two\nthree\n")]);
     let number = Query::Aggregate { of: Box::new(text("/w/b.txt")), function: Function::Count };
@@ -199,7 +199,7 @@ fn answers_are_written_in_their_usual_forms() {
 }
 
 #[test]
-fn a_word_inside_other_words_is_ambiguous() {
+fn word_within_longer_words_is_ambiguous() {
     let world = World::new(&[("/w/a.txt", "cat\nconcat\n"), ("/w/b.txt", "cat\n")]);
     let replace = |path: &str| {
         let (find, with) = ("cat".to_owned(), "dog".to_owned());
@@ -229,7 +229,7 @@ fn a_word_inside_other_words_is_ambiguous() {
 }
 
 #[test]
-fn large_selections_and_files_are_not_shown() {
+fn oversized_input_is_not_shown() {
     let mut world = World::new(&[("/w/a.txt", "a\n")]);
     for number in 0..100_001 {
         world.fs.add_file(format!("/w/many/{number}.tmp"), "", artoo_proto::Timestamp::default());

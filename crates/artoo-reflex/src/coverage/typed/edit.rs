@@ -1,8 +1,9 @@
-//! Edits of one file: what it holds afterwards follows from what it held before.
+//! Parses checks of kind `edited`: the content after an edit follows from the content before.
 
 use super::ended;
 use super::fields::Fields;
 use crate::algebra::{Act, Key, Order, Pred, Query, Rewrite, SortKey};
+use crate::ensure::ensure;
 use crate::eval::evaluate;
 
 /// The act of an `edited` check.
@@ -18,7 +19,7 @@ pub(super) fn act(fields: &mut Fields<'_>) -> Result<Act, String> {
         }
         "set_key" => {
             let key = fields.line("key")?;
-            let value = fields.word("value")?.ok_or_else(|| fields.wrong("value", "is missing; give the new value"))?;
+            let value = fields.line("value")?;
             return Ok(Act::SetValue { path, section: fields.line_if_given("section")?, key, value });
         }
         "replace" => replaced(fields, of)?,
@@ -35,7 +36,7 @@ pub(super) fn act(fields: &mut Fields<'_>) -> Result<Act, String> {
     Ok(Act::Save { of, to: path })
 }
 
-/// The lines that are deleted.
+/// The predicate for the lines to delete.
 fn deleted(fields: &mut Fields<'_>) -> Result<Pred, String> {
     match (fields.line_if_given("containing")?, fields.flag("blank")?) {
         (Some(text), None) => Ok(Pred::Contains { text, ignore_case: false }),
@@ -44,23 +45,20 @@ fn deleted(fields: &mut Fields<'_>) -> Result<Pred, String> {
     }
 }
 
-/// The lines with a text replaced; as whole words only if no occurrence is part of a word, as a replacement can't tell.
+/// The query that replaces a text. Whole words are accepted only if no occurrence is part of a longer word, as the
+/// query replaces every occurrence.
 fn replaced(fields: &mut Fields<'_>, of: Box<Query>) -> Result<Query, String> {
     let find = fields.line("find")?;
     let with = fields.text("with")?;
-    if with.contains(['\n', '\r']) {
-        return Err(fields.wrong("with", "has a line break; replace within lines"));
-    }
+    ensure(!with.contains(['\n', '\r']), || fields.wrong("with", "has a line break; replace within lines"))?;
     if fields.flag("whole_word")? == Some(true) {
         let found = |whole_word| {
             let found = Query::Matches { of: of.clone(), text: find.clone(), ignore_case: false, whole_word };
             evaluate(&found, fields.fs)
         };
-        if !matches!((found(true), found(false)), (Ok(whole), Ok(any)) if whole == any) {
-            return Err(
-                fields.wrong("whole_word", "can't be shown: the text is also part of longer words; leave it out")
-            );
-        }
+        ensure(matches!((found(true), found(false)), (Ok(whole), Ok(any)) if whole == any), || {
+            fields.wrong("whole_word", "can't be shown: the text is also part of longer words; leave it out")
+        })?;
     }
     Ok(Query::Replace { of, find, with })
 }

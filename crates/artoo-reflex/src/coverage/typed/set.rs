@@ -1,9 +1,10 @@
-//! The files that a typed check is about: listed by path, or a set below a folder.
+//! The selection of a typed check: files listed by path, or a set below a folder.
 
 use super::fields::Fields;
 use crate::algebra::{Depth, Kind, NameTest, Pred, Query};
 use crate::calendar::Clock;
 use crate::concept::TimeUnit;
+use crate::ensure::ensure;
 
 /// The query for the files of a check: `paths`, or `place` with conditions.
 pub(super) fn selection(fields: &mut Fields<'_>) -> Result<Query, String> {
@@ -18,7 +19,7 @@ pub(super) fn selection(fields: &mut Fields<'_>) -> Result<Query, String> {
     }
 }
 
-/// The query for the entries below a folder that meet every condition of a check.
+/// The query for the entries below a folder that satisfy all conditions of a check.
 fn set(fields: &mut Fields<'_>, place: String) -> Result<Query, String> {
     let kind = match fields.line_if_given("entries")?.as_deref() {
         None | Some("files") => Kind::File,
@@ -29,17 +30,17 @@ fn set(fields: &mut Fields<'_>, place: String) -> Result<Query, String> {
     };
     let mut all = Vec::new();
     let glob = fields.name("glob")?;
-    if glob.as_ref().is_some_and(|glob| glob.contains(['{', '}'])) {
-        return Err(fields.wrong("glob", "has braces, which mean nothing here; give a list of `ext`"));
-    }
+    ensure(!glob.as_ref().is_some_and(|glob| glob.contains(['{', '}'])), || {
+        fields.wrong("glob", "has braces, which mean nothing here; give a list of `ext`")
+    })?;
     let name = fields.name("name")?;
     let names_hidden = glob.iter().chain(&name).any(|name| name.starts_with('.'));
     all.extend(glob.map(|glob| Pred::Name(NameTest::Glob(glob))));
     all.extend(name.map(|name| Pred::Name(NameTest::Is(name))));
     let endings: Vec<String> = fields.list("ext")?.iter().map(|ext| ext.trim_start_matches('.').to_owned()).collect();
-    if endings.iter().any(|ext| ext.is_empty() || ext.contains(['/', '*', '?'])) {
-        return Err(fields.wrong("ext", "is no extension such as \"txt\""));
-    }
+    ensure(!endings.iter().any(|ext| ext.is_empty() || ext.contains(['/', '*', '?'])), || {
+        fields.wrong("ext", "is no extension such as \"txt\"")
+    })?;
     if !endings.is_empty() {
         all.push(Pred::Any(endings.into_iter().map(Pred::Extension).collect()));
     }

@@ -36,39 +36,39 @@ fn disk() -> MemoryFileSystem {
     fs
 }
 
-/// The English of a check on one line, or what is wrong with it.
+/// The English of a check on one line, or its error.
 fn read(check: &str) -> String {
     let read = shorthand(check, &environment(), &disk());
     let read = read.map_or_else(|error| format!("! {error}"), |steps| format!("= {}", english_steps(&steps)));
     read.replace('\n', "\\n")
 }
 
-/// The examples: a check and what it is read as.
+/// The examples: a check and the expected line.
 fn examples() -> impl Iterator<Item = (&'static str, &'static str)> {
     EXAMPLES.lines().step_by(2).zip(EXAMPLES.lines().skip(1).step_by(2))
 }
 
 #[test]
-fn examples_are_read_as_written() {
+fn examples_parse_as_documented() {
     for (check, expected) in examples() {
         assert_eq!(read(check), expected, "{check}");
     }
 }
 
-/// The examples in JSON that are read.
+/// The examples in JSON that are valid.
 fn right_examples() -> Vec<Value> {
     let right = examples().filter(|(_, expected)| expected.starts_with('='));
     right.filter_map(|(check, _)| serde_json::from_str(check).ok()).collect()
 }
 
 #[test]
-fn every_kind_has_an_example() {
+fn every_check_kind_has_an_example() {
     let kinds = right_examples().into_iter().filter_map(|check| Some(check["kind"].as_str()?.to_owned()));
     assert_eq!(kinds.collect::<BTreeSet<_>>(), KINDS.split(", ").map(str::to_owned).collect());
 }
 
 #[test]
-fn text_of_a_new_file_ends_with_a_newline() {
+fn new_text_ends_with_newline() {
     let check = json!({"kind": "text_is", "path": "b.txt", "text": "x"});
     let made = Act::CreateFile { path: "/home/ada/notes/b.txt".to_owned(), text: "x\n".to_owned() };
     assert_eq!(steps(&check, &environment(), &disk()), Ok(vec![Step::Do(made)]));
@@ -79,7 +79,7 @@ fn any_text() -> impl Strategy<Value = String> {
     vec(any::<char>(), 0..12).prop_map(|chars| chars.into_iter().collect())
 }
 
-/// Any JSON, its texts often ones that mean something in a check.
+/// Any JSON; many of its texts have a meaning in a check.
 fn any_json() -> impl Strategy<Value = Value> {
     let known =
         ["a.txt", "~", "/", "..", "x/", "*", ".", "", "~x", "a.zip", "755", "branch", "how many files are in ~"];
@@ -99,7 +99,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A right example of which some fields are replaced, removed or added.
+/// A valid example with some fields replaced, removed or added.
 fn changed_example() -> impl Strategy<Value = Value> {
     let examples = right_examples();
     let fields: Vec<(String, Value)> = examples.iter().flat_map(|check| check.as_object().unwrap().clone()).collect();
@@ -112,7 +112,7 @@ fn changed_example() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Checks what holds of every check: a step that can be stored and shown, or one line that says what is wrong.
+/// Asserts that a check gives one step that can be stored and shown, or an error of one line.
 fn holds_of(check: &Value) -> Result<(), TestCaseError> {
     let is_sound = |query: &Query| query.ty().is_ok() && query.clone().normalise() == *query;
     match steps(check, &environment(), &disk()) {
@@ -139,17 +139,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn any_json_is_read_or_refused(check in any_json()) {
+    fn any_json_parses_or_fails(check in any_json()) {
         holds_of(&check)?;
     }
 
     #[test]
-    fn changed_checks_are_read_or_refused(check in changed_example()) {
+    fn mutated_checks_parse_or_fail(check in changed_example()) {
         holds_of(&check)?;
     }
 
     #[test]
-    fn any_shorthand_is_read_or_refused(kind in prop::sample::select(KINDS.split(", ").collect::<Vec<_>>()), value in any_text()) {
+    fn any_shorthand_parses_or_fails(kind in prop::sample::select(KINDS.split(", ").collect::<Vec<_>>()), value in any_text()) {
         if let Err(error) = shorthand(&format!("{kind}: {value}"), &environment(), &disk()) {
             prop_assert!(!error.contains(char::is_control), "{:?}", error);
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{entry_of, lines, variable};
 use crate::algebra::Fact;
-use crate::eval::{Answer, EvalError, FileSystem, text};
+use crate::eval::{Answer, EvalError, FileSystem, process, text};
 
 /// Path of the file of user accounts.
 const USERS: &str = "/etc/passwd";
@@ -38,9 +38,7 @@ pub(super) fn own_id(name: &str, fs: &dyn FileSystem) -> Result<u64, EvalError> 
 
 /// The fields of the first line of an account file whose field at this index has this value; `None` without one.
 fn account(file: &str, field: usize, value: &str, fs: &dyn FileSystem) -> Result<Option<Vec<String>>, EvalError> {
-    let list = text::system_file(file, fs)?;
-    let mut accounts = list.lines().map(|line| line.split(':').map(str::to_owned).collect::<Vec<_>>());
-    Ok(accounts.find(|fields| fields.get(field).is_some_and(|found| found == value)))
+    Ok(process::accounts(file, fs)?.into_iter().find(|fields| fields.get(field).is_some_and(|found| found == value)))
 }
 
 /// One field (from 0) of the current user's line in `/etc/passwd`.
@@ -75,15 +73,10 @@ fn ids_of(user: &str, fs: &dyn FileSystem) -> Result<(u64, u64), EvalError> {
 /// The names of the groups that a user belongs to.
 fn groups_of(user: &str, fs: &dyn FileSystem) -> Result<BTreeSet<String>, EvalError> {
     let (_, own) = ids_of(user, fs)?;
-    let mut found = BTreeSet::from([group_name(&own.to_string(), fs)?]);
-    for line in text::system_file(GROUPS, fs)?.lines() {
-        let mut fields = line.split(':');
-        let (name, members) = (fields.next().unwrap_or_default(), fields.nth(2).unwrap_or_default());
-        if members.split(',').any(|member| member == user) {
-            found.insert(name.to_owned());
-        }
-    }
-    Ok(found)
+    let is_member = |fields: &Vec<String>| fields.get(3).is_some_and(|all| all.split(',').any(|member| member == user));
+    let groups = process::accounts(GROUPS, fs)?.into_iter().filter(is_member);
+    let names = groups.filter_map(|fields| fields.into_iter().next());
+    Ok(names.chain([group_name(&own.to_string(), fs)?]).collect())
 }
 
 /// The names of the users logged in according to utmp; empty if there is no such file.

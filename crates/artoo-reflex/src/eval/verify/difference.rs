@@ -1,21 +1,20 @@
 //! Checks the output of `diff` by applying it to the first file.
 
-use super::{Verification, shown};
+use super::{Checked, fail, shown};
 use crate::algebra::Query;
-use crate::eval::{EvalError, FileSystem, Line, lines};
+use crate::eval::{FileSystem, lines};
 
 /// Checks that the output of `diff`, applied to the first text, gives the second.
-pub(super) fn applied(of: &Query, with: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
-    let text = |lines: Vec<Line>| -> Vec<String> {
-        lines.iter().map(|line| String::from_utf8_lossy(&line.text).into_owned()).collect()
+pub(super) fn applied(of: &Query, with: &Query, output: &str, fs: &dyn FileSystem) -> Checked {
+    let text = |query| -> Checked<Vec<String>> {
+        Ok(lines(query, fs)?.iter().map(|line| String::from_utf8_lossy(&line.text).into_owned()).collect())
     };
-    let (first, second) = (text(lines(of, fs)?), text(lines(with, fs)?));
-    let changed = output.lines().filter(|line| !line.starts_with('\\'));
-    Ok(match patched(&first, changed) {
-        Some(made) if made == second => Verification::pass("made in the first file, the difference gives the second"),
-        Some(_) => Verification::fail("made in the first file, the difference gives something else than the second"),
-        None => Verification::fail(format!("{:?} is no difference of these files", shown(output))),
-    })
+    let (first, second) = (text(of)?, text(with)?);
+    match patched(&first, output.lines().filter(|line| !line.starts_with('\\'))) {
+        Some(made) if made == second => Ok("made in the first file, the difference gives the second".to_owned()),
+        Some(_) => fail("made in the first file, the difference gives something else than the second"),
+        None => fail(format!("{:?} is no difference of these files", shown(output))),
+    }
 }
 
 /// The first text with the output of `diff` applied; `None` if it doesn't apply.
@@ -25,9 +24,7 @@ fn patched<'a>(first: &[String], changes: impl Iterator<Item = &'a str>) -> Opti
     let mut at = 0;
     for line in changes {
         if let Some(removed) = line.strip_prefix("< ") {
-            if first.get(at)? != removed {
-                return None;
-            }
+            first.get(at).filter(|next| *next == removed)?;
             at += 1;
         } else if let Some(added) = line.strip_prefix("> ") {
             made.push(added.to_owned());

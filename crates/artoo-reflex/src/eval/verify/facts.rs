@@ -1,11 +1,12 @@
 //! Checks facts of the machine. Facts that change by themselves may differ within a tolerance.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use artoo_proto::Timestamp;
 
-use super::{Verification, judged, shown, take_word};
+use super::{Checked, ensure, fail, judged, shown, take_word};
 use crate::algebra::{Fact, Source, Ty};
 use crate::eval::{Answer, EvalError, FileSystem, fact, unreadable};
 
@@ -31,39 +32,33 @@ const UPTIME_TOLERANCE_S: u64 = 150;
 const LOAD_TOLERANCE: f64 = 1.0;
 
 /// Checks a tool's output against the fact's second source.
-pub(super) fn fact(fact: &Fact, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
-    let said = output.trim();
+pub(super) fn fact(fact: &Fact, output: &str, fs: &dyn FileSystem) -> Checked {
+    let printed = output.trim();
     let row = fact.row();
     match (fact, row.ty) {
-        (Fact::Uptime, _) => Ok(uptime(&text(fact, fs)?, said)),
-        (Fact::Load, _) => Ok(load(&text(fact, fs)?, said)),
+        (Fact::Uptime, _) => uptime(&text(fact, fs)?, printed),
+        (Fact::Load, _) => load(&text(fact, fs)?, printed),
         (Fact::Date | Fact::Time | Fact::DateTime, _) if let Source::Clock(format) = row.source => {
-            Ok(clock(format, said, fs))
+            clock(format, printed, fs)
         }
         (Fact::Disks, _) => disks(output, fs),
-        (Fact::BootTime, _) => Ok(same_moment(&text(fact, fs)?, said)),
-        (Fact::ProcessorDetails, _) => Ok(details(&fact::processor_details(fs)?, said)),
-        (_, Ty::Number) => number(fact, said, fs),
+        (Fact::BootTime, _) => same_moment(&text(fact, fs)?, printed),
+        (Fact::ProcessorDetails, _) => details(&fact::processor_details(fs)?, printed),
+        (_, Ty::Number) => number(fact, printed, fs),
         (_, Ty::Lines) => {
-            let Answer::Lines(expected) = fact::value(fact, fs)? else { return Err(EvalError::Meaningless) };
-            let expected: BTreeSet<String> =
-                expected.iter().map(|line| String::from_utf8_lossy(&line.text).into_owned()).collect();
-            let said: BTreeSet<String> =
-                said.lines().map(|line| line.trim().to_owned()).filter(|l| !l.is_empty()).collect();
-            Ok(if said == expected {
-                Verification::pass(format!("read again from the kernel: the same {}", expected.len()))
-            } else {
-                Verification::fail(format!(
-                    "read again from the kernel: {}; the output has {}",
-                    expected.len(),
-                    said.len()
-                ))
-            })
+            let Answer::Lines(expected) = fact::value(fact, fs)? else { return Err(EvalError::Meaningless.into()) };
+            let expected: BTreeSet<_> = expected.iter().map(|line| String::from_utf8_lossy(&line.text)).collect();
+            let printed: BTreeSet<_> =
+                printed.lines().map(|line| line.trim().into()).filter(|l: &Cow<'_, str>| !l.is_empty()).collect();
+            ensure(printed == expected, || {
+                format!("read again from the kernel: {}; the output has {}", expected.len(), printed.len())
+            })?;
+            Ok(format!("read again from the kernel: the same {}", expected.len()))
         }
         _ => {
             let expected = text(fact, fs)?;
-            let holds = said == expected && !said.is_empty();
-            Ok(judged(holds, format!("learnt a second way: {}", shown(&expected)), "", said))
+            let holds = printed == expected && !printed.is_empty();
+            judged(holds, format!("learnt a second way: {}", shown(&expected)), "", printed)
         }
     }
 }
@@ -76,31 +71,34 @@ fn text(fact: &Fact, fs: &dyn FileSystem) -> Result<String, EvalError> {
     }
 }
 
+/// The fact's value from its second source, as a number.
+fn expected_number(fact: &Fact, fs: &dyn FileSystem) -> Result<u64, EvalError> {
+    match fact::value(fact, fs)? {
+        Answer::Number(number) => Ok(number),
+        _ => Err(EvalError::Meaningless),
+    }
+}
+
 /// Checks a printed number against the fact's value, within the tolerance of the fact.
-fn number(fact: &Fact, said: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
-    let Answer::Number(expected) = fact::value(fact, fs)? else { return Err(EvalError::Meaningless) };
-    let Ok(value) = said.parse::<u64>() else {
-        return Ok(Verification::fail(format!("{:?} is no whole number", shown(said))));
-    };
+fn number(fact: &Fact, printed: &str, fs: &dyn FileSystem) -> Checked {
+    let expected = expected_number(fact, fs)?;
+    let Ok(value) = printed.parse::<u64>() else { return fail(format!("{:?} is no whole number", shown(printed))) };
     let tolerance = match fact {
-        Fact::DiskFree { .. } | Fact::DiskUsed { .. } => DISK_TOLERANCE_BYTES,
+        Fact::DiskFree { .. } | Fact::DiskUsed { .. } | Fact::SwapFree | Fact::SwapUsed => DISK_TOLERANCE_BYTES,
         Fact::DiskUsage { path } if holds_own_data(path, fs) => OWN_DATA_TOLERANCE_BYTES,
         Fact::UnixTime => CLOCK_TOLERANCE_MS.unsigned_abs() / 1_000,
-        Fact::SwapFree | Fact::SwapUsed => DISK_TOLERANCE_BYTES,
-        Fact::MemoryFree | Fact::MemoryUsed => match fact::value(&Fact::MemoryTotal, fs)? {
-            Answer::Number(total) => total / 100 * MEMORY_TOLERANCE_PERCENT,
-            _ => return Err(EvalError::Meaningless),
-        },
+        Fact::MemoryFree | Fact::MemoryUsed => {
+            expected_number(&Fact::MemoryTotal, fs)? / 100 * MEMORY_TOLERANCE_PERCENT
+        }
         _ => 0,
     };
-    let difference = expected.abs_diff(value);
-    Ok(if difference == 0 {
-        Verification::pass(format!("learnt a second way: {expected}"))
-    } else if difference <= tolerance {
-        Verification::pass(format!("learnt a second way: {expected}, which moves; within {tolerance}"))
-    } else {
-        Verification::fail(format!("learnt a second way: {expected}; the output says {value}"))
-    })
+    match expected.abs_diff(value) {
+        0 => Ok(format!("learnt a second way: {expected}")),
+        difference if difference <= tolerance => {
+            Ok(format!("learnt a second way: {expected}, which moves; within {tolerance}"))
+        }
+        _ => fail(format!("learnt a second way: {expected}; the output says {value}")),
+    }
 }
 
 /// Whether artoo's data folder is at or below a path.
@@ -112,101 +110,84 @@ fn holds_own_data(folder: &str, fs: &dyn FileSystem) -> bool {
 }
 
 /// Checks that two boot times such as `2024-05-15 08:00:00` are equal within the tolerance.
-fn same_moment(expected: &str, said: &str) -> Verification {
+fn same_moment(expected: &str, printed: &str) -> Checked {
     let moment = |text: &str| text.replacen(' ', "T", 1).parse::<jiff::civil::DateTime>().ok();
-    let apart = moment(expected).zip(moment(said)).map(|(a, b)| a.duration_since(b).as_secs().unsigned_abs());
+    let apart = moment(expected).zip(moment(printed)).map(|(a, b)| a.duration_since(b).as_secs().unsigned_abs());
     let holds = apart.is_some_and(|apart| apart <= BOOT_TOLERANCE_S);
-    judged(holds, format!("the kernel says {expected}"), &format!("; within {BOOT_TOLERANCE_S} seconds"), said)
+    judged(holds, format!("the kernel says {expected}"), &format!("; within {BOOT_TOLERANCE_S} seconds"), printed)
 }
 
 /// Checks that the output contains each of these lines `name: value`.
-fn details(known: &[(&'static str, String)], said: &str) -> Verification {
+fn details(known: &[(&'static str, String)], printed: &str) -> Checked {
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     for (name, expected) in known {
-        let line = said.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'));
-        if line.map(|value| value.split_whitespace().collect::<Vec<_>>().join(" "))
-            != Some(expected.split_whitespace().collect::<Vec<_>>().join(" "))
-        {
-            return Verification::fail(format!("learnt a second way: {name} is {}", shown(expected)));
-        }
+        let value = printed.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'));
+        let is_same = value.is_some_and(|value| words(value) == words(expected));
+        ensure(is_same, || format!("learnt a second way: {name} is {}", shown(expected)))?;
     }
     let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-    Verification::pass(format!("learnt a second way: {}; the rest is the program's own word", names.join(", ")))
+    Ok(format!("learnt a second way: {}; the rest is the program's own word", names.join(", ")))
 }
 
 /// Checks that the output is the current time in a `strftime` format, within the tolerance.
-fn clock(format: &str, said: &str, fs: &dyn FileSystem) -> Verification {
+fn clock(format: &str, printed: &str, fs: &dyn FileSystem) -> Checked {
     let now = fs.now();
     let at = |ms: i64| Timestamp::from_millis(now.as_millis().saturating_add(ms));
     // Try times in steps of half a minute, so that every minute within the tolerance is covered.
-    let moments = (-CLOCK_TOLERANCE_MS..=CLOCK_TOLERANCE_MS).step_by(30_000).map(at);
-    let matches = |at: Timestamp| fact::clock(format, at, fs) == said;
-    match moments.into_iter().any(matches) {
-        true => Verification::pass("as on this machine's clock, read again"),
-        false => Verification::fail(format!("this machine's clock is at {now}; the output says {:?}", shown(said))),
-    }
+    let mut moments = (-CLOCK_TOLERANCE_MS..=CLOCK_TOLERANCE_MS).step_by(30_000).map(at);
+    let holds = moments.any(|at| fact::clock(format, at, fs) == printed);
+    ensure(holds, || format!("this machine's clock is at {now}; the output says {:?}", shown(printed)))?;
+    Ok("as on this machine's clock, read again".to_owned())
 }
 
 /// Checks the output of `uptime -p` against the uptime in seconds.
-fn uptime(seconds: &str, said: &str) -> Verification {
-    let unit = |word: &str| -> Option<u64> {
-        match word.trim_end_matches('s') {
-            "minute" => Some(60),
-            "hour" => Some(3_600),
-            "day" => Some(86_400),
-            "week" => Some(7 * 86_400),
-            "year" => Some(365 * 86_400),
-            "decade" => Some(3_650 * 86_400),
-            _ => None,
-        }
-    };
+fn uptime(seconds: &str, printed: &str) -> Checked {
+    let units =
+        [("minute", 1), ("hour", 60), ("day", 1_440), ("week", 10_080), ("year", 525_600), ("decade", 5_256_000)];
     let part = |part: &str| {
         let (count, word) = part.trim().split_once(' ')?;
-        unit(word)?.checked_mul(count.parse::<u64>().ok()?)
+        let (_, minutes) = units.iter().find(|(unit, _)| *unit == word.trim_end_matches('s'))?;
+        (minutes * 60_u64).checked_mul(count.parse().ok()?)
     };
-    let told: Option<u64> = match said.strip_prefix("up") {
+    let printed_s: Option<u64> = match printed.strip_prefix("up") {
         Some(rest) if rest.trim().is_empty() => Some(0),
         Some(rest) => rest.split(',').map(part).sum(),
         None => None,
     };
-    let apart = told.zip(seconds.parse().ok()).map(|(told, seconds)| told.abs_diff(seconds));
+    let apart = printed_s.zip(seconds.parse().ok()).map(|(printed_s, seconds)| printed_s.abs_diff(seconds));
     let holds = apart.is_some_and(|apart| apart <= UPTIME_TOLERANCE_S);
-    judged(holds, format!("the kernel counts {seconds} seconds"), &format!("; within {UPTIME_TOLERANCE_S}"), said)
+    judged(holds, format!("the kernel counts {seconds} seconds"), &format!("; within {UPTIME_TOLERANCE_S}"), printed)
 }
 
 /// Checks that three printed load averages are within the tolerance of the expected ones.
-fn load(expected: &str, said: &str) -> Verification {
+fn load(expected: &str, printed: &str) -> Checked {
     let numbers = |text: &str| -> Option<Vec<f64>> {
         let text = text.rsplit(':').next()?;
         text.split([' ', ',']).filter(|part| !part.is_empty()).map(|part| part.parse().ok()).collect()
     };
     let close = |(a, b): (&f64, &f64)| (a - b).abs() <= LOAD_TOLERANCE + a / 2.0;
-    let both = numbers(expected).zip(numbers(said));
+    let both = numbers(expected).zip(numbers(printed));
     let holds = both.is_some_and(|(a, b)| a.len() == 3 && b.len() == 3 && a.iter().zip(&b).all(close));
     let tolerance = format!(", which moves; within {LOAD_TOLERANCE} and half");
-    judged(holds, format!("the kernel says {expected}"), &tolerance, said)
+    judged(holds, format!("the kernel says {expected}"), &tolerance, printed)
 }
 
 /// Checks the output's table of file systems: size, used and available bytes, mount point.
-fn disks(output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
+fn disks(output: &str, fs: &dyn FileSystem) -> Checked {
     let mut checked = 0;
     for line in output.lines().skip(1) {
         let mut rest = line.trim_start();
         let mut bytes = || take_word(&mut rest)?.parse::<u64>().ok();
         let (Some(size), Some(used), Some(available)) = (bytes(), bytes(), bytes()) else {
-            return Ok(Verification::fail(format!("{:?} is no file system with its room", shown(line))));
+            return fail(format!("{:?} is no file system with its room", shown(line)));
         };
         let path = Path::new(rest.trim_end());
         let space = fs.space(path).map_err(unreadable(path))?;
         let close = |a: u64, b: u64| a.abs_diff(b) <= DISK_TOLERANCE_BYTES;
-        if space.total != size || !close(space.used, used) || !close(space.available, available) {
-            return Ok(Verification::fail(format!("the room on {} is not what the system says", shown(rest))));
-        }
+        let holds = space.total == size && close(space.used, used) && close(space.available, available);
+        ensure(holds, || format!("the room on {} is not what the system says", shown(rest)))?;
         checked += 1;
     }
-    Ok(match checked {
-        0 => Verification::fail("the output names no file system"),
-        _ => Verification::pass(format!(
-            "asked the system again about each of {checked}; within {DISK_TOLERANCE_BYTES} bytes"
-        )),
-    })
+    ensure(checked > 0, || "the output names no file system".to_owned())?;
+    Ok(format!("asked the system again about each of {checked}; within {DISK_TOLERANCE_BYTES} bytes"))
 }

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use artoo_proto::{Timestamp, escape};
 
-use super::{SHOWN, Verification};
-use crate::algebra::{Field, Layers, Pred, Query};
+use super::{Checked, SHOWN, ensure, fail};
+use crate::algebra::{Field, Layers, Query};
 use crate::eval::files::{compare, totals};
 use crate::eval::{Answer, Entry, EntryKind, EvalError, FileSystem, Row, evaluate, pred};
 
@@ -34,104 +34,81 @@ impl<'a> Spellings<'a> {
         Self(known)
     }
 
-    /// The entry that a path in the output means, or a failed check if there is none or more than one.
-    fn get(&self, spelling: &str) -> Result<&'a Entry, Verification> {
+    /// The entry that a path in the output means; a failed check if there is none or more than one.
+    fn get(&self, spelling: &str) -> Checked<&'a Entry> {
         let shown = || escape::shorten(&escape::one_line(spelling), 200);
         match self.0.get(spelling) {
             Some(Some(entry)) => Ok(entry),
-            Some(None) => Err(Verification::fail(format!("{} could be either of two files", shown()))),
-            None => Err(Verification::fail(format!("{} is listed and does not belong", shown()))),
+            Some(None) => fail(format!("{} could be either of two files", shown())),
+            None => fail(format!("{} is listed and does not belong", shown())),
         }
     }
 }
 
 /// Checks that the output is the list of files that the query selects.
-pub(super) fn listed(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
+pub(super) fn listed(query: &Query, output: &str, fs: &dyn FileSystem) -> Checked {
     let details_of = if let Query::Details { of } = query { Some(of.as_ref()) } else { None };
     let layers = details_of.unwrap_or(query).layers();
-    let Answer::Files(members) = evaluate(layers.members, fs)? else { return Err(EvalError::Meaningless) };
+    let Answer::Files(members) = evaluate(layers.members, fs)? else { return Err(EvalError::Meaningless.into()) };
     let spellings = Spellings::of(members.iter());
     let mut shown: Vec<&Entry> = Vec::new();
     for line in output.lines().filter(|line| !line.is_empty()) {
         let read = if details_of.is_some() { details(line) } else { Some((None, line)) };
-        let Some((facts, path)) = read else {
-            return Ok(Verification::fail("a line of the output is not size, time and path"));
-        };
-        let entry = match spellings.get(path) {
-            Ok(entry) => entry,
-            Err(failure) => return Ok(failure),
-        };
+        let Some((facts, path)) = read else { return fail("a line of the output is not size, time and path") };
+        let entry = spellings.get(path)?;
         // Only regular files have a meaningful length; tools differ for other entries.
         let same_size = |bytes| entry.kind != EntryKind::File || entry.bytes == bytes;
-        if facts.is_some_and(|(bytes, modified)| !same_size(bytes) || !same_second(entry.modified, modified)) {
-            return Ok(Verification::fail(format!("size or time of {} is not what was read again", entry.shown())));
-        }
-        if let Some(problem) = broken_condition(layers.members, entry, fs)? {
-            return Ok(Verification::fail(format!("{}: {problem}", entry.shown())));
-        }
+        let is_same = |(bytes, modified)| same_size(bytes) && same_second(entry.modified, modified);
+        ensure(facts.is_none_or(is_same), || format!("size or time of {} is not what was read again", entry.shown()))?;
+        test_again(layers.members, entry, fs)?;
         shown.push(entry);
     }
     complete(&layers, &members, &shown, fs)
 }
 
 /// Checks that the output has no duplicates, lacks no selected file, and is sorted as the query says.
-fn complete(
-    layers: &Layers<'_>,
-    members: &[Entry],
-    shown: &[&Entry],
-    fs: &dyn FileSystem,
-) -> Result<Verification, EvalError> {
+fn complete(layers: &Layers<'_>, members: &[Entry], shown: &[&Entry], fs: &dyn FileSystem) -> Checked {
     let distinct: HashSet<&[u8]> = shown.iter().map(|entry| entry.path_bytes()).collect();
-    if distinct.len() < shown.len() {
-        return Ok(Verification::fail("an element is listed twice"));
-    }
+    ensure(distinct.len() == shown.len(), || "an element is listed twice".to_owned())?;
     let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-    let (skip, count) = layers.stretch.map_or((0, usize::MAX), |(skip, count)| (size(skip), size(count)));
+    let (skip, count) = layers.limit.map_or((0, usize::MAX), |(skip, count)| (size(skip), size(count)));
     let wanted = members.len().saturating_sub(skip).min(count);
     let missing: Vec<&Entry> = members.iter().filter(|entry| !distinct.contains(entry.path_bytes())).collect();
-    if shown.len() != wanted {
+    ensure(shown.len() == wanted, || {
         let names: Vec<String> = missing.iter().take(SHOWN).map(|entry| entry.shown()).collect();
-        return Ok(Verification::fail(format!(
-            "found again: {wanted}; the output lists {}; not listed: {}",
-            shown.len(),
-            names.join(", ")
-        )));
-    }
+        let names = names.join(", ");
+        format!("found again: {wanted}; the output lists {}; not listed: {names}", shown.len())
+    })?;
     if !layers.keys.is_empty() {
         let totals = totals(members, layers.keys, fs)?;
         let goes_before = |a: &Entry, b: &Entry| compare(layers.keys, a, b, &totals).is_lt();
-        if shown.windows(2).any(|pair| matches!(pair, [a, b] if goes_before(b, a))) {
-            return Ok(Verification::fail("the output is not in the order asked for"));
-        }
+        let is_sorted = shown.is_sorted_by(|a, b| !goes_before(b, a));
+        ensure(is_sorted, || "the output is not in the order asked for".to_owned())?;
         if let (Some(first), Some(last)) = (shown.first(), shown.last()) {
             let better = missing.iter().filter(|entry| goes_before(entry, last)).count();
             let earlier = missing.iter().filter(|entry| goes_before(entry, first)).count();
             let worse = missing.iter().filter(|entry| goes_before(first, entry)).count();
-            if better > skip || earlier > skip || missing.len() - worse < skip {
-                return Ok(Verification::fail("others come before those that are listed and are left out"));
-            }
+            let is_first = better <= skip && earlier <= skip && missing.len() - worse >= skip;
+            ensure(is_first, || "others come before those that are listed and are left out".to_owned())?;
         }
-    } else if layers.stretch.is_some() {
+    } else if layers.limit.is_some() {
         // Without a sort order, the first elements are the first by path.
-        let expected = members.iter().skip(skip).take(count);
-        if !expected.eq(shown.iter().copied()) {
-            return Ok(Verification::fail("these are not the first in the order of paths"));
-        }
+        let is_first = members.iter().skip(skip).take(count).eq(shown.iter().copied());
+        ensure(is_first, || "these are not the first in the order of paths".to_owned())?;
     }
-    Ok(Verification::pass(match layers.stretch {
+    Ok(match layers.limit {
         Some((0, _)) => format!("found again: the same first {wanted} of {}", members.len()),
         Some((skip, _)) => format!("found again: the same {wanted} after the first {skip} of {}", members.len()),
         None => format!("found again: the same {wanted}"),
-    }))
+    })
 }
 
-/// Reads a listed entry again and tests it; the reason why it doesn't satisfy the query, or `None` if it does.
-fn broken_condition(members: &Query, entry: &Entry, fs: &dyn FileSystem) -> Result<Option<&'static str>, EvalError> {
-    let Ok(current) = fs.metadata(&entry.path) else { return Ok(Some("is no longer there")) };
-    let always = Pred::All(Vec::new());
-    let keep = if let Query::Filter { keep, .. } = members { keep } else { &always };
+/// Reads a listed entry again and checks that it satisfies the query's conditions.
+fn test_again(members: &Query, entry: &Entry, fs: &dyn FileSystem) -> Checked<()> {
+    let Ok(current) = fs.metadata(&entry.path) else { return fail(format!("{}: is no longer there", entry.shown())) };
+    let Query::Filter { keep, .. } = members else { return Ok(()) };
     let holds = pred::FileTest::new(keep, members, fs)?.holds(keep, &current);
-    Ok((!holds).then_some("does not satisfy the conditions when read again"))
+    ensure(holds, || format!("{}: does not satisfy the conditions when read again", entry.shown()))
 }
 
 /// Parses an output line `bytes<TAB>time<TAB>path`.
@@ -142,14 +119,10 @@ fn details(line: &str) -> Option<(Option<(u64, Timestamp)>, &str)> {
 }
 
 /// Parses a time as the typed tools print it, or as `stat` prints it in UTC.
-fn moment(said: &str) -> Option<Timestamp> {
-    match said.strip_suffix(" +0000") {
-        Some(said) => {
-            let whole = said.split('.').next().unwrap_or(said).replacen(' ', "T", 1);
-            Timestamp::parse(&format!("{whole}Z")).ok()
-        }
-        None => Timestamp::parse(said).ok(),
-    }
+fn moment(text: &str) -> Option<Timestamp> {
+    let Some(utc) = text.strip_suffix(" +0000") else { return Timestamp::parse(text).ok() };
+    let whole = utc.split('.').next().unwrap_or(utc).replacen(' ', "T", 1);
+    Timestamp::parse(&format!("{whole}Z")).ok()
 }
 
 /// Whether two times are equal to the second.
@@ -158,35 +131,30 @@ fn same_second(a: Timestamp, b: Timestamp) -> bool {
 }
 
 /// Checks that the output lists one property of each file correctly.
-pub(super) fn rows(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
-    let Answer::Rows(expected) = evaluate(query, fs)? else { return Err(EvalError::Meaningless) };
+pub(super) fn rows(query: &Query, output: &str, fs: &dyn FileSystem) -> Checked {
+    let Answer::Rows(expected) = evaluate(query, fs)? else { return Err(EvalError::Meaningless.into()) };
     let field = if let Query::Field { field, .. } = query { *field } else { Field::Sha256 };
     let spellings = Spellings::of(expected.iter().map(|row| &row.of));
     let by_path: HashMap<&[u8], &Row> = expected.iter().map(|row| (row.of.path_bytes(), row)).collect();
     let mut shown: Vec<&Row> = Vec::new();
     for line in output.lines() {
         let Some((value, path)) = row(field, line) else {
-            return Ok(Verification::fail(format!("{:?} is no property with its file", super::shown(line))));
+            return fail(format!("{:?} is no property with its file", super::shown(line)));
         };
-        let row = match spellings.get(path).map(|entry| by_path.get(entry.path_bytes())) {
-            Ok(Some(row)) => row,
-            Ok(None) => return Err(EvalError::Meaningless),
-            Err(failure) => return Ok(failure),
-        };
-        if !same_value(field, &row.value, value) {
-            let (path, value) = (row.of.shown(), super::shown(value));
-            return Ok(Verification::fail(format!("read again, {path} has {}, not {value:?}", row.value)));
-        }
+        let entry = spellings.get(path)?;
+        let row = by_path.get(entry.path_bytes()).ok_or(EvalError::Meaningless)?;
+        ensure(same_value(field, &row.value, value), || {
+            format!("read again, {} has {}, not {:?}", row.of.shown(), row.value, super::shown(value))
+        })?;
         shown.push(row);
     }
     let distinct: HashSet<&[u8]> = shown.iter().map(|row| row.of.path_bytes()).collect();
-    if distinct.len() < shown.len() || shown.len() < expected.len() {
-        return Ok(Verification::fail(format!("read again: {} files; the output has {}", expected.len(), shown.len())));
-    }
-    if !shown.iter().copied().eq(expected.iter()) {
-        return Ok(Verification::fail("the output is not in the order asked for"));
-    }
-    Ok(Verification::pass(format!("read again: the same {} values", expected.len())))
+    ensure(distinct.len() == shown.len() && shown.len() >= expected.len(), || {
+        format!("read again: {} files; the output has {}", expected.len(), shown.len())
+    })?;
+    let is_in_order = shown.iter().copied().eq(expected.iter());
+    ensure(is_in_order, || "the output is not in the order asked for".to_owned())?;
+    Ok(format!("read again: the same {} values", expected.len()))
 }
 
 /// Splits an output line into the property's value and the path.
@@ -202,12 +170,9 @@ fn row(field: Field, line: &str) -> Option<(&str, &str)> {
 }
 
 /// Whether a printed property equals the expected one.
-fn same_value(field: Field, expected: &str, said: &str) -> bool {
+fn same_value(field: Field, expected: &str, printed: &str) -> bool {
     if field != Field::Modified {
-        return expected == said;
+        return expected == printed;
     }
-    match (moment(expected), moment(said)) {
-        (Some(expected), Some(said)) => same_second(expected, said),
-        _ => false,
-    }
+    moment(expected).zip(moment(printed)).is_some_and(|(expected, printed)| same_second(expected, printed))
 }

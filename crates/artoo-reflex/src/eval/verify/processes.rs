@@ -1,6 +1,6 @@
 //! Checks lists and counts of processes, which start and end between the command and the check.
 
-use super::{Verification, judged, shown, take_word};
+use super::{Checked, ensure, fail, judged, shown, take_word};
 use crate::algebra::{Layers, Query};
 use crate::eval::{Answer, EvalError, FileSystem, Process, evaluate, process};
 
@@ -8,12 +8,12 @@ use crate::eval::{Answer, EvalError, FileSystem, Process, evaluate, process};
 const PROCESSES_TOLERANCE: usize = 12;
 
 /// Checks that the output is the number of processes, within the tolerance.
-pub(super) fn count(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
-    let Answer::Number(expected) = evaluate(query, fs)? else { return Err(EvalError::Meaningless) };
+pub(super) fn count(query: &Query, output: &str, fs: &dyn FileSystem) -> Checked {
+    let Answer::Number(expected) = evaluate(query, fs)? else { return Err(EvalError::Meaningless.into()) };
     let tolerance = tolerance(expected) as u64;
-    let holds = output.trim().parse::<u64>().is_ok_and(|said| said.abs_diff(expected) <= tolerance);
+    let holds = output.trim().parse::<u64>().is_ok_and(|printed| printed.abs_diff(expected) <= tolerance);
     let tolerance = format!(", which moves; within {tolerance}");
-    Ok(judged(holds, format!("counted again: {expected}"), &tolerance, output))
+    judged(holds, format!("counted again: {expected}"), &tolerance, output)
 }
 
 /// How many of `count` processes may have started or ended between the command and the check.
@@ -22,34 +22,31 @@ fn tolerance(count: u64) -> usize {
 }
 
 /// Checks a printed list of processes with lines `id user kilobytes percent name`.
-pub(super) fn list(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
-    let Layers { stretch, keys, members, .. } = query.layers();
-    let Answer::Processes(known) = evaluate(members, fs)? else { return Err(EvalError::Meaningless) };
-    let mut said: Vec<Process> = Vec::new();
+pub(super) fn list(query: &Query, output: &str, fs: &dyn FileSystem) -> Checked {
+    let Layers { limit, keys, members, .. } = query.layers();
+    let Answer::Processes(known) = evaluate(members, fs)? else { return Err(EvalError::Meaningless.into()) };
+    let mut printed: Vec<Process> = Vec::new();
     let mut gone = 0;
     for line in output.lines() {
-        let Some(process) = listed(line) else {
-            return Ok(Verification::fail(format!("{:?} is no process", shown(line))));
-        };
+        let Some(process) = listed(line) else { return fail(format!("{:?} is no process", shown(line))) };
         let is_known = known.iter().any(|other| other.id == process.id && other.name == process.name);
         gone += usize::from(!is_known);
-        said.push(process);
+        printed.push(process);
     }
     let tolerance = tolerance(known.len() as u64);
-    let wanted = stretch.map_or(known.len(), |(skip, count)| {
+    let wanted = limit.map_or(known.len(), |(skip, count)| {
         known.len().saturating_sub(usize::try_from(skip).unwrap_or(usize::MAX)).min(usize::try_from(count).unwrap_or(0))
     });
-    if said.len().abs_diff(wanted) > if stretch.is_some() { 0 } else { tolerance } {
-        return Ok(Verification::fail(format!("looked again: {wanted}; the output lists {}", said.len())));
-    }
-    if gone > tolerance.min(said.len().div_ceil(2)) {
-        return Ok(Verification::fail(format!("{gone} of {} listed are not there when looked again", said.len())));
-    }
-    if process::sort(said.clone(), keys) != said {
-        return Ok(Verification::fail("the output is not in the order asked for"));
-    }
-    let (there, all) = (said.len() - gone, said.len());
-    Ok(Verification::pass(format!("looked again: {there} of {all} are there, and they come and go")))
+    let allowed = if limit.is_some() { 0 } else { tolerance };
+    ensure(printed.len().abs_diff(wanted) <= allowed, || {
+        format!("looked again: {wanted}; the output lists {}", printed.len())
+    })?;
+    let (there, all) = (printed.len() - gone, printed.len());
+    ensure(gone <= tolerance.min(all.div_ceil(2)), || {
+        format!("{gone} of {all} listed are not there when looked again")
+    })?;
+    ensure(process::sort(printed.clone(), keys) == printed, || "the output is not in the order asked for".to_owned())?;
+    Ok(format!("looked again: {there} of {all} are there, and they come and go"))
 }
 
 /// Parses an output line of `ps`: id, user, resident kilobytes, percent of a processor, name.

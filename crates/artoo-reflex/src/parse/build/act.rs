@@ -107,7 +107,9 @@ fn create(cx: &BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildError> 
         return Ok(Step::Do(Act::CreateFolder { paths }));
     }
     match (objects.as_slice(), paths.as_slice()) {
-        ([], _) => Err(BuildError::Incomplete("the name of what is created")),
+        ([], _) => {
+            Err(BuildError::Incomplete("the name of what is created right after the verb, and a text in quotes"))
+        }
         // "create an archive x.zip containing y" means packing y, not a text.
         ([place], _) if place.kind == PathKind::File && is_archive(&place.path) => {
             Err(BuildError::Incomplete("what is packed (“pack … into …”)"))

@@ -12,14 +12,22 @@ use super::{BuildContext, BuildError};
 use crate::algebra::{Depth, Function, GroupKey, Key, Kind, NameTest, Order, Pred, Query, SortKey, Step, Ty};
 use crate::concept::{Reference, Verb};
 use crate::eval::{Answer, evaluate};
-use crate::place::{PathKind, Place, file_name};
+use crate::place::{PathKind, Place, file_name, parent};
 
 /// Builds the query that a draft about files or folders means.
 pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let verb = draft.verb;
     // "the size of each folder" asks for the folders' total sizes, not for file sizes grouped by folder.
     if draft.group == Some(GroupKey::Folder) && draft.ask == Some(Ask::Size) && !draft.has_noun() {
-        return Err(BuildError::Leftover);
+        (draft.group, draft.noun, draft.plural) = (None, Some(Kind::Folder), Some(true));
+    }
+    let is_of_folders = draft.noun == Some(Kind::Folder) && draft.ask == Some(Ask::Size) && draft.preds.is_empty();
+    if is_of_folders && cx.context.says_every && draft.superlative.is_none() {
+        draft.each = Some(());
+        draft.depth.get_or_insert_with(|| {
+            cx.notes.push("only the folders directly there".to_owned());
+            Depth::Direct
+        });
     }
     let of = if draft.ask == Some(Ask::Size) { measured(cx, draft)? } else { selection(cx, draft)? };
     draft.verb = None;
@@ -49,6 +57,7 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Quer
 /// Whether a draft means a single file or folder, as "the pdf in docs" does.
 pub(super) fn means_one(cx: &BuildContext<'_>, draft: &Draft) -> bool {
     !cx.context.says_each
+        && !cx.context.says_every
         && draft.plural == Some(false)
         && draft.superlative.is_none()
         && draft.nth.is_none()
@@ -68,7 +77,7 @@ pub(super) fn selection(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<
     let of = if let Some(reference) = draft.reference.take() {
         referred(cx, draft, reference)?
     } else if let Some(paths) = paths(draft) {
-        paths
+        if draft.superlative.is_some() { beside(paths) } else { paths }
     } else {
         tree(cx, draft)?
     };
@@ -129,6 +138,15 @@ pub(super) fn found(cx: &BuildContext<'_>, of: &Query) -> Option<BTreeSet<PathBu
     }
 }
 
+/// Whether the name of something in one of the folders has a text, a plural "s" left out, in any case.
+pub(super) fn is_in_a_name(cx: &BuildContext<'_>, folders: &[Place], text: &str) -> bool {
+    let stem = text.strip_suffix('s').filter(|stem| stem.len() > 2).unwrap_or(text);
+    let roots = folders.iter().map(|place| place.path.clone()).collect();
+    let tree = Query::Tree { roots, depth: Depth::Whole, hidden: false, kind: Kind::Any };
+    let keep = Pred::NameIgnoringCase(NameTest::Has(stem.to_owned()));
+    found(cx, &Query::Filter { of: Box::new(tree), keep }).is_none_or(|found| !found.is_empty())
+}
+
 /// Whether a selection has at most one element for certain.
 pub(super) fn is_one(of: &Query) -> bool {
     match of {
@@ -146,7 +164,7 @@ fn paths(draft: &mut Draft) -> Option<Query> {
     let is_named = !draft.object.is_empty()
         && !draft.has_noun()
         && draft.contents.is_none()
-        && draft.superlative.is_none()
+        && (draft.superlative.is_none() || draft.object.len() > 1)
         && draft.preds.is_empty();
     let asks = draft.act.is_some()
         || draft.field.is_some()
@@ -158,7 +176,9 @@ fn paths(draft: &mut Draft) -> Option<Query> {
     }
     let paths = paths_in(&draft.scope, &draft.object)?;
     draft.scope.clear();
-    draft.plural = None;
+    if draft.superlative.is_none() {
+        draft.plural = None;
+    }
     let objects = std::mem::take(&mut draft.object);
     let all = |kind: PathKind| objects.iter().all(|place| place.kind == kind);
     let kind = match (all(PathKind::File), all(PathKind::Folder)) {
@@ -167,6 +187,24 @@ fn paths(draft: &mut Draft) -> Option<Query> {
         _ => Kind::Any,
     };
     Some(Query::Paths { paths, kind })
+}
+
+/// The query for folders given by path as one for those of these names in their folder, where sizes can be computed.
+fn beside(paths: Query) -> Query {
+    match &paths {
+        Query::Paths { paths: several, kind: Kind::Folder } => {
+            let mut folders: Vec<String> = several.iter().map(|path| parent(path).to_owned()).collect();
+            folders.dedup();
+            let named = |path: &String| Some(Pred::Name(NameTest::Is(file_name(path)?.to_owned())));
+            if folders.len() > 1 {
+                return paths;
+            }
+            let tree = Query::Tree { roots: folders, depth: Depth::Direct, hidden: true, kind: Kind::Folder };
+            let keep = Pred::Any(several.iter().filter_map(named).collect());
+            Query::Filter { of: Box::new(tree), keep }
+        }
+        _ => paths,
+    }
 }
 
 /// The paths of the places that a draft names, bare names within its folder; `None` if the folder is unclear.

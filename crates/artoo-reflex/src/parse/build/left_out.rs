@@ -1,9 +1,43 @@
 //! Folders that a search of the home folder skips unless the request names them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::BuildContext;
-use crate::algebra::Pred;
+use crate::algebra::{Kind, NameTest, Pred};
+use crate::eval::EntryKind;
+
+/// Maximum number of folders that are looked through for those of git.
+const FOLDERS_MAX: usize = 400;
+
+/// Maximum number of levels below a root at which folders of git are looked for.
+const LEVELS_MAX: usize = 4;
+
+/// Predicates that exclude what git keeps in its folders below the roots.
+pub(super) fn kept_by_git(cx: &mut BuildContext<'_>, roots: &[String], kind: Kind) -> Vec<Pred> {
+    let mut open: std::collections::VecDeque<(PathBuf, usize)> = roots.iter().map(|root| (root.into(), 0)).collect();
+    let (mut looked, mut found) = (0, Vec::new());
+    while let Some((folder, level)) = open.pop_front().filter(|_| looked < FOLDERS_MAX) {
+        looked += 1;
+        for entry in cx.context.fs.list(&folder).unwrap_or_default() {
+            if entry.kind != EntryKind::Folder {
+                continue;
+            }
+            if entry.name_bytes() == b".git" {
+                found.extend(entry.path.to_str().map(|path| Pred::Not(Box::new(Pred::Inside(path.to_owned())))));
+            } else if level < LEVELS_MAX && !entry.name_bytes().starts_with(b".") {
+                open.push_back((entry.path, level + 1));
+            }
+        }
+    }
+    if found.is_empty() {
+        return found;
+    }
+    cx.notes.push("what git keeps in its .git folders is left out".to_owned());
+    if kind != Kind::File {
+        found.push(Pred::Not(Box::new(Pred::Name(NameTest::Is(".git".to_owned())))));
+    }
+    found
+}
 
 /// Predicates that exclude the trash, caches and artoo's own data, if these folders exist below the roots.
 pub(super) fn left_out(cx: &mut BuildContext<'_>, roots: &[String]) -> Vec<Pred> {

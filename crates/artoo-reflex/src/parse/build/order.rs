@@ -38,6 +38,10 @@ pub(super) fn order(cx: &mut BuildContext<'_>, draft: &mut Draft, of: Query) -> 
     }
     let keys = keys(cx, draft)?;
     let has_keys = !keys.is_empty();
+    // "a.txt in alphabetical order" asks for its lines.
+    if has_keys && matches!(&of, Query::Paths { paths, .. } if paths.len() == 1) {
+        return Err(BuildError::Leftover);
+    }
     let keys = keys.into_iter().map(|key| SortKey { by: of_kind(key.by), order: key.order }).collect();
     let ordered = if has_keys { sorted(of, keys) } else { of };
     let is_ordered = has_keys || matches!(ordered, Query::Sort { .. } | Query::Limit { .. } | Query::Paths { .. });

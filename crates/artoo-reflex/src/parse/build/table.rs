@@ -60,6 +60,23 @@ pub(super) fn separator(cx: &BuildContext<'_>, source: &Query) -> Result<(Separa
     }
 }
 
+/// Checks that some line of a file has a column of this number.
+pub(super) fn has_column(
+    cx: &BuildContext<'_>,
+    source: &Query,
+    number: u64,
+    separator: &Separator,
+) -> Result<(), BuildError> {
+    let Query::TextFile { path } = source else { return Ok(()) };
+    let fields = |line: &String| match separator {
+        Separator::Whitespace => line.split_whitespace().count(),
+        Separator::Text(sign) => line.split(sign.as_str()).count(),
+    };
+    let count = sample(cx, path).and_then(|lines| lines.iter().map(fields).max()).unwrap_or(usize::MAX);
+    let is_there = u64::try_from(count).is_ok_and(|count| number <= count);
+    if is_there { Ok(()) } else { Err(BuildError::Fewer { name: path.clone(), count, what: "columns" }) }
+}
+
 /// The query for the rows of a table: its lines without the heading and empty lines.
 pub(super) fn rows(cx: &mut BuildContext<'_>, source: Query, keep: &mut Vec<Pred>) -> Result<Query, BuildError> {
     let Query::TextFile { path } = &source else { return Ok(source) };

@@ -9,7 +9,8 @@ use crate::algebra::{
     Fact, Field, Function, GroupKey, Key, Kind, NameChange, Order, Part, Pred, Query, Relation, Rewrite, Separator,
     SortKey, Ty,
 };
-use crate::concept::Verb;
+use crate::concept::{Hidden, Verb};
+use crate::eval::{Answer, evaluate};
 use crate::place::{PathKind, Place, is_archive};
 
 /// Whether a function computes its number from lines.
@@ -25,11 +26,12 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Quer
     if rows {
         draft.lines = Some(LinesWanted::All);
     }
-    // "the values in column 2", "the numbers, sorted numerically": the lines that contain them are meant.
-    let by_value = draft.column.is_some() || draft.sort.iter().any(|(key, _)| *key == Key::Numeric);
-    if draft.lines == Some(LinesWanted::Numbers) && draft.ask.is_none() && by_value {
-        draft.lines = Some(LinesWanted::All);
+    // "words in a.txt?" may ask how many there are.
+    if draft.lines == Some(LinesWanted::Words) && super::super::draft::only!(draft, lines, object, scope, reference) {
+        return Err(BuildError::Incomplete("count or show"));
     }
+    by_number(draft);
+    draft.each = draft.each.or(of_every_file(cx, draft).filter(|()| keep.is_empty()));
     if draft.each.is_some() {
         return each(cx, draft, &keep);
     }
@@ -57,7 +59,7 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Quer
     let verb = draft.verb.take();
     let mut text = Query::Filter { of: Box::new(source), keep: Pred::All(keep) };
     text = compared(draft, text, second, folder.as_deref())?;
-    if matches!(&text, Query::Compare { relation: Relation::Identical | Relation::Difference, .. }) {
+    if matches!(&text, Query::Compare { relation: Relation::Identical | Relation::Told | Relation::Difference, .. }) {
         return Ok(text);
     }
     text = fields(cx, draft, text)?;
@@ -86,7 +88,7 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Quer
         return Ok(groups);
     }
     text = ordered(cx, draft, verb, text)?;
-    text = part(draft, text)?;
+    text = part(cx, draft, text)?;
     if is_part {
         text = rewritten(cx, draft, text)?;
     }
@@ -95,6 +97,24 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Quer
     }
     let asked = number(draft, verb, text)?;
     legible(cx, asked)
+}
+
+/// Takes the lines of numbers as they are, where their values decide: "the values in column 2", "the numbers, sorted
+/// numerically", "the numbers from highest to lowest".
+fn by_number(draft: &mut Draft) {
+    if draft.lines == Some(LinesWanted::Numbers) && draft.sort.is_empty() && draft.order.is_some() {
+        draft.sort = vec![(Key::Numeric, None)];
+    }
+    let by_value = draft.column.is_some() || draft.sort.iter().any(|(key, _)| *key == Key::Numeric);
+    if draft.lines == Some(LinesWanted::Numbers) && draft.ask.is_none() && by_value {
+        draft.lines = Some(LinesWanted::All);
+    }
+}
+
+/// Whether a number is asked for every file: "line counts of every python file".
+fn of_every_file(cx: &BuildContext<'_>, draft: &Draft) -> Option<()> {
+    let is_one_kind = draft.plural == Some(false) && draft.has_noun() && draft.object.is_empty();
+    (cx.context.says_every && is_one_kind && draft.ask == Some(Ask::Count)).then_some(())
 }
 
 /// Returns the query, or an error if it would show a binary file as text.
@@ -112,7 +132,7 @@ fn compared(draft: &mut Draft, text: Query, second: Option<Place>, folder: Optio
     let Some(relation) = draft.relation.take() else { return Ok(text) };
     let second = second.ok_or(BuildError::Incomplete("which two files"))?;
     let with = Box::new(Query::TextFile { path: inside(folder.filter(|_| second.bare), &second) });
-    if matches!(relation, Relation::Identical | Relation::Difference) {
+    if matches!(relation, Relation::Identical | Relation::Told | Relation::Difference) {
         // Blank lines would be left out of one file only.
         if !matches!(&text, Query::Filter { keep: Pred::All(keep), .. } if keep.is_empty()) {
             return Err(BuildError::Leftover);
@@ -204,7 +224,7 @@ fn conditions(draft: &mut Draft) -> Vec<Pred> {
     if draft.preds.is_empty() {
         draft.loose = false;
     }
-    keep.extend(draft.needle.take().map(|text| Pred::Contains { text, ignore_case: false }));
+    keep.extend(draft.needle.take());
     as_worded(draft, keep)
 }
 
@@ -229,6 +249,19 @@ fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Resu
         let of = selection(cx, draft)?;
         draft.once = once;
         return Ok(Query::Names { of: Box::new(of), part });
+    }
+    let places = || draft.scope.iter().chain(&draft.object);
+    let in_folders = places().next().is_some() && places().all(|place| place.kind == PathKind::Folder);
+    // "grep main in src", "how many lines of code are in src": the lines of all files there.
+    let is_of_all = has_match || (draft.ask == Some(Ask::Count) && draft.lines.is_some());
+    if in_folders && is_of_all && !wants_entries && !draft.has_noun() {
+        (draft.noun, draft.plural) = (Some(Kind::File), Some(true));
+        draft.scope.append(&mut draft.object);
+        draft.hidden.get_or_insert_with(|| {
+            cx.notes.push("hidden files left out".to_owned());
+            Hidden::Exclude
+        });
+        cx.notes.push("of all files in the folder".to_owned());
     }
     // "the file /etc/hosts" means that file, not files in it; "each text file" is no group of equal texts.
     let names_one = draft.types.is_empty() && !draft.object.is_empty();
@@ -306,6 +339,7 @@ fn fields(cx: &mut BuildContext<'_>, draft: &mut Draft, text: Query) -> Result<Q
                 separator
             }
         };
+        table::has_column(cx, text.source(), number, &separator)?;
         text = Query::Column { of: Box::new(text), number, separator };
     }
     let counts_words = draft.ask == Some(Ask::Count) && draft.once.is_none() && draft.group.is_none();
@@ -325,6 +359,9 @@ fn frequencies(draft: &mut Draft, text: &Query) -> Result<Option<Query>, BuildEr
     draft.group = None;
     match draft.ask.take() {
         Some(Ask::Count | Ask::CountThem) => {}
+        None if ranked && draft.plural.is_none() && draft.limit.is_none() => {
+            return Err(BuildError::Incomplete("how many"));
+        }
         None if ranked => {}
         _ => return Err(BuildError::Leftover),
     }
@@ -372,7 +409,15 @@ fn is_of_many(text: &Query) -> bool {
 }
 
 /// Limits a text to the range of lines that the draft asks for.
-fn part(draft: &mut Draft, text: Query) -> Result<Query, BuildError> {
+fn part(cx: &BuildContext<'_>, draft: &mut Draft, text: Query) -> Result<Query, BuildError> {
+    // "does a.txt have more than 30 lines": whether there is a line 31.
+    if let Some(LinesWanted::AtLeast(least)) = draft.lines
+        && draft.ask == Some(Ask::Number(Function::Any))
+        && matches!(text.clone().normalise(), Query::TextFile { .. })
+    {
+        draft.lines = None;
+        return Ok(Query::Part { of: Box::new(text), part: Part::From(least) });
+    }
     let Some(LinesWanted::Part(part)) = draft.lines else { return Ok(text) };
     draft.lines = None;
     // "the first lines of every log": it is unclear whether those of each file or of all files are meant.
@@ -380,6 +425,13 @@ fn part(draft: &mut Draft, text: Query) -> Result<Query, BuildError> {
         return Err(BuildError::Question { question: "a stretch of lines", of: "several files" });
     }
     let numbered = matches!(part, Part::Range { .. } | Part::From(_));
+    if let Part::Range { from, .. } | Part::From(from) = part
+        && let Query::TextFile { path } = text.source()
+        && let Ok(Answer::Lines(lines)) = evaluate(text.source(), cx.context.fs)
+        && u64::try_from(lines.len()).is_ok_and(|count| count < from)
+    {
+        return Err(BuildError::Fewer { name: path.clone(), count: lines.len(), what: "lines" });
+    }
     // "lines 3 to 5 that contain x": it is unclear whether the range is taken before or after filtering.
     // "the first 3 lines, sorted": it is unclear whether sorting comes before or after.
     let sorted = |keys: &[SortKey]| keys.iter().any(|key| matches!(key.by, Key::Text | Key::Numeric));

@@ -2,9 +2,9 @@
 
 use super::super::draft::{Ask, Draft, only};
 use super::conditions::predicates;
-use super::left_out::left_out;
+use super::left_out::{kept_by_git, left_out};
 use super::{Antecedent, BuildContext, BuildError};
-use crate::algebra::{Depth, Function, Key, Kind, NameTest, Pred, Query};
+use crate::algebra::{Depth, Function, Key, Kind, NamePart, NameTest, Pred, Query, Relation};
 use crate::concept::{Hidden, Verb};
 use crate::place::{PathKind, Place};
 
@@ -29,6 +29,7 @@ pub(super) fn tree(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query
         cx.notes.push(said.to_owned());
         depth
     });
+    let says_hidden = draft.hidden.is_some();
     let hidden = match draft.hidden.take() {
         Some(Hidden::Include) => true,
         Some(Hidden::Exclude) => false,
@@ -72,10 +73,15 @@ pub(super) fn tree(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query
         .iter()
         .any(|pred| inside_of(pred).is_some_and(|folder| !is_below(folder)) || is_elsewhere(cx, &roots, pred))
     {
-        return Err(BuildError::Lacking);
+        return lacking(cx, draft, &roots, kind, &preds);
     }
+    let source = |kind| Query::Tree { roots: roots.clone(), depth, hidden, kind };
+    let kind = kind_with(cx, kind, &source, &preds);
     if depth == Depth::Whole && hidden {
         preds.extend(left_out(cx, &roots));
+        if !says_hidden && !names_hidden && !preds.iter().any(|pred| matches!(pred, Pred::Name(NameTest::Is(_)))) {
+            preds.extend(kept_by_git(cx, &roots, kind));
+        }
     }
     let tree = Query::Tree { roots, depth, hidden, kind };
     Ok(Query::Filter { of: Box::new(tree), keep: Pred::All(preds) }.normalise())
@@ -101,6 +107,54 @@ fn is_elsewhere(cx: &BuildContext<'_>, roots: &[String], pred: &Pred) -> bool {
     besides && !roots.iter().any(|root| exists(root))
 }
 
+/// The kind of entries that can satisfy the conditions: files, if folders never do.
+fn kind_with(cx: &mut BuildContext<'_>, kind: Kind, source: &impl Fn(Kind) -> Query, preds: &[Pred]) -> Kind {
+    let keeps = |kind| {
+        let keep = Pred::All(preds.to_vec());
+        Query::Filter { of: Box::new(source(kind)), keep }.ty().is_ok()
+    };
+    if kind != Kind::Any || keeps(Kind::Any) || !keeps(Kind::File) {
+        return kind;
+    }
+    cx.notes.push("folders are left out: only files have this".to_owned());
+    Kind::File
+}
+
+/// The query for the names in one folder that another one lacks: "files in ~/a but not in ~/b".
+fn lacking(
+    cx: &mut BuildContext<'_>,
+    draft: &Draft,
+    roots: &[String],
+    kind: Kind,
+    preds: &[Pred],
+) -> Result<Query, BuildError> {
+    let ([root], [Pred::Not(inner)], None) = (roots, preds, draft.act) else { return Err(BuildError::Lacking) };
+    let named = |name: &str| {
+        let environment = cx.context.environment;
+        let beside = crate::place::parent(root);
+        let above = [beside, &environment.cwd, &environment.home].map(|above| format!("{above}/{name}"));
+        above.into_iter().find(|path| cx.context.is_folder(path))
+    };
+    let other = match inner.as_ref() {
+        Pred::Inside(folder) => Some(folder.clone()),
+        Pred::Below(NameTest::Is(name)) => named(name),
+        _ => None,
+    };
+    let other = other.filter(|other| cx.context.is_folder(other)).ok_or(BuildError::Lacking)?;
+    Ok(compared(cx, [root.clone(), other], kind, Relation::OnlyFirst))
+}
+
+/// The query that compares the names in two folders.
+pub(super) fn compared(cx: &mut BuildContext<'_>, folders: [String; 2], kind: Kind, relation: Relation) -> Query {
+    cx.notes.retain(|note| !note.starts_with("subfolders") && !note.starts_with("hidden"));
+    cx.notes.push("compared by name; subfolders not entered".to_owned());
+    let [of, with] = folders.map(|folder| {
+        let tree = Query::Tree { roots: vec![folder], depth: Depth::Direct, hidden: true, kind };
+        Box::new(Query::Names { of: Box::new(tree), part: NamePart::Name })
+    });
+    Query::Compare { of, with, relation }
+}
+
 /// The kind of entries to search: only files if they are sorted by size, as folders have no size of their own.
 fn measured_kind(cx: &mut BuildContext<'_>, draft: &Draft, kind: Kind) -> Kind {
     let by_size = draft.sort.first().map(|(key, _)| *key).or(draft.superlative.map(|(key, _)| key)) == Some(Key::Size);
@@ -123,7 +177,7 @@ fn is_look_around(draft: &Draft, places: &[Place], is_here: bool) -> bool {
 }
 
 /// A condition on empty files turned into one on empty folders.
-fn of_folder(pred: Pred) -> Pred {
+pub(super) fn of_folder(pred: Pred) -> Pred {
     match pred {
         Pred::MaxBytes(0) => Pred::EmptyFolder,
         Pred::MinBytes(1) => Pred::Not(Box::new(Pred::EmptyFolder)),
@@ -183,8 +237,15 @@ fn kind(draft: &mut Draft, has_place: bool, is_here: bool) -> Result<(Option<Kin
         // "ls".
         None if draft.verb == Some(Verb::List) && only!(draft, verb) => Ok((None, false)),
         None if draft.act.is_some() => Err(BuildError::Incomplete("which files")),
+        // "what changed today".
+        None if draft.verb.is_some() && draft.preds.iter().any(is_of_time) => Ok((Some(Kind::File), false)),
         None => Err(BuildError::NothingAsked),
     }
+}
+
+/// Whether a condition is on the time of the last change.
+fn is_of_time(pred: &Pred) -> bool {
+    matches!(pred, Pred::ModifiedFrom(_) | Pred::ModifiedBefore(_))
 }
 
 /// Whether a condition names files that start with a dot.

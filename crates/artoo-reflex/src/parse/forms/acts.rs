@@ -5,9 +5,10 @@ use std::path::Path;
 
 use super::{Matcher, Value, Values, holds_settings, is_word};
 use crate::algebra::{
-    Act, Function, Key, Kind, ModeChange, NameChange, NamePart, NameTest, Order, Part, Pred, Query, Rewrite, Separator,
-    SortKey, Step, Target, Ty,
+    Act, Function, Key, Kind, ModeChange, NameChange, NamePart, NameTest, Order, Part, Pred, Query, Rewrite, SortKey,
+    Step, Target, Ty,
 };
+use crate::kinds;
 use crate::lex::{Class, Token};
 use crate::place::{PathKind, Place, file_name, is_archive, parent};
 
@@ -18,19 +19,25 @@ const MAX_FILE: u64 = 1_000_000;
 const OPEN: [&str; 8] = ["put", "list", "log", "note", "record", "print", "extract", "copy"];
 
 /// The values of one form.
-pub(super) struct Form<'a> {
+pub(crate) struct Form<'a> {
     pub(super) matcher: &'a Matcher<'a>,
     pub(super) values: &'a Values,
 }
 
 /// Lines in alphabetical order.
-fn sorted(of: Query) -> Query {
+pub(crate) fn sorted(of: Query) -> Query {
     Query::Sort { of: Box::new(of), keys: vec![SortKey { by: Key::Text, order: Order::Ascending }] }
 }
 
 /// The steps of the act of this name; `None` if the values don't fit together.
 pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option<Vec<Step>> {
     let form = Form { matcher, values };
+    if let Some(steps) = kinds::steps(&form, act) {
+        return steps;
+    }
+    if let Some(steps) = form.arranged(act) {
+        return steps;
+    }
     let one = |act: Act| Some(vec![Step::Do(act)]);
     match act {
         "append" | "prepend" => {
@@ -54,18 +61,18 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
         "folders" => one(Act::CreateFolder { paths: form.folders().filter(|paths| form.are_new(paths))? }),
         "replace" | "erase" | "unique" | "sort_unique" | "drop_lines" | "behead" | "betail" | "upper" | "lower"
         | "inplace" => form.edits(act),
-        "save" | "save_names" | "save_number" | "excerpt" | "number" | "column" | "save_that" | "save_list"
+        "save" | "save_names" | "save_number" | "excerpt" | "number" | "save_that" | "save_list"
         | "save_names_sorted" => form.saved(act).and_then(one),
         "delete" | "delete_set" | "delete_out" | "delete_source" | "delete_folder" | "delete_archive"
         | "delete_whole" => form.deleted(act).and_then(one),
         "copy" | "move" | "copy_as" | "archive" | "extract" => form.transferred(act).and_then(one),
-        "rename" | "rename_text" | "rename_lower" | "rename_upper" | "prefix" | "suffix" => {
+        "rename" | "rename_text" | "rename_without" | "rename_lower" | "rename_upper" | "prefix" | "suffix" => {
             form.renamed(act).and_then(one)
         }
         "show_it" => Some(vec![Step::Ask(Query::TextFile { path: form.matcher.before?.file()? })]),
-        "names_sorted" | "exists" | "ask_lines" | "ask_rows" | "ask_having" | "sum_column" | "mean_column"
-        | "max_column" | "min_column" | "column_values" | "column_once" | "column_once_sorted" | "ask_value"
-        | "ask_archive" => Some(vec![Step::Ask(form.asked(act)?)]),
+        "names_sorted" | "exists" | "ask_lines" | "ask_rows" | "ask_having" | "ask_archive" => {
+            Some(vec![Step::Ask(form.asked(act)?)])
+        }
         "set" => form.value_set(),
         "executable" => one(form.mode(ModeChange::Executable)?),
         "not_executable" => one(form.mode(ModeChange::NotExecutable)?),
@@ -74,13 +81,7 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
             let bits = form.text("octal").or_else(|| form.text("private").filter(|bits| bits.ends_with("00")))?;
             one(form.mode(ModeChange::Bits(u32::from_str_radix(bits, 8).ok()?))?)
         }
-        "private" => {
-            // A folder and a program have bits that 0600 takes away.
-            let mode = |path: &String| form.matcher.context.fs.metadata(Path::new(path)).map(|entry| entry.mode);
-            let is_plain = |path: &String| mode(path).is_ok_and(|mode| mode & 0o111 == 0);
-            let fits = matches!(form.query("selection")?, Query::Paths { paths, .. } if paths.iter().all(is_plain));
-            one(form.mode(ModeChange::Bits(0o600)).filter(|_| fits)?)
-        }
+        "private" => one(form.private()?),
         "link" => form.link().and_then(one),
         "run" | "script" | "tests" | "make" => form.run(act).and_then(one),
         "download" | "fetch" => form.fetch(act).and_then(one),
@@ -106,8 +107,12 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
 
 impl Form<'_> {
     /// The text of a slot.
-    pub(super) fn text(&self, name: &str) -> Option<&str> {
-        if let Value::Text(text) = self.values.get(name)? { Some(text) } else { None }
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        if let Value::Text(text) | Value::Words(text) | Value::Named(text) = self.values.get(name)? {
+            Some(text)
+        } else {
+            None
+        }
     }
 
     /// The places of a slot.
@@ -116,18 +121,18 @@ impl Form<'_> {
     }
 
     /// The query of a slot.
-    fn query(&self, name: &str) -> Option<Query> {
+    pub(crate) fn query(&self, name: &str) -> Option<Query> {
         if let Value::Of(query) = self.values.get(name)? { Some((**query).clone()) } else { None }
     }
 
     /// The paths of a slot, bare names within the folder that is named.
-    fn paths(&self, name: &str) -> Option<Vec<String>> {
+    pub(crate) fn paths(&self, name: &str) -> Option<Vec<String>> {
         let folder = self.places("folder").unwrap_or_default();
         super::super::build::files::paths_in(folder, self.places(name)?)
     }
 
     /// The only path of a slot.
-    pub(super) fn path(&self, name: &str) -> Option<String> {
+    pub(crate) fn path(&self, name: &str) -> Option<String> {
         self.paths(name)?.into_iter().next()
     }
 
@@ -138,7 +143,7 @@ impl Form<'_> {
     }
 
     /// The folder that is named, else the current one.
-    pub(super) fn folder(&self) -> String {
+    pub(crate) fn folder(&self) -> String {
         let named = self.places("folder").and_then(|places| places.first());
         named.map_or_else(|| self.matcher.context.environment.cwd.clone(), |place| place.path.clone())
     }
@@ -149,12 +154,12 @@ impl Form<'_> {
     }
 
     /// Whether there is nothing at these paths.
-    fn are_new(&self, paths: &[String]) -> bool {
+    pub(super) fn are_new(&self, paths: &[String]) -> bool {
         !paths.iter().any(|path| self.is_there(path))
     }
 
     /// The content of a small file; `None` if it can't be read as text.
-    pub(super) fn content(&self, path: &str) -> Option<String> {
+    pub(crate) fn content(&self, path: &str) -> Option<String> {
         let mut text = String::new();
         self.matcher.context.fs.open(Path::new(path)).ok()?.take(MAX_FILE).read_to_string(&mut text).ok()?;
         Some(text)
@@ -197,7 +202,8 @@ impl Form<'_> {
             let changes = of != Query::TextFile { path: path.clone() } && !self.is_table_sorted(&of);
             return changes.then(|| vec![Step::Do(Act::Save { of, to: path })]);
         }
-        let paths = self.paths("files").or_else(|| self.paths("file")).filter(|_| !self.shares_folder())?;
+        let named = self.paths("files").or_else(|| self.paths("file")).filter(|_| !self.shares_folder());
+        let paths = named.or_else(|| self.holding(self.text("find")?))?;
         paths.into_iter().map(|path| self.edited(act, path)).collect()
     }
 
@@ -245,7 +251,6 @@ impl Form<'_> {
                 Step::Ask(of) => of.clone(),
                 Step::Do(_) => return None,
             },
-            "column" => self.column(&self.path("file")?, self.text("column")?, false)?,
             "save_names_sorted" => sorted(self.names()?),
             _ => self.query("query")?,
         };
@@ -285,9 +290,22 @@ impl Form<'_> {
         Some(Act::SetMode { of: self.query("selection")?, mode })
     }
 
+    /// Permission bits that only the owner has.
+    fn private(&self) -> Option<Act> {
+        // A folder and a program have bits that 0600 takes away.
+        let mode = |path: &String| self.matcher.context.fs.metadata(Path::new(path)).map(|entry| entry.mode);
+        let is_plain = |path: &String| mode(path).is_ok_and(|mode| mode & 0o111 == 0);
+        let fits = matches!(self.query("selection")?, Query::Paths { paths, .. } if paths.iter().all(is_plain));
+        self.mode(ModeChange::Bits(0o600)).filter(|_| fits)
+    }
+
     /// A new link; of two names without words that tell them apart, the one that is not there yet.
     fn link(&self) -> Option<Act> {
-        let (path, target) = match (self.path("new"), self.path("target")) {
+        let chosen = match self.query("selection") {
+            Some(Query::Paths { mut paths, .. }) if paths.len() == 1 => paths.pop(),
+            _ => self.path("target"),
+        };
+        let (path, target) = match (self.path("new"), chosen) {
             (Some(path), Some(target)) => (path, target),
             _ => {
                 let (a, b) = (self.path("a")?, self.path("b")?);
@@ -295,6 +313,16 @@ impl Form<'_> {
             }
         };
         (self.is_there(&target) && !self.is_there(&path)).then_some(Act::Link { target, path })
+    }
+
+    /// A slot's number in digits or words.
+    pub(crate) fn number(&self, name: &str) -> Option<u64> {
+        self.text(name)?.parse().ok()
+    }
+
+    /// The view of the disk.
+    pub(crate) fn fs(&self) -> &dyn crate::eval::FileSystem {
+        self.matcher.context.fs
     }
 
     /// Whether the request has these two words side by side.
@@ -381,7 +409,8 @@ impl Form<'_> {
 
     /// Files whose names change.
     fn renamed(&self, act: &str) -> Option<Act> {
-        let of = self.query("selection").or_else(|| self.query("names"))?;
+        let of = self.query("selection").or_else(|| self.query("names"));
+        let of = of.or_else(|| self.names_holding(self.text("find")?))?;
         let is_one = matches!(&of, Query::Paths { paths, .. } if paths.len() == 1);
         let change = match act {
             "rename" => {
@@ -393,6 +422,7 @@ impl Form<'_> {
             "rename_text" => {
                 NameChange::Replace { find: self.text("find")?.to_owned(), with: self.text("with")?.to_owned() }
             }
+            "rename_without" => NameChange::Replace { find: self.text("find")?.to_owned(), with: String::new() },
             "rename_lower" => NameChange::LowerCase,
             "rename_upper" => NameChange::UpperCase,
             "suffix" => NameChange::Suffix(self.text("text")?.to_owned()),
@@ -416,39 +446,13 @@ impl Form<'_> {
                 (Box::new(Query::Filter { of, keep: Pred::Not(Box::new(Pred::Blank)) }), Function::Count)
             }
             "ask_having" => (Box::new(Query::Filter { of: text, keep: self.line()? }), Function::Count),
-            "ask_value" => {
-                let of = Box::new(self.column(&path, self.text("column")?, false)?);
-                let keep = Pred::Line(NameTest::Is(self.text("value")?.to_owned()));
-                (Box::new(Query::Filter { of, keep }), Function::Count)
-            }
             // The name of a folder in an archive ends with a slash.
             "ask_archive" => {
                 let of = Box::new(Query::ArchiveEntries { path: Some(path).filter(|path| is_archive(path))? });
                 let keep = Pred::Not(Box::new(Pred::Line(NameTest::Ends("/".to_owned()))));
                 (Box::new(Query::Filter { of, keep }), Function::Count)
             }
-            "column_values" | "column_once" | "column_once_sorted" => {
-                let column = self.column(&path, self.text("column")?, false)?;
-                return match act {
-                    "column_values" => Some(column),
-                    "column_once" => Some(Query::Unique { of: Box::new(column) }),
-                    // A column of numbers is not sorted here: text order would put 10 before 9.
-                    _ => self
-                        .column(&path, self.text("column")?, true)
-                        .is_none()
-                        .then(|| sorted(Query::Unique { of: Box::new(column) })),
-                };
-            }
-            _ => {
-                let column = self.column(&path, self.text("column")?, true)?;
-                let function = match act {
-                    "sum_column" => Function::Sum,
-                    "max_column" => Function::Maximum,
-                    "min_column" => Function::Minimum,
-                    _ => Function::Average,
-                };
-                (Box::new(column), function)
-            }
+            _ => return None,
         };
         Some(Query::Aggregate { of, function })
     }
@@ -457,27 +461,5 @@ impl Form<'_> {
     fn names(&self) -> Option<Query> {
         let of = self.query("selection").filter(|of| !matches!(of.source(), Query::Paths { .. }))?;
         Some(Query::Names { of: Box::new(of), part: NamePart::Name })
-    }
-
-    /// The values of the column with this heading, in the singular or plural, without the heading.
-    fn column(&self, path: &str, name: &str, numbers: bool) -> Option<Query> {
-        let content = self.content(path)?;
-        let separator = match path.rsplit_once('.')?.1 {
-            "csv" => ",",
-            "tsv" => "\t",
-            _ => return None,
-        };
-        let is_meant = |head: &str| head == name || name.strip_suffix('s') == Some(head);
-        let heads = || content.lines().next().unwrap_or_default().split(separator).map(str::trim);
-        let at = heads().position(is_meant).filter(|_| heads().filter(|head| is_meant(head)).count() == 1)?;
-        // A quoted field may hold a separator; what is no number has no sum.
-        let is_number =
-            |line: &str| line.split(separator).nth(at).is_some_and(|field| field.trim().parse::<f64>().is_ok());
-        let rows = || content.lines().skip(1).filter(|line| !line.is_empty());
-        let is_plain = !content.contains('"') && (!numbers || rows().all(is_number));
-        let of = Box::new(Query::TextFile { path: path.to_owned() });
-        let of = Box::new(Query::Part { of, part: Part::From(2) });
-        let number = u64::try_from(at).ok()?.checked_add(1)?;
-        is_plain.then(|| Query::Column { of, number, separator: Separator::Text(separator.to_owned()) })
     }
 }

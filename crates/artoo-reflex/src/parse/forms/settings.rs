@@ -5,11 +5,11 @@ use std::path::Path;
 use super::acts::Form;
 use super::{holds_settings, is_word};
 use crate::algebra::{Act, Step};
-use crate::coverage::settings::keys;
 use crate::eval::Entry;
-use crate::lex::Class;
+use crate::lex::{Class, Token};
 use crate::lexicon::{FileType, lexicon};
 use crate::place::{file_name, is_archive, parent};
+use crate::settings::keys;
 
 /// Kinds of files that hold no lines of text.
 const BINARY: [&str; 10] =
@@ -35,8 +35,31 @@ fn holds_lines(path: &str) -> bool {
 
 impl Form<'_> {
     /// Whether the request has one of these words.
-    pub(super) fn has_word(&self, words: &[&str]) -> bool {
-        self.matcher.chart.tokens.iter().any(|token| words.iter().any(|word| is_word(Some(token), word)))
+    pub(crate) fn has_word(&self, words: &[&str]) -> bool {
+        words.iter().any(|word| self.is_said(word))
+    }
+
+    /// Whether a slot has a value.
+    pub(crate) fn is_given(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
+    /// The first word of the request that is in a list.
+    pub(crate) fn first_of(&self, words: &[&'static str]) -> Option<&'static str> {
+        let listed = |token: &Token| words.iter().copied().find(|word| is_word(Some(token), word));
+        self.matcher.chart.tokens.iter().find_map(listed)
+    }
+
+    /// The words of a list that the request has, in the singular or plural; `None` without one.
+    pub(crate) fn said_of(&self, words: &[&str]) -> Option<String> {
+        let said = words.iter().copied().filter(|word| self.is_said(word) || self.is_said(&format!("{word}s")));
+        let said = said.collect::<Vec<_>>().join(" ");
+        (!said.is_empty()).then_some(said)
+    }
+
+    /// Whether the request has this word, not quoted.
+    fn is_said(&self, word: &str) -> bool {
+        self.matcher.chart.tokens.iter().any(|token| is_word(Some(token), word))
     }
 
     /// Whether a text stands in quotes in the request.

@@ -8,7 +8,7 @@ use super::super::rules::home_folder;
 use super::holds_settings;
 use super::settings::kinds;
 use super::{Matcher, Value, Ways, is_word};
-use crate::algebra::{Act, Step};
+use crate::algebra::{Act, Depth, Kind, Query, Step};
 use crate::concept::{ActWord, Concept};
 use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, TypeForm, lexicon};
@@ -16,6 +16,10 @@ use crate::place::{PathKind, Place, file_name};
 
 /// Maximum number of tokens of one name.
 const MAX_NAME: usize = 6;
+
+/// Units in which a size can be told.
+const UNITS: [&str; 12] =
+    ["kb", "mb", "gb", "kib", "mib", "gib", "kilobyte", "kilobytes", "megabyte", "megabytes", "gigabyte", "gigabytes"];
 
 /// Whether a token is a text in quotes.
 fn is_quoted(token: &Token) -> bool {
@@ -28,16 +32,31 @@ impl Matcher<'_> {
         let places = |found: Vec<(usize, Place)>| -> Ways {
             found.into_iter().map(|(end, place)| (end, Value::Places(vec![place]))).collect()
         };
-        let is_verbatim = matches!(kind, "text" | "texts" | "list" | "value" | "query" | "word" | "second" | "affix");
+        let is_verbatim = matches!(
+            kind,
+            "text" | "texts" | "list" | "words" | "value" | "query" | "asked" | "word" | "second" | "affix"
+        );
         // "my" and "a" may be part of a name.
         let is_part = matches!(kind, "name" | "program") && !is_word(self.token(at), "the");
-        let at = if is_verbatim || is_part { self.after_colon(at) } else { self.after_articles(at, false) };
+        let at = if is_verbatim || is_part {
+            self.after_colon(at)
+        } else {
+            self.after_articles(at, matches!(kind, "number" | "count"))
+        };
         let token = self.token(at);
         match kind {
             "text" => self.text(at).into_iter().collect(),
+            "said" => self.words(at),
+            "called" | "titled" => self.names(at, kind == "titled"),
             "texts" => self.list(at, |token| (token.class == Class::Quoted).then(|| token.raw.clone())),
             "list" => self.list(at, |token| self.literal(token)),
-            "query" | "selection" => self.queries(kind, at),
+            // Words that the request calls lines are texts whatever else they mean.
+            "words" => self.list(at, |token| {
+                let is_word = token.class == Class::Word && !self.is_listed(token, "pronouns");
+                if is_word { Some(token.raw.clone()) } else { self.literal(token) }
+            }),
+            "query" | "asked" | "selection" => self.queries(kind, at),
+            "condition" => self.conditions(at),
             "names" => {
                 let is_name = |at: usize| {
                     self.token(at).is_some_and(|token| matches!(token.folded.as_str(), "names" | "filenames"))
@@ -45,7 +64,7 @@ impl Matcher<'_> {
                 let found = self.queries("selection", at).into_iter();
                 found.filter(|(end, _)| (at..*end).any(is_name)).collect()
             }
-            "file" | "plain" | "settings" => places(self.files(at, kind)),
+            "file" | "plain" | "prose" | "settings" => places(self.files(at, kind)),
             "folder" => places(self.folders(at)),
             "news" => {
                 let ways = self.joined(at, |at| Some((at + 1, self.named(self.token(at)?, "named")?)));
@@ -77,6 +96,17 @@ impl Matcher<'_> {
             Meaning::Concept(Concept::Number(number)) => Some(number.to_string()),
             _ => None,
         };
+        let ordinal = |meaning: &Meaning| match meaning {
+            Meaning::Concept(Concept::Ordinal(number)) => Some(number.to_string()),
+            _ => None,
+        };
+        if kind == "ordinal" {
+            let digits = token.folded.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+            let is_short = ["st", "nd", "rd", "th"].iter().any(|end| token.folded.strip_suffix(end) == Some(digits));
+            let in_digits = (is_short && digits.parse::<u64>().is_ok()).then(|| digits.to_owned());
+            let first = (token.folded == "first").then(|| "1".to_owned());
+            return lexicon().meanings(&token.folded).iter().find_map(ordinal).or(in_digits).or(first);
+        }
         let counted = || lexicon().meanings(&token.folded).iter().find_map(number);
         if kind == "count" {
             return counted();
@@ -95,8 +125,11 @@ impl Matcher<'_> {
                     || matches!(token.folded.as_str(), "on" | "off")
             }
             "private" => token.raw.len() == 3 && token.raw.ends_with("00") && is_number,
+            "last" => matches!(token.folded.as_str(), "last" | "final"),
             "interpreter" => self.is_listed(token, "interpreters"),
             "header" => token.raw.len() > 2 && token.raw.starts_with('[') && token.raw.ends_with(']'),
+            "stem" => self.is_stem(&token.folded),
+            "unit" => UNITS.contains(&token.folded.as_str()),
             "blank" => token.folded == "line",
             "blanks" => token.folded == "lines",
             "affix" => is_quoted || (is_word && token.raw.ends_with(['_', '-'])),
@@ -184,19 +217,19 @@ impl Matcher<'_> {
 
     /// The queries that the words from a position on ask for, or the files that they select.
     fn queries(&self, kind: &str, at: usize) -> Ways {
-        if let Some(found) = self.found.borrow().get(&(kind == "query", at)) {
+        if let Some(found) = self.found.borrow().get(&(kind.to_owned(), at)) {
             return found.clone();
         }
         let mut found: Ways = Vec::new();
         for end in at + 1..=self.end {
             for item in self.chart.items(at, end) {
-                let fits = |draft: &Draft| draft.act.is_none() && (kind == "query" || draft.verb.is_none());
+                let fits = |draft: &Draft| draft.act.is_none() && (kind != "selection" || draft.verb.is_none());
                 let Some(mut draft) = item.as_draft(self.context).filter(fits) else { continue };
                 if kind == "selection" {
                     draft.act = Some(ActWord::Delete);
                 }
                 let Ok(built) = build(self.context, self.before, draft) else { continue };
-                if built.chosen().is_some() {
+                if kind != "asked" && built.chosen().is_some() {
                     continue;
                 }
                 let query = match built.step {
@@ -209,7 +242,23 @@ impl Matcher<'_> {
                 }
             }
         }
-        self.found.borrow_mut().insert((kind == "query", at), found.clone());
+        self.found.borrow_mut().insert((kind.to_owned(), at), found.clone());
+        found
+    }
+
+    /// The conditions on files that the words from a position on say, each as a filter of the files here.
+    fn conditions(&self, at: usize) -> Ways {
+        let here = self.context.environment.cwd.clone();
+        let tree = Query::Tree { roots: vec![here], depth: Depth::Whole, hidden: true, kind: Kind::File };
+        let of = Box::new(tree);
+        let mut found = Vec::new();
+        for end in at + 1..=self.end {
+            for draft in self.chart.items(at, end).iter().filter_map(|item| item.as_draft(self.context)) {
+                if draft.only_types() || draft.only_preds() {
+                    found.push((end, Value::Of(Box::new(Query::Filter { of: of.clone(), keep: draft.condition() }))));
+                }
+            }
+        }
         found
     }
 
@@ -322,11 +371,19 @@ impl Matcher<'_> {
     }
 }
 
-/// Whether a place can be a file of this kind: of settings, of anything else, or any.
+/// Whether a place can be a file of this kind: of settings, of anything else, of text that is no table, or any.
 fn fits(place: &Place, kind: &str) -> bool {
     match kind {
         "settings" => holds_settings(&place.path),
         "plain" => !holds_settings(&place.path),
+        "prose" => ![".csv", ".tsv"].iter().any(|ending| place.path.ends_with(ending)) && !holds_settings(&place.path),
         _ => true,
     }
+}
+
+/// Whether a word without quotes can only be a text, a name or a value.
+pub(super) fn stands_alone(token: &Token) -> bool {
+    let is_strange = !lexicon().knows(&token.folded) && !lexicon().is_vague(&token.folded);
+    let is_listed = |list: &str| phrase(list, std::slice::from_ref(token), 0).is_some();
+    is_strange && !["pronouns", "judged"].into_iter().any(is_listed)
 }

@@ -9,7 +9,21 @@ use crate::concept::Concept;
 use crate::place::{PathKind, Place};
 
 /// The rules of this module.
-pub(super) const RULES: &[Rule] = &[target, change];
+pub(super) const RULES: &[Rule] = &[in_this_folder, target, change];
+
+/// The item for an act with a destination and "in the current directory" behind it: names without a folder are there
+/// anyway, and files that are selected without a folder are looked for there.
+fn in_this_folder(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
+    let (Item::Draft(act), Item::Draft(place)) = (left, right) else { return None };
+    let here = context.resolve(".")?;
+    let is_here = place.only_scope() && matches!(place.scope.as_slice(), [scope] if scope.path == here.path);
+    if !is_here || act.act.is_none() || act.target.is_none() {
+        return None;
+    }
+    let names_none = act.object.is_empty() && act.scope.is_empty();
+    let scope = if names_none { vec![here] } else { act.scope.clone() };
+    Some(Item::draft(Draft { scope, ..(**act).clone() }))
+}
 
 /// The item for phrases such as "to ~/x", "into the folder x", "as y.txt".
 fn target(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {

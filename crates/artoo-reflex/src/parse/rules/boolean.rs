@@ -62,7 +62,9 @@ fn either(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             Some(Item::draft(Draft { preds, ..(**first).clone() }))
         }
         // "containing 'x' but not 'y'".
-        (Item::Draft(draft), Item::Mark(Concept::Except)) if draft.only_preds_of(is_content) => {
+        (Item::Draft(draft), Item::Mark(Concept::Except))
+            if draft.only_preds_of(is_content) || (draft.found.is_some() && draft.preds.len() == 1) =>
+        {
             Some(Item::Partial(Partial::ButNot(draft.clone())))
         }
         (

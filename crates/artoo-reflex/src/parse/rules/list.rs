@@ -3,7 +3,7 @@
 use super::super::draft::{Ask, Draft, LAST, LinesWanted, only};
 use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
 use crate::algebra::{Key, Kind, NameTest, Order, Part, Pred};
-use crate::concept::{Concept, Edge, Reference};
+use crate::concept::{Bound, Concept, Edge, Measure, Reference, TextUnit};
 use crate::place::{PathKind, Place, file_name};
 
 /// The rules of this module.
@@ -51,6 +51,11 @@ fn numbered(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Mark(Concept::SuperlativeBefore { by, order }), Item::Draft(draft)) if draft.has_noun() => {
             draft.merge(&Draft { superlative: Some((*by, *order)), ..Draft::default() }).map(Item::draft)
         }
+        // "changed last".
+        (Item::Mark(Concept::Modified), Item::Mark(Concept::Edge(Edge::Last))) => {
+            let superlative = Some((Key::Modified, Order::Descending));
+            Some(Item::draft(Draft { superlative, ..Draft::default() }))
+        }
         (Item::Partial(Partial::Numbered(Edge::Last, count)), Item::Mark(Concept::Modified)) => {
             Some(Item::draft(Draft {
                 superlative: Some((Key::Modified, Order::Descending)),
@@ -73,6 +78,14 @@ fn lines(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Partial(Partial::Numbered(edge, count)), Item::Mark(Concept::Lines { .. })) => part(edge.part(*count)),
         (Item::Mark(Concept::Edge(edge)), Item::Mark(Concept::Lines { plural: false })) => part(edge.part(1)),
+        // "the first error".
+        (Item::Mark(Concept::Edge(edge)), Item::Text(Text { text, kind: TextKind::Bare }))
+            if ["error", "warning", "exception", "todo", "fixme"].contains(&text.to_lowercase().as_str()) =>
+        {
+            let ignore_case = text.chars().all(|c| c.is_ascii_lowercase());
+            let needle = Some(Pred::Contains { text: text.clone(), ignore_case });
+            Some(Item::draft(Draft { needle, ..stretch_of(edge.part(1)) }))
+        }
         // "the last non-empty line", "the first 3 non-empty lines".
         (Item::Mark(Concept::Edge(edge)), Item::Draft(draft)) if draft.only_preds() && !draft.loose => {
             Some(Item::Partial(Partial::NumberedOf { edge: *edge, count: 1, exact: false, draft: draft.clone() }))
@@ -89,7 +102,7 @@ fn lines(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Ordinal(n), Item::Mark(Concept::Lines { plural: false })) if *n > 0 => {
             part(Part::Range { from: *n, to: *n })
         }
-        (Item::Mark(Concept::Lines { plural }), number @ Item::Number(_, false)) => {
+        (Item::Mark(Concept::Lines { plural }), number @ Item::Number(..)) => {
             let from = number.whole().filter(|from| *from > 0)?;
             Some(Item::Partial(Partial::LinesFrom { from, plural: *plural }))
         }
@@ -105,12 +118,27 @@ fn lines(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         {
             Some(right.clone())
         }
-        // "the longest line", "the 3 longest lines".
-        (Item::Draft(draft), Item::Mark(Concept::Lines { plural }))
-            if matches!(draft.superlative, Some((Key::Length, _))) && only!(draft, superlative, limit) =>
-        {
-            let plain = LinesWanted::All;
-            Some(Item::draft(Draft { lines: Some(plain), plural: Some(*plural), ..(**draft).clone() }))
+        // "the longest line", "the 3 longest lines", "the most common line".
+        (Item::Draft(draft), Item::Mark(unit)) if draft.only_rank_of_lines() => {
+            let (lines, plural) = match unit {
+                Concept::Lines { plural } => (LinesWanted::All, *plural),
+                Concept::TextUnit(TextUnit::Word) => (LinesWanted::Words, false),
+                Concept::TextUnit(TextUnit::Words) => (LinesWanted::Words, true),
+                _ => return None,
+            };
+            Some(Item::draft(Draft { lines: Some(lines), plural: Some(plural), ..(**draft).clone() }))
+        }
+        // "more than 30 lines".
+        (Item::Mark(Concept::Compare { bound, of: Measure::Either | Measure::Size }), number @ Item::Number(..)) => {
+            let least = match bound {
+                Bound::Above => number.whole()?.checked_add(1)?,
+                Bound::AtLeast => number.whole()?,
+                _ => return None,
+            };
+            Some(Item::Partial(Partial::MoreThan(least)))
+        }
+        (Item::Partial(Partial::MoreThan(least)), Item::Mark(Concept::Lines { .. })) if *least > 0 => {
+            Some(Item::draft(Draft { lines: Some(LinesWanted::AtLeast(*least)), ..Draft::default() }))
         }
         // "line 7" may be the start of a range; it is complete if no second number follows.
         (Item::Partial(Partial::LinesFrom { from, plural: false }), Item::Draft(draft)) => {

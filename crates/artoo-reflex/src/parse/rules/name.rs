@@ -1,18 +1,21 @@
 //! Grammar rules for names, kinds and content of files.
 
-use super::super::draft::{Draft, LinesWanted, only};
+use super::super::draft::{Ask, Draft, LinesWanted, Sought, only};
 use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
-use crate::algebra::{Kind, NameTest, Pred};
+use crate::algebra::{Function, Kind, NameTest, Pred};
 use crate::concept::{Concept, NameRelation, Verb};
 use crate::lexicon::{Meaning, lexicon};
 
 /// The rules of this module.
-pub(super) const RULES: &[Rule] = &[named, content, kinds];
+pub(super) const RULES: &[Rule] = &[named, content, sought_lines, kinds];
 
 /// The item's text, if it can be a file name or a part of one.
 pub(super) fn name_text(item: &Item) -> Option<&Text> {
     let Item::Text(text) = item else { return None };
-    let usable = !matches!(text.kind, TextKind::Function | TextKind::Path);
+    let is_sign = |meaning: &Meaning| matches!(meaning, Meaning::Concept(Concept::Separator(_)));
+    let names_sign = text.kind == TextKind::Known && lexicon().meanings(&text.text.to_lowercase()).iter().any(is_sign);
+    let is_vague = lexicon().is_vague(&text.text.to_lowercase()) && text.text.starts_with(char::is_uppercase);
+    let usable = !names_sign && (is_vague || text.kind != TextKind::Function) && text.kind != TextKind::Path;
     (usable && !text.text.contains('/') && !text.text.is_empty()).then_some(text)
 }
 
@@ -49,6 +52,11 @@ pub(super) fn test(relation: NameRelation, text: &Text) -> Option<NameTest> {
 fn named(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let name = |test: NameTest| Item::draft(Draft::pred(Pred::Name(test)));
     match (left, right) {
+        // "ending with a tilde".
+        (Item::Mark(Concept::Name(relation)), Item::Mark(Concept::Separator(sign))) => {
+            let sign = Text { text: sign.clone(), kind: TextKind::Quoted };
+            Some(name(test(*relation, &sign)?))
+        }
         (Item::Mark(Concept::Name(NameRelation::Ends)), Item::Draft(draft)) if draft.only_types() => {
             Some(right.clone())
         }
@@ -56,9 +64,7 @@ fn named(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             let text = name_text(item)?;
             match test(*relation, text) {
                 Some(test) => Some(name(test)),
-                None if *relation == NameRelation::Glob => {
-                    Some(Item::draft(Draft { needle: Some(text.text.clone()), ..Draft::default() }))
-                }
+                None if *relation == NameRelation::Glob => Some(needle(&text.text)),
                 None => None,
             }
         }
@@ -84,10 +90,41 @@ fn named(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
 /// The item's text, if it can be content: quoted, or a word without another meaning.
 pub(super) fn content_text(item: &Item) -> Option<&str> {
     let Item::Text(text) = item else { return None };
-    use TextKind::{Bare, Digits, FileName, Path, Phrase, Quoted};
-    matches!(text.kind, Quoted | Phrase | FileName | Bare | Digits | Path)
-        .then_some(text.text.as_str())
-        .filter(|text| !text.is_empty())
+    use TextKind::{Bare, Digits, FileName, Known, Path, Phrase, Quoted};
+    let is_content = matches!(text.kind, Quoted | Phrase | FileName | Bare | Digits | Path)
+        || (text.kind == Known && is_sayable(&text.text));
+    is_content.then_some(text.text.as_str()).filter(|text| !text.is_empty())
+}
+
+/// Whether a word of the lexicon says nothing about files or texts, so that "containing return" means the word.
+fn is_sayable(word: &str) -> bool {
+    let is_name = word.starts_with(char::is_uppercase);
+    let meanings = lexicon().meanings(&word.to_lowercase());
+    (is_name || !meanings.is_empty())
+        && meanings.iter().all(|meaning| match meaning {
+            Meaning::Concept(
+                Concept::Act | Concept::Do(_) | Concept::Verb(_) | Concept::Fact(_) | Concept::Disk(_),
+            ) => true,
+            Meaning::Concept(Concept::Weekday(_) | Concept::Month(_)) => is_name,
+            _ => false,
+        })
+}
+
+/// Whether a word can follow "the word", which it can't if it is one for what a text has, as in "the word count".
+fn is_one_word(word: &str) -> bool {
+    !lexicon().meanings(&word.to_lowercase()).iter().any(|meaning| match meaning {
+        Meaning::Concept(concept) => matches!(
+            concept,
+            Concept::Noun { plural: true, .. }
+                | Concept::Lines { .. }
+                | Concept::Key(_)
+                | Concept::GroupKey(_)
+                | Concept::Count
+                | Concept::TextUnit(_)
+                | Concept::Occurs
+        ),
+        Meaning::FileType { .. } => true,
+    })
 }
 
 /// Whether a word starts another phrase, such as "in", and so is not the text to look for.
@@ -118,19 +155,27 @@ fn looks_for(draft: &Draft) -> bool {
     draft.verb == Some(Verb::Find) && only!(draft, verb, scope, depth)
 }
 
-/// Whether a text can only be content to look for, not a name.
-fn is_looked_for(text: &Text) -> bool {
+/// How a text to look for is said; `None` if it is rather a name.
+fn sought(text: &Text) -> Option<Sought> {
+    let in_capitals = text.text.len() > 1 && text.text.chars().all(|c| c.is_ascii_uppercase());
     match text.kind {
-        TextKind::Phrase => true,
-        TextKind::Quoted => !text.text.contains(['.', '/', '*', '?', '[']),
-        TextKind::Bare => text.text.len() > 1 && text.text.chars().all(|c| c.is_ascii_uppercase()),
-        _ => false,
+        TextKind::Phrase | TextKind::Digits => Some(Sought::Text),
+        TextKind::Quoted if text.text.contains(['.', '/', '*', '?', '[']) => None,
+        TextKind::Quoted => Some(Sought::Quoted),
+        TextKind::Bare if in_capitals => Some(Sought::Quoted),
+        TextKind::Bare | TextKind::BarePlural => Some(Sought::Bare),
+        _ => None,
     }
+}
+
+/// The item for a text that lines must have.
+fn needle(text: &str) -> Item {
+    let pred = Pred::Contains { text: text.to_owned(), ignore_case: false };
+    Item::draft(Draft { needle: Some(pred), ..Draft::default() })
 }
 
 /// The item for phrases such as "containing 'x'", "with 'x' in it", "the word x", "grep x".
 fn content(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
-    let contains = |text: &str| Pred::Contains { text: text.to_owned(), ignore_case: false };
     match (left, right) {
         (Item::Mark(Concept::Contains), item) => Some(Item::draft(Draft::pred(contains(content_text(item)?)))),
         // "the words of the files" means their words, not the word "files".
@@ -143,19 +188,31 @@ fn content(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             Some(Item::draft(Draft::pred(contains(text))))
         }
         // "find the word x", "search ~/y for 'x'": the files in a folder that hold it, or the lines of a file.
-        (Item::Draft(draft), Item::Text(text)) if looks_for(draft) && is_looked_for(text) => Some(Item::draft(Draft {
+        (Item::Draft(draft), Item::Text(text)) if looks_for(draft) => Some(Item::draft(Draft {
             preds: vec![contains(&text.text)],
-            found: Some(text.kind == TextKind::Phrase),
+            found: Some(sought(text)?),
             ..(**draft).clone()
         })),
+        // "is the word x in a.txt", "does x appear in ~/y".
+        (Item::Mark(Concept::Copula), Item::Text(text)) => Some(Item::draft(Draft {
+            preds: vec![contains(&text.text)],
+            found: Some(sought(text)?),
+            ask: Some(Ask::Number(Function::Any)),
+            ..Draft::default()
+        })),
+        (Item::Draft(draft), Item::Mark(Concept::Occurs)) if draft.found.is_some() => Some(left.clone()),
+        // "lines with x" can't mean a name.
+        (Item::Draft(draft), Item::Partial(Partial::WithText { text, is_content: true }))
+            if draft.lines == Some(LinesWanted::All) && only!(draft, lines, verb, ask) =>
+        {
+            draft.merge(&Draft::pred(contains(text))).map(Item::draft)
+        }
         // "lines with 'x'"; "files with 'x'" could mean the name or the content.
         // A word in capitals is text.
         (
             Item::Mark(Concept::With),
             Item::Text(Text { text, kind: kind @ (TextKind::Quoted | TextKind::Phrase | TextKind::Bare) }),
-        ) if *kind != TextKind::Bare || text.chars().all(|c| c.is_ascii_uppercase()) => {
-            Some(Item::draft(Draft { needle: Some(text.clone()), ..Draft::default() }))
-        }
+        ) if *kind != TextKind::Bare || text.chars().all(|c| c.is_ascii_uppercase()) => Some(needle(text)),
         (Item::Partial(Partial::SearchFor(place)), item) => Some(Item::draft(Draft {
             verb: Some(Verb::Find),
             lines: Some(LinesWanted::All),
@@ -174,6 +231,69 @@ fn content(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             preds: vec![contains(content_text(item)?)],
             ..Draft::default()
         })),
+        _ => None,
+    }
+}
+
+/// The condition that a text holds another.
+fn contains(text: &str) -> Pred {
+    Pred::Contains { text: text.to_owned(), ignore_case: false }
+}
+
+/// The item for phrases such as "search all files for x", "on which line is x", "lines without x", "with x or y".
+fn sought_lines(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
+    match (left, right) {
+        (Item::Mark(Concept::ThisWord), Item::Text(text)) if is_one_word(&text.text) && !starts_phrase(text) => {
+            Some(Item::Text(Text { text: text.text.clone(), kind: TextKind::Phrase }))
+        }
+        // "search all files for x".
+        (Item::Draft(draft), Item::Mark(Concept::For))
+            if draft.verb == Some(Verb::Find)
+                && (draft.has_noun() || draft.ignore_case.is_some())
+                && only!(draft, verb, scope, depth, noun, plural, types, ignore_case, hidden) =>
+        {
+            Some(Item::Partial(Partial::SearchAll(draft.clone())))
+        }
+        (Item::Partial(Partial::SearchAll(draft)), item) => {
+            let found = Some(Sought::Text).filter(|_| !draft.has_noun());
+            draft.merge(&Draft { found, ..Draft::pred(contains(content_text(item)?)) }).map(Item::draft)
+        }
+        // "on which line is x".
+        (Item::Mark(Concept::WhichLine), item @ Item::Text(text)) => {
+            let plural = Some(text.text.as_str()).filter(|_| text.kind == TextKind::BarePlural);
+            let preds = vec![contains(content_text(item).or(plural)?)];
+            let (lines, numbered) = (Some(LinesWanted::All), Some(()));
+            Some(Item::draft(Draft { lines, numbered, preds, ..Draft::default() }))
+        }
+        (Item::Draft(draft), Item::Mark(Concept::Occurs)) if draft.numbered.is_some() && draft.found.is_none() => {
+            Some(left.clone())
+        }
+        // "lines without x".
+        (Item::Mark(Concept::Except), Item::Text(text))
+            if matches!(text.kind, TextKind::Bare | TextKind::Phrase | TextKind::Quoted) =>
+        {
+            Some(Item::Partial(Partial::WithoutText(text.text.clone(), text.kind == TextKind::Phrase)))
+        }
+        (Item::Draft(draft), Item::Partial(Partial::WithoutText(text, is_content)))
+            if draft.lines == Some(LinesWanted::All) || (*is_content && draft.has_noun()) =>
+        {
+            draft.merge(&Draft::pred(Pred::Not(Box::new(contains(text))))).map(Item::draft)
+        }
+        // "lines with x or y".
+        (Item::Draft(draft), Item::Mark(joint @ (Concept::Or | Concept::And))) if only!(draft, needle) => {
+            Some(Item::Partial(Partial::Needles(draft.needle.clone()?, *joint == Concept::Or)))
+        }
+        (Item::Partial(Partial::Needles(first, is_either)), item) => {
+            let both = vec![first.clone(), contains(content_text(item)?)];
+            let needle = if *is_either { Pred::Any(both) } else { Pred::All(both) };
+            Some(Item::draft(Draft { needle: Some(needle), ..Draft::default() }))
+        }
+        // "the ERROR lines".
+        (Item::Text(Text { text, kind: TextKind::Bare | TextKind::Quoted }), Item::Mark(Concept::Lines { .. }))
+            if text.len() > 1 && text.chars().all(|c| c.is_ascii_uppercase()) =>
+        {
+            Some(Item::draft(Draft { lines: Some(LinesWanted::All), ..Draft::pred(contains(text)) }))
+        }
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::draft::{Ask, Draft, only};
 use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
-use crate::algebra::{Depth, Kind};
+use crate::algebra::{Depth, Function, Kind};
 use crate::concept::{ActWord, Concept, Reference, Verb};
 use crate::place::{PathKind, Place, is_archive};
 
@@ -12,7 +12,7 @@ const FOLDER: Concept = Concept::Noun { kind: Kind::Folder, plural: false };
 const FILE: Concept = Concept::Noun { kind: Kind::File, plural: false };
 
 /// The rules of this module.
-pub(super) const RULES: &[Rule] = &[named, within, about, only, search, several];
+pub(super) const RULES: &[Rule] = &[named, within, about, only, search, several, compared];
 
 /// The file or folder that an item names, if it names a single one.
 fn only_object(context: &Context<'_>, item: &Item) -> Option<Place> {
@@ -21,35 +21,67 @@ fn only_object(context: &Context<'_>, item: &Item) -> Option<Place> {
     Some(place.clone())
 }
 
+/// The files and folders that an item names.
+fn places(context: &Context<'_>, item: &Item) -> Option<Vec<Place>> {
+    match item {
+        Item::Path(place) => Some(vec![place.clone()]),
+        Item::Paths(places) => Some(places.clone()),
+        Item::Text(Text { text, kind: TextKind::Quoted }) if text.contains('/') => {
+            context.resolve(text).map(|place| vec![place])
+        }
+        Item::Text(_) => item.as_draft(context).filter(Draft::only_object).map(|draft| draft.object),
+        _ => None,
+    }
+}
+
+/// The item for phrases such as "which is bigger, a.txt or b.txt", "which of a.txt and b.txt is newer".
+fn compared(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
+    match (left, right) {
+        // "which is bigger, a.txt or b.txt".
+        (item, Item::Mark(Concept::Or)) if places(context, item).is_some() => {
+            Some(Item::Partial(Partial::OneOf(places(context, item)?)))
+        }
+        (Item::Partial(Partial::OneOf(first)), item) if first.len() == 1 => {
+            Some(Item::Partial(Partial::OneOf([first.clone(), places(context, item)?].concat())))
+        }
+        (Item::Mark(Concept::Comparative { by, order }), Item::Partial(Partial::OneOf(object)))
+        | (Item::Paths(object), Item::Mark(Concept::Comparative { by, order }))
+            if object.len() == 2 =>
+        {
+            let (object, plural) = (object.clone(), Some(false));
+            Some(Item::draft(Draft { object, plural, superlative: Some((*by, *order)), ..Draft::default() }))
+        }
+        (Item::Draft(draft), Item::Mark(Concept::Comparative { .. }))
+            if draft.only_noun() && draft.plural == Some(false) =>
+        {
+            Some(right.clone())
+        }
+        _ => None,
+    }
+}
+
 /// The item for phrases such as "a.txt and b.txt", "~/a, ~/b and ~/c", "in ~/a and in ~/b", "the folders a and b".
 fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
-    let places = |item: &Item| -> Option<Vec<Place>> {
-        match item {
-            Item::Path(place) => Some(vec![place.clone()]),
-            Item::Paths(places) => Some(places.clone()),
-            Item::Text(Text { text, kind: TextKind::Quoted }) if text.contains('/') => {
-                context.resolve(text).map(|place| vec![place])
-            }
-            Item::Text(_) => item.as_draft(context).filter(Draft::only_object).map(|draft| draft.object),
-            _ => None,
-        }
-    };
     match (left, right) {
         (Item::Mark(Concept::Noun { kind: kind @ (Kind::Folder | Kind::File), plural: true }), item) => {
             let kind = if *kind == Kind::Folder { PathKind::Folder } else { PathKind::File };
             if let Item::Paths(places) = item {
+                // "which files do a and b have" names folders.
+                if kind == PathKind::File && places.iter().any(|place| context.is_folder(&place.path)) {
+                    return None;
+                }
                 return Some(Item::Paths(places.iter().map(|place| Place { kind, ..place.clone() }).collect()));
             }
             // The first name of "folders a, b and c"; the other names follow.
             let place = context.resolve(name(item).filter(|_| !matches!(item, Item::Path(_)))?)?;
             Some(Item::Paths(vec![Place { kind, ..place }]))
         }
-        (item, Item::Comma | Item::Mark(Concept::And)) if places(item).is_some() => {
-            Some(Item::Partial(Partial::JoiningPaths(places(item)?)))
+        (item, Item::Comma | Item::Mark(Concept::And)) if places(context, item).is_some() => {
+            Some(Item::Partial(Partial::JoiningPaths(places(context, item)?)))
         }
         (Item::Partial(Partial::JoiningPaths(_)), Item::Mark(Concept::And)) => Some(left.clone()),
         (Item::Partial(Partial::JoiningPaths(first)), item) => {
-            let later = match places(item) {
+            let later = match places(context, item) {
                 Some(later) => later,
                 None => {
                     let kind = first.first()?.kind;
@@ -65,7 +97,13 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Partial(Partial::JoiningScope(first)), item) => {
             let later = match item {
                 Item::Draft(draft) if draft.only_scope() => draft.scope.clone(),
-                item => places(item).filter(|places| places.iter().all(|place| place.kind != PathKind::File))?,
+                // "in docs and logs": a word for a kind of file, and a folder that is there.
+                Item::Text(Text { text, kind: TextKind::KindWord }) => {
+                    vec![context.resolve(text).filter(|place| context.is_folder(&place.path))?]
+                }
+                item => {
+                    places(context, item).filter(|places| places.iter().all(|place| place.kind != PathKind::File))?
+                }
             };
             let mut joined = first.clone();
             joined.scope.extend(later);
@@ -86,7 +124,8 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
 fn named(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let path = |item: &Item, kind: PathKind| -> Option<Item> {
         let place = if let Item::Path(place) = item { place.clone() } else { context.resolve(name(item)?)? };
-        Some(Item::Path(Place { kind, ..place }))
+        let fits = context.on_disk(&place.path).is_none_or(|known| known == kind);
+        fits.then_some(Item::Path(Place { kind, ..place }))
     };
     match (left, right) {
         (Item::Mark(kind), Item::Mark(Concept::Name(crate::concept::NameRelation::Is))) if *kind == FOLDER => {
@@ -97,8 +136,10 @@ fn named(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         }
         (
             Item::Partial(Partial::Named(kind)),
-            Item::Text(Text { text, kind: TextKind::Known | TextKind::KindWord }),
-        ) => Some(Item::Path(Place { kind: *kind, ..context.resolve(text)? })),
+            Item::Text(Text { text, kind: text_kind @ (TextKind::Known | TextKind::KindWord | TextKind::Function) }),
+        ) if *text_kind != TextKind::Function || text.starts_with(char::is_uppercase) => {
+            Some(Item::Path(Place { kind: *kind, ..context.resolve(text)? }))
+        }
         (Item::Partial(Partial::Named(kind)), item) => path(item, *kind),
         (Item::Mark(kind), Item::Text(Text { text, kind: TextKind::KindWord }))
         | (Item::Text(Text { text, kind: TextKind::KindWord }), Item::Mark(kind))
@@ -224,7 +265,12 @@ fn about(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Path(place), Item::Mark(Concept::Holds)) if place.kind != PathKind::File => {
             Some(Item::draft(Draft { scope: vec![place.clone()], ..Draft::default() }))
         }
-        (Item::Draft(draft), Item::Mark(Concept::Holds)) if draft.contents.is_some() => Some(left.clone()),
+        // "does a.csv in data have".
+        (Item::Draft(draft), Item::Mark(Concept::Holds))
+            if draft.contents.is_some() || (only!(draft, object, scope) && !draft.object.is_empty()) =>
+        {
+            Some(left.clone())
+        }
         (Item::Path(place), Item::Mark(Concept::Holds)) => {
             Some(Item::draft(Draft { object: vec![place.clone()], ..Draft::default() }))
         }
@@ -234,6 +280,13 @@ fn about(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
                 if let Item::Path(place) = item { vec![place.clone()] } else { [draft.scope, draft.object].concat() };
             let reference = Some(Reference::Again);
             (named.len() == 1).then(|| Item::draft(Draft { reference, scope: named, ..Draft::default() }))
+        }
+        // "is a.txt empty", "does ~/x have any pdfs": what is asked of it follows.
+        (Item::Mark(Concept::Copula), item) => {
+            let draft = item.as_draft(context)?;
+            let is_one = only!(draft, object, scope) && draft.object.len().max(draft.scope.len()) == 1;
+            let ask = Some(Ask::Number(Function::Any));
+            is_one.then(|| Item::draft(Draft { ask, of_one: Some(()), ..draft }))
         }
         (Item::Mark(Concept::WhenWas), item) => {
             let place = only_object(context, item)?;

@@ -1,15 +1,17 @@
 //! Grammar rules for numbers, sizes and comparisons of sizes.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use super::super::draft::Draft;
 use super::super::item::{Context, Item, Partial, Rule};
 use crate::algebra::Pred;
 use crate::concept::{Bound, Concept, Measure};
+use crate::eval::EntryKind;
 use crate::lex::Decimal;
 
 /// The rules of this module.
-pub(super) const RULES: &[Rule] = &[number, size, between];
+pub(super) const RULES: &[Rule] = &[number, size, size_of_file, between];
 
 /// The item for phrases such as "two hundred", "twenty five", "10 MB", "3 days".
 fn number(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
@@ -31,6 +33,19 @@ fn number(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         }
         _ => None,
     }
+}
+
+/// The item for phrases such as "larger than b.txt", in which the size of a file is meant.
+fn size_of_file(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
+    let (Item::Mark(Concept::Compare { bound, of: Measure::Size }), Some(draft)) = (left, right.as_draft(context))
+    else {
+        return None;
+    };
+    let [place] = draft.object.as_slice() else { return None };
+    let file = context.fs.metadata(Path::new(&place.path)).ok().filter(|file| file.kind == EntryKind::File)?;
+    let preds = bounds(*bound, file.bytes, Pred::MinBytes, Pred::MaxBytes)?;
+    let note = format!("{} has {} bytes", place.path, file.bytes);
+    draft.only_object().then(|| Item::draft(Draft { preds, ..Draft::default() }.noted(note)))
 }
 
 /// The item for phrases such as "larger than 10 MB", "10 MB or more", "with a size over 10 MB", "over 10 MB in size".

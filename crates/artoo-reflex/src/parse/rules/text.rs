@@ -4,8 +4,8 @@ use super::super::draft::{Ask, Draft, LinesWanted, only};
 use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
 use super::name::{content_text, test};
 use super::quantity::bounds;
-use crate::algebra::{GroupKey, Key, Kind, NameTest, Pred, Relation, Rewrite, Separator};
-use crate::concept::{Concept, Edge, Measure, NameRelation};
+use crate::algebra::{GroupKey, Kind, NameTest, Pred, Relation, Rewrite, Separator};
+use crate::concept::{Concept, Edge, Measure, NameRelation, TextUnit};
 
 /// The rules of this module.
 pub(super) const RULES: &[Rule] = &[columns, conditions, replacing, versus, groups, many_files, rewritten];
@@ -13,6 +13,10 @@ pub(super) const RULES: &[Rule] = &[columns, conditions, replacing, versus, grou
 /// The item for phrases such as "column 2", "the second column", "separated by ';'".
 fn columns(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let column = |number: u64| (number > 0).then(|| Item::draft(Draft { column: Some(number), ..Draft::default() }));
+    let word = |number: u64| {
+        let (column, separator) = (Some(number).filter(|number| *number > 0)?, Some(Separator::Whitespace));
+        Some(Item::draft(Draft { column: Some(column), separator, ..Draft::default() }))
+    };
     let separator = |text: &str| {
         let separator = if text.trim().is_empty() && !text.contains('\t') {
             Separator::Whitespace
@@ -26,8 +30,10 @@ fn columns(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Ordinal(number), Item::Mark(Concept::Column)) => column(*number),
         (Item::Mark(Concept::Edge(Edge::First)), Item::Mark(Concept::Column)) => column(1),
         (Item::Mark(Concept::SeparatedBy), Item::Mark(Concept::Separator(text))) => Some(separator(text)),
-        // "the second field of each line".
-        (Item::Draft(draft), Item::Mark(Concept::OfEachLine)) if only!(draft, column) => {
+        // "the first word of each line".
+        (Item::Ordinal(number), Item::Mark(Concept::TextUnit(TextUnit::Word))) => word(*number),
+        (Item::Mark(Concept::Edge(Edge::First)), Item::Mark(Concept::TextUnit(TextUnit::Word))) => word(1),
+        (Item::Draft(draft), Item::Mark(Concept::OfEachLine)) if only!(draft, column, separator) => {
             draft.column.map(|_| left.clone())
         }
         // "the numbers in column 2".
@@ -49,7 +55,7 @@ fn columns(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
 fn conditions(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::LineTest(relation)), item) => {
-            let quoted = Text { text: content_text(item)?.to_owned(), kind: TextKind::Quoted };
+            let quoted = Text { text: replaceable(item)?.to_owned(), kind: TextKind::Quoted };
             // "the line is x" compares literally, even if x contains wildcards.
             let relation = if *relation == NameRelation::Is { NameRelation::Literally } else { *relation };
             let pred = match test(relation, &quoted)? {
@@ -106,18 +112,17 @@ fn replaceable(item: &Item) -> Option<&str> {
 fn versus(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let files = |item: &Item, count: usize| {
         let draft = item.as_draft(context)?;
-        let plain = only!(draft, object, lines) && matches!(draft.lines, None | Some(LinesWanted::All));
-        (plain && draft.object.len() == count).then_some(draft.object)
+        let plain = only!(draft, object, lines, scope) && matches!(draft.lines, None | Some(LinesWanted::All));
+        (plain && draft.object.len() == count).then_some((draft.object, draft.scope))
     };
-    let related = |relation, object| Item::draft(Draft { relation: Some(relation), object, ..Draft::default() });
+    let related =
+        |relation, (object, scope)| Item::draft(Draft { relation: Some(relation), object, scope, ..Draft::default() });
     match (left, right) {
         (Item::Mark(Concept::Versus(relation)), item) if files(item, 1).is_some() => {
             Some(related(*relation, files(item, 1)?))
         }
         (Item::Mark(Concept::Both(relation)), item) => Some(related(*relation, files(item, 2)?)),
-        (item, Item::Mark(Concept::Versus(Relation::Identical) | Concept::Both(Relation::Identical))) => {
-            Some(related(Relation::Identical, files(item, 2)?))
-        }
+        (item, Item::Mark(Concept::Versus(Relation::Identical))) => Some(related(Relation::Identical, files(item, 2)?)),
         (item, Item::Mark(Concept::Both(relation))) => Some(related(*relation, files(item, 2)?)),
         (Item::Mark(Concept::Copula), Item::Draft(draft)) if draft.relation == Some(Relation::Identical) => {
             Some(right.clone())
@@ -136,7 +141,9 @@ fn groups(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             return by_time.then(|| right.clone());
         }
         (Item::Draft(draft), Item::Mark(Concept::Occurs)) if draft.group.is_some() => return Some(left.clone()),
-        (Item::Draft(draft), Item::Mark(Concept::GroupKey(by))) if is_ranking(draft) => {
+        (Item::Draft(draft), Item::Mark(Concept::GroupKey(by)))
+            if draft.only_rank_of_lines() && *by != GroupKey::Text =>
+        {
             return draft.merge(&Draft { group: Some(*by), ..Draft::default() }).map(Item::draft);
         }
         _ => {}
@@ -166,11 +173,6 @@ fn groups(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         }
         _ => None,
     }
-}
-
-/// Whether the draft is "most common", perhaps with a number.
-fn is_ranking(draft: &Draft) -> bool {
-    matches!(draft.superlative, Some((Key::Value, _))) && only!(draft, superlative, limit)
 }
 
 /// The item for phrases such as "occurrences of 'x'", "wrapped at 40 characters", "joined by ','".

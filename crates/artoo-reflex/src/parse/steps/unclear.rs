@@ -4,15 +4,17 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::{joins, means_nothing};
-use crate::algebra::{Act, Depth, Kind, Pred, Query, Step};
+use crate::algebra::{Act, Depth, GroupKey, Kind, NameTest, Pred, Query, Step};
 use crate::concept::Concept;
 use crate::english::english;
 use crate::eval::{Answer, evaluate};
 use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, lexicon};
 use crate::parse::build::Built;
+use crate::parse::chart::Chart;
 use crate::parse::clauses::phrase;
-use crate::parse::item::Context;
+use crate::parse::draft::Draft;
+use crate::parse::item::{Context, Item};
 use crate::parse::pattern::is_word;
 use crate::place::file_name;
 
@@ -45,7 +47,15 @@ pub(super) fn is_unclear(context: &Context<'_>, said: &[Token], step: &Step) -> 
         // "lines with the word cat" may leave out those with "category".
         let has_word = is_of_text(of) && said.iter().any(|token| is_word(Some(token), "word"));
         let takes = takes_folders(step) && takes_excepted(context, of);
-        takes || enters || is_one_of_each(said, of) || (has_word && differs(context, of, set_whole))
+        // "each folder of docs" doesn't mean docs, and a folder without files has a number too.
+        let is_of_one = matches!(of, Query::Group { by: GroupKey::Folder, .. }) && says_folder_of(said);
+        let is_of_names = is_act && may_mean_names(context, said, of);
+        takes
+            || enters
+            || is_of_one
+            || is_of_names
+            || is_one_of_each(said, of)
+            || (has_word && differs(context, of, set_whole))
     };
     // "every notes.txt" may be in any folder.
     let is_name = |token: &Token| matches!(token.class, Class::FileName);
@@ -112,6 +122,31 @@ fn differs(context: &Context<'_>, of: &Query, change: fn(&mut Query)) -> bool {
 /// Whether a query reads the lines of one file.
 fn is_of_text(of: &Query) -> bool {
     matches!(of.source(), Query::TextFile { .. })
+}
+
+/// Whether "files containing x" may mean their names: some of the files there have x in their name, and the request
+/// doesn't say that it is a word, a text or content.
+fn may_mean_names(context: &Context<'_>, said: &[Token], of: &Query) -> bool {
+    let says_text = ["word", "text", "string", "content", "contents", "phrase", "line", "lines"];
+    let Query::Filter { of: tree, keep } = of else { return false };
+    let is_said = says_text.iter().any(|word| said.iter().any(|token| is_word(Some(token), word)));
+    let in_a_name = |pred: &Pred| {
+        let Pred::Contains { text, .. } = pred else { return false };
+        let keep = Pred::NameIgnoringCase(NameTest::Has(text.clone()));
+        let named = Query::Filter { of: tree.clone(), keep };
+        matches!(evaluate(&named, context.fs), Ok(Answer::Files(files)) if !files.is_empty())
+    };
+    matches!(tree.as_ref(), Query::Tree { .. }) && !is_said && keep.has(&in_a_name)
+}
+
+/// Whether tokens say "each folder of" or the like.
+fn says_folder_of(said: &[Token]) -> bool {
+    let is_one_of = |token: Option<&Token>, words: &[&str]| words.iter().any(|word| is_word(token, word));
+    said.windows(3).any(|run| {
+        is_one_of(run.first(), &["each", "every"])
+            && is_one_of(run.get(1), &["folder", "subfolder", "directory", "subdirectory"])
+            && (is_one_of(run.get(2), &PLACES) || is_one_of(run.get(2), &["of"]))
+    })
 }
 
 /// Replaces the substring conditions of a query by whole-word conditions.
@@ -222,5 +257,24 @@ fn texts(step: &Step) -> Vec<String> {
             vec![value.clone()]
         }
         Step::Do(act) => act.selection().map(|of| quoted(english(of))).unwrap_or_default(),
+    }
+}
+
+/// The place that the next clause ends in and that may be one of both: "how many pdfs and how many jpgs are in docs".
+fn shared_place(context: &Context<'_>, chart: &Chart, end: usize) -> Option<Draft> {
+    let rest = chart.tokens.get(end..)?;
+    let is_over = |token: &Token| matches!(token.class, Class::Stop | Class::Step);
+    let stop = end + rest.iter().position(is_over).unwrap_or(rest.len());
+    let joins_on = rest.first().is_some_and(joins) && !rest.iter().take(2).any(|token| is_word(Some(token), "then"));
+    let scope = |item: &Item| item.as_draft(context).filter(Draft::only_scope);
+    (end + 1..stop).filter(|_| joins_on).find_map(|start| chart.items(start, stop).iter().find_map(scope))
+}
+
+/// A draft in the place that the next clause names for both; an act without the folder its names are in anyway.
+pub(super) fn placed(context: &Context<'_>, chart: &Chart, end: usize, draft: Draft) -> Draft {
+    let draft = draft.without_folder(context.resolve(".").as_ref());
+    match shared_place(context, chart, end).filter(|_| draft.asks_without_place()) {
+        Some(place) => draft.merge(&place).unwrap_or(draft),
+        None => draft,
     }
 }

@@ -1,4 +1,4 @@
-//! Acts: what was done passes, and every way to have done something else is caught.
+//! Tests of `performed`: the requested change passes, and every other change fails.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use artoo_reflex::algebra::{Act, Depth, Kind, NameChange, Pred, Query, Target};
 use artoo_reflex::coverage::performed;
 use artoo_reflex::eval::{Answer, EntryKind, FileSystem, Verification, evaluate};
-use artoo_reflex::lower::perform;
+use artoo_reflex::perform;
 use artoo_reflex::testing::MemoryFileSystem;
 
 fn at(seconds: i64) -> Timestamp {
@@ -54,7 +54,7 @@ fn change(path: &Path, before: Option<String>, after: Option<String>) -> FileCha
     FileChange { path: escape::path_line(path.as_os_str().as_encoded_bytes()), before, after }
 }
 
-/// An act carried out on a tree, with the record a tool would leave.
+/// A tree after an act, with the changes that a tool would record.
 struct Scene {
     fs: MemoryFileSystem,
     listed: Vec<PathBuf>,
@@ -137,7 +137,7 @@ fn deletion() -> Scene {
 
 #[doc = "holds: law 1.7"]
 #[test]
-fn a_delete_removed_exactly_the_selection() {
+fn delete_removes_exactly_the_selection() {
     assert_eq!(deletion().listed.len(), 4);
     deletion().passes(&delete());
     let mut more = deletion();
@@ -160,7 +160,7 @@ fn a_delete_removed_exactly_the_selection() {
     let mut claimed = deletion();
     claimed.fs.add_file("/r/a.txt", "alpha\n", at(1));
     claimed.fails(&delete(), "still there: /r/a.txt");
-    // Of the first of an order nothing can be selected anew: what is told gone must be gone all the same.
+    // A limited selection can't be computed again after deletion, but the deleted files must be gone.
     let oldest = Act::Delete { of: Query::Limit { of: Box::new(texts()), skip: 0, count: 4 } };
     deletion().passes(&oldest);
     claimed.fails(&oldest, "still there: /r/a.txt");
@@ -174,7 +174,7 @@ fn a_delete_removed_exactly_the_selection() {
 
 #[doc = "holds: law 1.7"]
 #[test]
-fn what_was_acted_on_is_what_was_listed() {
+fn act_uses_exactly_the_listed_files() {
     let scene = deletion();
     let value = serde_json::to_value(delete()).unwrap();
     let verdict = |calls: &[ToolCall]| performed(&value, calls, &scene.fs);
@@ -209,7 +209,7 @@ fn what_was_acted_on_is_what_was_listed() {
 }
 
 #[test]
-fn a_copy_arrives_whole_and_the_source_stays() {
+fn copy_is_whole_and_keeps_source() {
     let act = Act::Copy { of: texts(), to: Target::Into("/out/new".to_owned()) };
     let scene = || {
         let mut scene = Scene::of(&texts());
@@ -240,7 +240,7 @@ fn a_copy_arrives_whole_and_the_source_stays() {
 }
 
 #[test]
-fn a_move_leaves_nothing_behind_and_moved_what_was_asked_for() {
+fn move_moves_exactly_the_selection() {
     let long = Query::Filter {
         of: Box::new(Query::Tree {
             roots: vec!["/r".to_owned()],
@@ -255,7 +255,7 @@ fn a_move_leaves_nothing_behind_and_moved_what_was_asked_for() {
     assert_eq!(scene.listed, [Path::new("/r/sub/d.txt")]);
     scene.relocate(Path::new("/r/sub/d.txt"), Path::new("/out/d.txt"));
     scene.passes(&act);
-    // What was moved still tells its size, so that a wrong choice is seen afterwards.
+    // A moved file still has its size, so a wrong selection is noticed afterwards.
     let mut wrong = Scene::of(&long);
     wrong.listed = vec!["/r/a.txt".into()];
     wrong.relocate(Path::new("/r/a.txt"), Path::new("/out/a.txt"));
@@ -275,7 +275,7 @@ fn a_move_leaves_nothing_behind_and_moved_what_was_asked_for() {
 }
 
 #[test]
-fn a_move_to_a_name_goes_there_or_into_the_folder_of_that_name() {
+fn move_target_may_be_existing_folder() {
     let one = Query::Paths { paths: vec!["/r/a.txt".to_owned()], kind: Kind::File };
     for (to, arrives) in [("/out/z", "/out/z"), ("/out", "/out/a.txt")] {
         let act = Act::Move { of: one.clone(), to: Target::As(to.to_owned()) };
@@ -286,7 +286,7 @@ fn a_move_to_a_name_goes_there_or_into_the_folder_of_that_name() {
 }
 
 #[test]
-fn new_names_are_the_ones_asked_for() {
+fn rename_yields_requested_names() {
     let check = |change: NameChange, names: &[(&str, &str)]| {
         let act = Act::Rename { of: texts(), change };
         let mut scene = Scene::of(&texts());
@@ -324,7 +324,7 @@ fn new_names_are_the_ones_asked_for() {
 }
 
 #[test]
-fn what_is_created_is_exactly_that() {
+fn created_files_have_requested_content() {
     let act = Act::CreateFile { path: "/out/n.txt".to_owned(), text: "hello\n".to_owned() };
     let scene = |bytes: &[u8]| {
         let mut scene = Scene::of(&texts());
@@ -395,7 +395,7 @@ fn zip_of<'a>(members: impl ExactSizeIterator<Item = (&'a str, &'a [u8])>) -> Ve
 }
 
 #[test]
-fn an_archive_holds_the_selection_and_what_comes_out_is_what_was_in() {
+fn archive_round_trip_keeps_the_selection() {
     let act = Act::Archive { of: texts(), to: "/out/t.zip".to_owned() };
     let right: BTreeMap<&str, &[u8]> = [
         ("a.txt", b"alpha\n".as_slice()),
@@ -446,21 +446,26 @@ fn an_archive_holds_the_selection_and_what_comes_out_is_what_was_in() {
 
 #[doc = "holds: law 1.7"]
 #[test]
-fn an_act_is_a_list_and_one_call_over_it() {
-    let steps = perform(&Act::Copy { of: texts(), to: Target::Into("/out".to_owned()) }).unwrap();
+fn act_lowers_to_listing_and_call() {
+    let disk = tree();
+    let steps = perform(&Act::Copy { of: texts(), to: Target::Into("/out".to_owned()) }, &disk).unwrap();
     assert_eq!(steps.len(), 2);
     assert_eq!((steps[0].call.tool.as_str(), steps[0].answers, steps[0].paths_from), ("glob", false, None));
     assert_eq!((steps[1].call.tool.as_str(), steps[1].paths_from), ("files", Some(0)));
     assert_eq!(steps[1].call.input, json!({ "act": "copy", "to": "/out/" }));
     let two = Query::Paths { paths: vec!["/a/x".to_owned(), "/b/y".to_owned()], kind: Kind::Any };
-    let steps = perform(&Act::Delete { of: two.clone() }).unwrap();
+    let steps = perform(&Act::Delete { of: two.clone() }, &disk).unwrap();
     let from: Vec<Option<usize>> = steps.iter().map(|step| step.paths_from).collect();
     assert_eq!(from, [None, Some(0), None, Some(2)]);
-    assert!(perform(&Act::Archive { of: two, to: "/a.zip".to_owned() }).is_err());
+    assert!(perform(&Act::Archive { of: two, to: "/a.zip".to_owned() }, &disk).is_err());
     let braces = NameChange::Prefix("{n}".to_owned());
-    assert!(perform(&Act::Rename { of: texts(), change: braces }).is_err());
-    // A list that only a shell could make names no path without doubt.
+    assert!(perform(&Act::Rename { of: texts(), change: braces }, &disk).is_err());
+    // A selection that `glob` can't compute is listed path by path.
     let either = Query::Filter { of: Box::new(texts()), keep: Pred::Any(vec![Pred::MinBytes(9), Pred::MaxBytes(2)]) };
-    assert!(perform(&Act::Delete { of: either }).is_err());
+    let steps = perform(&Act::Delete { of: either }, &disk).unwrap();
+    assert_eq!(steps[0].call.input["patterns"], json!(["d.txt"]));
+    assert!(steps.len() == 2 && steps[1].call.input == json!({ "act": "delete" }));
+    let none = Query::Filter { of: Box::new(texts()), keep: Pred::Any(vec![Pred::MinBytes(99), Pred::MaxBytes(2)]) };
+    assert!(perform(&Act::Delete { of: none }, &disk).is_err());
     assert!(matches!(tree().metadata(Path::new("/r/sub")).unwrap().kind, EntryKind::Folder));
 }

@@ -1,4 +1,4 @@
-//! Planted wrong answers: each is caught. And a tree made by hand, whose counts nobody computes.
+//! Tests with forged answers, each of which must fail, and with a handmade tree whose counts are known.
 
 use std::process::Command;
 
@@ -47,7 +47,7 @@ fn count(of: Query) -> Query {
     Query::Aggregate { of: boxed(of), function: Function::Count }
 }
 
-/// Questions about the tree, with the answer known by looking at it, where it is a number.
+/// Questions about the tree, with the known answer if it is a number.
 fn questions(twin: &Twin) -> Vec<(Query, Option<&'static str>)> {
     let either = Pred::Any(vec![Pred::MinBytes(20), Pred::Extension("md".to_owned())]);
     let filtered = |keep: Pred| Query::Filter { of: boxed(files(twin)), keep };
@@ -105,13 +105,13 @@ fn questions(twin: &Twin) -> Vec<(Query, Option<&'static str>)> {
     ]
 }
 
-/// Whether the query leaves the order of its elements open.
+/// Whether the query has no sort order.
 fn is_unordered(query: &Query) -> bool {
     if let Query::Filter { of, .. } = query { is_unordered(of) } else { matches!(query, Query::Tree { .. }) }
 }
 
 #[test]
-fn counts_are_those_of_a_tree_made_by_hand() {
+fn counts_match_a_handmade_tree() {
     let twin = tree();
     for (query, known) in questions(&twin) {
         let pipeline = programs(&query, "linux").unwrap_or_else(|problem| panic!("{query:?}: {problem}"));
@@ -125,7 +125,7 @@ fn counts_are_those_of_a_tree_made_by_hand() {
 }
 
 #[test]
-fn every_planted_wrong_answer_is_caught() {
+fn every_forged_answer_fails() {
     let twin = tree();
     let mut planted = 0;
     for (query, _) in questions(&twin) {
@@ -164,11 +164,11 @@ fn every_planted_wrong_answer_is_caught() {
 }
 
 #[test]
-fn the_same_and_not_the_same_are_told_apart() {
+fn equal_and_different_files_are_distinguished() {
     let twin = tree();
     for (one, two, same) in [("one/c.md", "one/d.md", true), ("a.txt", "b.txt", false)] {
         let (of, with) = (boxed(text(&twin, one)), boxed(text(&twin, two)));
-        let query = Query::Compare { of, with, relation: Relation::Identical };
+        let query = Query::Compare { of, with, relation: Relation::Told };
         let value = serde_json::to_value(&query).unwrap();
         let output = run(&programs(&query, "linux").unwrap());
         assert!(verify(&value, &output, &twin.memory).pass, "{output}");
@@ -179,7 +179,7 @@ fn the_same_and_not_the_same_are_told_apart() {
 }
 
 #[test]
-fn archives_are_listed_by_both_as_they_are() {
+fn archive_listings_agree() {
     let twin = tree();
     let root = &twin.root;
     for words in [
@@ -204,7 +204,7 @@ fn archives_are_listed_by_both_as_they_are() {
 }
 
 #[test]
-fn a_long_list_cut_short_breaks_no_pipe() {
+fn limited_long_list_breaks_no_pipe() {
     let things: Vec<Thing> =
         (0..3_000).map(|n| (vec![format!("{n:0200}.txt").into_bytes()], Some(Vec::new()), 1_700_000_000_000)).collect();
     let twin = twin(&things);

@@ -8,10 +8,10 @@ use artoo_reflex::algebra::{
     Separator, SortKey,
 };
 
-/// Stands for the root in what is generated.
+/// The placeholder for the root in generated queries.
 const ROOT: &str = "/ROOT";
 
-/// The same query over a real root.
+/// The same query with the placeholder replaced by a real root.
 pub(super) fn rooted(query: &Query, root: &str) -> Query {
     let text = serde_json::to_string(query).unwrap().replace(ROOT, root);
     serde_json::from_str::<Query>(&text).unwrap().normalise()
@@ -183,7 +183,7 @@ fn of_line() -> BoxedStrategy<Pred> {
     nested(leaf.boxed())
 }
 
-/// Another way to write a text, or occurrences in it.
+/// A transformation of a text, or a search for occurrences.
 fn rewrite() -> impl Strategy<Value = Result<Rewrite, (String, bool, bool)>> {
     prop_oneof![
         Just(Ok(Rewrite::UpperCase)),

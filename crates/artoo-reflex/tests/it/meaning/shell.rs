@@ -1,4 +1,4 @@
-//! Lowered pipelines run as real programs, their output held against `eval`.
+//! Lowered pipelines run as real programs, and their output is compared with `eval`.
 
 use std::io::Read as _;
 use std::process::{Command, Stdio};
@@ -49,11 +49,11 @@ pub(super) fn run_all(pipeline: &[Vec<String>]) -> (String, bool) {
 }
 
 /// The output of a pipeline, as the shell tool shows it.
-pub(super) fn run(pipeline: &[Vec<String>]) -> String {
+pub(in super::super) fn run(pipeline: &[Vec<String>]) -> String {
     run_all(pipeline).0
 }
 
-/// Runs the lowered pipeline; `None` where there is none.
+/// Runs the lowered pipeline; `None` if the query is not supported.
 fn answer(query: &Query, twin: &Twin) -> Option<(String, Verification)> {
     let pipeline = programs(query, "linux").ok()?;
     let output = run(&pipeline);
@@ -61,7 +61,7 @@ fn answer(query: &Query, twin: &Twin) -> Option<(String, Verification)> {
     Some((format!("{}\n{output}", command(&pipeline)), verify(&value, &output, &twin.memory)))
 }
 
-/// The largest and smallest of nothing are 0 in the algebra; the shell says nothing, and is not believed.
+/// The largest and smallest size of no files is 0 in the algebra; the shell prints nothing, which fails the check.
 fn is_of_none(query: &Query, twin: &Twin) -> bool {
     let extreme = |function: &Function| matches!(function, Function::LargestBytes | Function::SmallestBytes);
     matches!(query, Query::Aggregate { function, .. } if extreme(function))
@@ -71,9 +71,9 @@ fn is_of_none(query: &Query, twin: &Twin) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 160, ..ProptestConfig::default() })]
 
-    /// On names that plain text can tell apart, the shell's answer always passes.
+    /// With names that are unambiguous in plain text, the shell's answer always passes.
     #[test]
-    fn a_lowered_question_about_files_answers_as_eval_does(query in of_files(), things in trees::plain()) {
+    fn lowered_file_queries_agree_with_eval(query in of_files(), things in trees::plain()) {
         let twin = twin(&things);
         let query = rooted(&query, &twin.root);
         if let Some((ran, found)) = answer(&query, &twin) {
@@ -81,9 +81,9 @@ proptest! {
         }
     }
 
-    /// Whatever is in a name, no wrong list passes: what passes is the same as without the hostile names in doubt.
+    /// With hostile names, the shell's answer fails only if a name is ambiguous in plain text.
     #[test]
-    fn hostile_names_pass_only_where_they_can_be_told_apart(query in of_files(), things in trees::hostile()) {
+    fn ambiguous_file_names_fail_the_check(query in of_files(), things in trees::hostile()) {
         let twin = twin(&things);
         let query = rooted(&query, &twin.root);
         if let Some((ran, found)) = answer(&query, &twin) {
@@ -94,7 +94,7 @@ proptest! {
     }
 
     #[test]
-    fn a_lowered_question_about_text_answers_as_eval_does(
+    fn lowered_text_queries_agree_with_eval(
         query in of_text(),
         things in trees::plain(),
         first in trees::text(),
@@ -114,7 +114,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_refused_says_why() {
+fn unsupported_queries_name_a_reason() {
     let root = || Query::Tree {
         roots: vec!["/r".to_owned(), "/r/inner".to_owned()],
         depth: artoo_reflex::algebra::Depth::Whole,
@@ -125,7 +125,7 @@ fn what_is_refused_says_why() {
     assert!(matches!(programs(&root(), "plan9"), Err(Unsupported::System(_))));
 }
 
-/// No shell runs a pipeline, so what only builtins print must come from a program.
+/// Pipelines run without a shell, so the output of shell builtins must come from a program.
 #[test]
 fn limits_and_umask_are_printed_by_programs() {
     let line = |path: &str, key: &str| {

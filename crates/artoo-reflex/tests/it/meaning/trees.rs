@@ -1,4 +1,4 @@
-//! Trees of files with what makes names and texts difficult, in memory and the same on disk.
+//! Random trees of files with difficult names and texts, in memory and on disk.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -13,10 +13,10 @@ use tempfile::TempDir;
 use artoo_reflex::eval::{EntryKind, FileSystem};
 use artoo_reflex::testing::MemoryFileSystem;
 
-/// A file or folder to be: path below the root, content, time of change.
+/// A file or folder to create: its path below the root, content and modification time.
 pub(super) type Thing = (Vec<Vec<u8>>, Option<Vec<u8>>, i64);
 
-/// The same tree twice.
+/// The same tree on disk and in memory.
 pub(super) struct Twin {
     _dir: TempDir,
     pub(super) root: String,
@@ -53,7 +53,7 @@ pub(super) fn twin(things: &[Thing]) -> Twin {
                 fs::create_dir_all(path.parent().unwrap()).unwrap();
                 fs::write(&path, content).unwrap();
                 touch(&path, modified);
-                // Folders get their own time below.
+                // The times of folders are set below.
                 memory.add_folder(path.parent().unwrap(), at);
                 memory.add_file(&path, content.clone(), modified);
             }
@@ -77,7 +77,7 @@ fn touch(path: &Path, modified: Timestamp) {
     File::open(path).unwrap().set_modified(UNIX_EPOCH + Duration::from_millis(ms)).unwrap();
 }
 
-/// Names: many alike, some hidden, some hostile.
+/// Names: many similar, some hidden, some hostile.
 fn name() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         4 => "[a-c]{1,2}".prop_map(String::into_bytes),
@@ -97,7 +97,7 @@ fn name() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Plain names alone: their lists can be told apart in plain text.
+/// Names that are unambiguous in plain text.
 fn plain_name() -> impl Strategy<Value = Vec<u8>> {
     "[a-c]{1,2}(\\.(txt|TXT|md))?|\\.[a-c]|[a-b] [a-b]'?".prop_map(String::into_bytes)
 }
@@ -128,7 +128,7 @@ fn things(name: BoxedStrategy<Vec<u8>>) -> impl Strategy<Value = Vec<Thing>> {
         1 => name.clone().prop_map(|name| vec![name]),
     ];
     let content = prop_oneof![5 => text().prop_map(Some), 1 => Just(None)];
-    // Few times, so that some are equal; whole and broken seconds.
+    // Few different times, so that some are equal, with whole and fractional seconds.
     let modified =
         prop_oneof![Just(1_700_000_000_000), Just(1_700_000_000_001), 1_600_000_000_000..1_750_000_000_000i64];
     let thing = (folder, name, content, modified).prop_map(|(mut path, name, content, modified)| {
@@ -146,7 +146,7 @@ pub(super) fn plain() -> impl Strategy<Value = Vec<Thing>> {
     things(plain_name().boxed())
 }
 
-/// Whether some path can't be shown raw on one line without being misread.
+/// Whether some path is ambiguous when printed unescaped on one line.
 pub(super) fn has_doubtful_names(twin: &Twin) -> bool {
     let mut open = vec![PathBuf::from(&twin.root)];
     while let Some(folder) = open.pop() {

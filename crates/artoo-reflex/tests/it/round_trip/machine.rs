@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{boxed, file, name_test, order, root};
 use artoo_reflex::algebra::{Fact, Function, Key, Pred, Query, Relation, SortKey};
 
-/// A question of one of these sorts.
+/// A random question about the machine, an archive or two files.
 #[expect(clippy::too_many_lines, reason = "one table: a kind of fact a line")]
 pub(super) fn machine() -> BoxedStrategy<Query> {
     let fact = proptest::sample::select(vec![

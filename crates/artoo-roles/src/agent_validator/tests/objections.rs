@@ -9,9 +9,9 @@ use super::super::Input;
 use super::{assigned, correction, judged, outcome, step};
 use crate::testing::bench::{asked, failed, look, only, prose, result, subtask, unreachable_model, written};
 
-/// What R4a does with one reported attempt.
+/// How R4a handles a reported attempt.
 #[derive(Debug, PartialEq)]
-enum Taken {
+enum Handling {
     /// R4a asks a model to judge the attempt.
     Judged,
     /// R4a asks for a correction, with this class of failure.
@@ -19,9 +19,10 @@ enum Taken {
     /// R4a concludes the subtask as failed, with this class of failure; the flag says whether infrastructure failed.
     Final(FailureClass, bool),
 }
-use Taken::{Corrected, Final, Judged};
+use Handling::{Corrected, Final, Judged};
 
-fn taken_of(subtask: SubTask, result: ExecutionResult) -> Taken {
+/// How R4a handles this result of a subtask.
+fn taken_of(subtask: SubTask, result: ExecutionResult) -> Handling {
     let effects = assigned(subtask).step(Input::Reported(result));
     if effects.iter().any(|effect| matches!(effect, crate::machine::RoleEffect::Perform(..))) {
         asked(&effects);
@@ -37,10 +38,12 @@ fn taken_of(subtask: SubTask, result: ExecutionResult) -> Taken {
     }
 }
 
-fn taken(calls: Vec<ToolCall>, output: &str) -> Taken {
+/// How R4a handles an attempt with these calls and this output.
+fn taken(calls: Vec<ToolCall>, output: &str) -> Handling {
     taken_of(step(), result(1, calls, output))
 }
 
+/// The call with another status.
 fn as_status(status: CallStatus, call: ToolCall) -> ToolCall {
     ToolCall { status, exit_code: None, ..call }
 }
@@ -50,16 +53,24 @@ const ENVIRONMENTAL: FailureClass = FailureClass::Environmental;
 
 #[doc = "holds: fault L29"]
 #[test]
-fn a_claim_without_a_successful_call_has_no_evidence() {
+fn claim_needs_a_successful_call() {
     assert_eq!(taken(vec![look(1, "12")], "12 files"), Judged);
     assert_eq!(taken(Vec::new(), "12 files"), Corrected(LOGICAL));
     assert_eq!(taken(vec![failed(look(1, "no"), false)], "12 files"), Corrected(LOGICAL));
     assert_eq!(taken(vec![failed(look(1, "no"), true)], "12 files"), Corrected(ENVIRONMENTAL));
 }
 
+#[test]
+fn failed_search_is_final() {
+    let search = |environmental| ToolCall { tool: "search".to_owned(), ..failed(look(1, "no network"), environmental) };
+    assert_eq!(taken(vec![search(true)], "12"), Final(ENVIRONMENTAL, false));
+    assert_eq!(taken(vec![search(false)], "12"), Corrected(LOGICAL), "a bad query can be mended");
+    assert_eq!(taken(vec![failed(look(1, "no"), true)], "12"), Corrected(ENVIRONMENTAL), "another path may be there");
+}
+
 #[doc = "holds: law 0.2; design D6"]
 #[test]
-fn a_failed_or_cut_primary_call_beats_what_follows_it() {
+fn failed_primary_call_outranks_later_calls() {
     let act = |number| ToolCall { class: EffectClass::Creating, ..look(number, "") };
     assert_eq!(taken(vec![failed(act(1), true), look(2, "it is there")], "there"), Corrected(ENVIRONMENTAL));
     assert_eq!(taken(vec![failed(act(1), false), act(2), look(3, "")], "there"), Judged, "the act was repaired");
@@ -70,7 +81,7 @@ fn a_failed_or_cut_primary_call_beats_what_follows_it() {
 }
 
 #[test]
-fn a_timeout_or_a_lost_end_is_final_also_where_it_was_the_only_call() {
+fn timed_out_calls_are_final() {
     for status in [CallStatus::TimedOut, CallStatus::Uncertain] {
         let lost = || ToolCall { environmental: true, ..as_status(status, look(2, "")) };
         assert_eq!(taken(vec![lost()], "12"), Final(ENVIRONMENTAL, true), "{status:?}");
@@ -82,7 +93,7 @@ fn a_timeout_or_a_lost_end_is_final_also_where_it_was_the_only_call() {
 }
 
 #[test]
-fn a_step_its_executor_gave_up_is_final_and_its_class_follows_the_evidence() {
+fn abandoned_step_is_final() {
     let given_up = |calls: Vec<ToolCall>| ExecutionResult { status: ExecutionStatus::Failed, ..result(1, calls, "") };
     assert_eq!(taken_of(step(), given_up(Vec::new())), Final(LOGICAL, false));
     assert_eq!(taken_of(step(), given_up(vec![failed(look(1, ""), false)])), Final(LOGICAL, false));
@@ -96,7 +107,7 @@ fn a_step_its_executor_gave_up_is_final_and_its_class_follows_the_evidence() {
 }
 
 #[test]
-fn a_claim_of_a_change_needs_a_call_that_made_one() {
+fn claimed_change_needs_a_changing_call() {
     let claim = "I created the file and verified it.";
     assert_eq!(taken(vec![look(1, "old text")], claim), Corrected(LOGICAL));
     assert_eq!(taken(vec![written(1, "/ws/a.txt")], claim), Judged);
@@ -112,7 +123,7 @@ fn a_claim_of_a_change_needs_a_call_that_made_one() {
 }
 
 #[test]
-fn words_alone_may_not_claim_a_deed() {
+fn text_without_calls_cannot_claim_changes() {
     let words = || subtask(&[], vec![prose("it has three lines")]);
     for claim in ["I've sent the email to Bob.", "I have restarted nginx."] {
         assert_eq!(taken_of(words(), result(1, Vec::new(), claim)), Corrected(LOGICAL), "{claim}");
@@ -122,7 +133,7 @@ fn words_alone_may_not_claim_a_deed() {
 
 #[doc = "holds: law 0.2"]
 #[test]
-fn a_look_in_a_later_attempt_does_not_prove_an_earlier_failed_act() {
+fn later_reading_does_not_prove_failed_change() {
     let second = |act: ToolCall, then: Vec<ToolCall>| {
         let mut bench = assigned(step());
         correction(&bench.step(Input::Reported(result(1, vec![act], "there"))));
@@ -137,7 +148,7 @@ fn a_look_in_a_later_attempt_does_not_prove_an_earlier_failed_act() {
 
 #[doc = "holds: design D7"]
 #[test]
-fn an_empty_answer_of_a_search_that_ran_is_an_answer() {
+fn empty_result_of_successful_search_is_valid() {
     let mut bench = assigned(subtask(&["glob"], vec![prose("matching names are listed, if there are any")]));
     let empty = ExecutionResult { output_from_tool: true, ..result(1, vec![look(1, "")], "") };
     let effects = bench.step(Input::Reported(empty));

@@ -14,7 +14,7 @@ use crate::testing::bench::{
 
 #[doc = "holds: design D6"]
 #[test]
-fn a_pass_stands_only_on_evidence_of_this_machine() {
+fn pass_needs_evidence_of_this_machine() {
     let calls = || vec![look(1, "12")];
     assert!(matched(calls(), &[(1, "pass", &["e1"])]));
     assert!(matched(calls(), &[(1, "pass", &[" e1 "])]), "blanks around an id are nothing");
@@ -35,7 +35,7 @@ fn a_pass_stands_only_on_evidence_of_this_machine() {
 
 #[doc = "holds: law 0.11"]
 #[test]
-fn a_cut_output_shows_neither_all_nor_none() {
+fn truncated_output_proves_neither_all_nor_none() {
     let judge = |claim: &str, calls: Vec<ToolCall>, cites: &[&str]| {
         let mut bench = assigned(subtask(&["glob"], vec![prose(claim)]));
         let effects = bench.step(Input::Reported(result(1, calls, "a list")));
@@ -69,7 +69,7 @@ fn uncertain_work_matches_only_on_checks() {
 
 #[doc = "holds: design G17"]
 #[test]
-fn where_checks_decide_everything_no_model_is_asked() {
+fn no_model_judges_when_checks_decide() {
     let mut bench = assigned(subtask(&["glob"], vec![count_of("/home/u"), count_of("/home/v")]));
     let effects = bench.step(Input::Reported(result(1, vec![look(1, "12")], "12")));
     let (id, order) = checking(&effects);
@@ -82,7 +82,7 @@ fn where_checks_decide_everything_no_model_is_asked() {
 
 #[doc = "holds: design G19"]
 #[test]
-fn a_check_without_an_outcome_failed_and_one_failed_check_decides() {
+fn check_without_outcome_counts_as_failed() {
     for outcomes in [vec![], vec![checked(true)], vec![checked(true), checked(false)]] {
         let mut bench =
             assigned(subtask(&["glob"], vec![count_of("/home/u"), count_of("/home/v"), prose("x is named")]));
@@ -95,7 +95,7 @@ fn a_check_without_an_outcome_failed_and_one_failed_check_decides() {
 
 #[doc = "holds: design G19"]
 #[test]
-fn an_unmeasured_number_is_a_guess() {
+fn unmeasured_number_fails() {
     let mut bench = assigned(subtask(&["shell"], vec![count_of("/home/u")]));
     let echo = ToolCall { measures: false, ..look(1, "12") };
     let effects = bench.step(Input::Reported(result(1, vec![echo], "12")));
@@ -104,7 +104,7 @@ fn an_unmeasured_number_is_a_guess() {
 
 #[doc = "holds: law 0.3; design G19"]
 #[test]
-fn a_file_check_holds_only_for_a_file_this_subtasks_own_call_changed() {
+fn file_check_needs_own_change() {
     let checks = |calls: Vec<ToolCall>, path: &str| {
         let mut bench = assigned(subtask(&["write_file"], vec![contains(path)]));
         let effects = bench.step(Input::Reported(result(1, calls, "written")));
@@ -123,7 +123,7 @@ fn a_file_check_holds_only_for_a_file_this_subtasks_own_call_changed() {
 }
 
 #[test]
-fn a_plan_may_look_for_a_file_that_needs_no_change() {
+fn plan_may_check_an_unchanged_file() {
     let there = Criterion::checked(Check::FileExists { path: "/home/u/there.txt".to_owned() });
     for (pass, status) in [(true, OutcomeStatus::Matched), (false, OutcomeStatus::Failed)] {
         let mut bench = assigned(subtask(&["write_file"], vec![there.clone()]));
@@ -144,7 +144,7 @@ fn a_plan_may_look_for_a_file_that_needs_no_change() {
 
 #[doc = "holds: design G19"]
 #[test]
-fn form_checks_never_replace_a_judgement() {
+fn format_checks_never_replace_a_judgement() {
     let form = || {
         vec![
             Criterion::checked(Check::OutputNotEmpty {}),
@@ -165,7 +165,7 @@ fn form_checks_never_replace_a_judgement() {
 }
 
 #[test]
-fn words_only_work_is_marked_and_judged_without_citations() {
+fn text_only_work_is_judged_without_citations() {
     let mut bench = assigned(subtask(&[], vec![prose("it has three lines")]));
     let effects = bench.step(Input::Reported(result(1, Vec::new(), "rain\non the roof\nagain")));
     let outcome = outcome(&judged(&mut bench, &effects, &[(1, "pass", &["e1"])]));
@@ -180,7 +180,7 @@ fn words_only_work_is_marked_and_judged_without_citations() {
 }
 
 #[test]
-fn a_file_with_spaces_in_its_name_that_was_just_written_is_read_back() {
+fn file_name_with_spaces_is_checked() {
     let wrote = written(1, "/ws/my notes.txt");
     let reads = |words: &str| {
         let read = ToolCall { target: words.to_owned(), ..look(2, "17") };

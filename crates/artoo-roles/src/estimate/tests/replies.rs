@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use super::super::Course;
 use super::filler;
 
-/// Characters of an ordinary reply's longer texts (a step's context, what a judge saw): two sentences.
+/// Length of the longer texts of an ordinary reply in characters (a step's context, a judge's evidence): two sentences.
 const USUAL_CHARS: usize = 160;
 
-/// Characters of an ordinary call's output: a page of a listing or of a file.
+/// Length of an ordinary call's output in characters: a page of a listing or file.
 const USUAL_OUTPUT_CHARS: usize = 2_000;
 
-/// The tool that the rehearsed step uses: the one told in the fewest words, or the first choice.
+/// The tool that the simulated step uses: the one with the shortest description, or the first.
 pub(super) fn tool(tools: &[ToolSpec], course: Course) -> Option<&ToolSpec> {
     match course {
         Course::Words => None,
@@ -21,7 +21,7 @@ pub(super) fn tool(tools: &[ToolSpec], course: Course) -> Option<&ToolSpec> {
     }
 }
 
-/// Characters that the rehearsed call puts out.
+/// Length of the output of the simulated call in characters.
 pub(super) fn output_chars(course: Course) -> usize {
     match course {
         Course::Checked | Course::Words => 1,
@@ -29,7 +29,7 @@ pub(super) fn output_chars(course: Course) -> usize {
     }
 }
 
-/// A reply with which the task goes on.
+/// The scripted reply to a request of any role, with which the task continues.
 pub(super) fn reply(request: &ModelRequest, course: Course, tool: Option<&ToolSpec>) -> Value {
     match &request.context {
         RoleContext::Perceive(context) => {
@@ -41,6 +41,7 @@ pub(super) fn reply(request: &ModelRequest, course: Course, tool: Option<&ToolSp
         RoleContext::ValidateSubtask(context) => {
             verdicts(context.open.len(), context.result.tool_calls.first(), course)
         }
+        RoleContext::Word(_) | RoleContext::WordRule(_) => panic!("the task is done"),
         RoleContext::ValidateTask(context) => {
             let first = context.outcomes.iter().flat_map(|outcome| &outcome.tool_calls).next();
             verdicts(context.open.len(), first, course)
@@ -48,10 +49,12 @@ pub(super) fn reply(request: &ModelRequest, course: Course, tool: Option<&ToolSp
     }
 }
 
+/// A text of the length that this course assumes.
 fn text(course: Course) -> String {
     filler(if course == Course::Judged { USUAL_CHARS } else { 1 })
 }
 
+/// A plan with one step.
 fn plan(folder: &str, course: Course, tool: Option<&ToolSpec>) -> Value {
     let claim = |what: &str| match course {
         Course::Judged => json!({"criterion": format!("{what}: {}", text(course)), "mode": "verifiable"}),
@@ -70,6 +73,7 @@ fn plan(folder: &str, course: Course, tool: Option<&ToolSpec>) -> Value {
     })
 }
 
+/// The executor's reply.
 fn execution(course: Course, tool: Option<&ToolSpec>) -> Value {
     let input = if course == Course::Judged { json!({"text": text(course)}) } else { json!({}) };
     let calls: Vec<Value> = tool.iter().map(|tool| json!({"tool": tool.name, "input": input})).collect();
@@ -79,6 +83,7 @@ fn execution(course: Course, tool: Option<&ToolSpec>) -> Value {
     })
 }
 
+/// Verdicts that pass every criterion.
 fn verdicts(count: usize, call: Option<&ToolCall>, course: Course) -> Value {
     let cites: Vec<&str> = call.map(|call| call.evidence_id.0.as_str()).into_iter().collect();
     let verdict = |number| json!({"number": number, "verdict": "pass", "cites": cites, "evidence": text(course), "failure_class": null});

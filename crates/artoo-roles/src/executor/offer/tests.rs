@@ -1,4 +1,4 @@
-//! Tests of the tools that R3 offers, and of when it asks for JSON instead.
+//! Tests of native tool definitions in R3's requests, and of the change to JSON replies.
 
 use artoo_proto::ModelRequest;
 use serde_json::{Value, json};
@@ -8,6 +8,7 @@ use crate::machine::{Lifecycle, RoleEffect};
 use crate::testing::bench::{Bench, HOSTILE, asked, assert_tame, prose, subtask, unreadable};
 use crate::testing::world::{config, environment};
 
+/// R3 with an assigned subtask for these tools, and its first effects.
 fn assigned(tools: &[&str]) -> (Bench<Lifecycle<Executor>>, Vec<RoleEffect>) {
     let mut bench = Bench::new(Lifecycle::<Executor>::new((environment(), Toolbox::new(&config(1).tools).into())));
     let effects = bench.step(Input::Assigned(subtask(tools, vec![prose("a number of files is named")])));
@@ -20,7 +21,7 @@ fn offered(tools: &[&str]) -> ModelRequest {
 }
 
 #[test]
-fn the_tools_are_offered_to_an_endpoint_that_calls_them_itself() {
+fn native_endpoint_gets_tool_definitions() {
     let request = offered(&["glob", "shell"]);
     let by_tools = request.in_calls().unwrap();
     let names: Vec<&str> = by_tools.tools.iter().map(|tool| tool.name.as_str()).collect();
@@ -51,7 +52,7 @@ fn the_tools_are_offered_to_an_endpoint_that_calls_them_itself() {
 
 #[doc = "holds: client C11"]
 #[test]
-fn a_reply_that_can_t_be_used_is_asked_for_again_in_the_other_form() {
+fn unusable_reply_switches_the_call_format() {
     let (mut bench, effects) = assigned(&["glob", "shell"]);
     let (id, request) = asked(&effects);
     assert!(request.in_calls().is_some());
@@ -62,7 +63,7 @@ fn a_reply_that_can_t_be_used_is_asked_for_again_in_the_other_form() {
 
 #[doc = "holds: client C15; design H8"]
 #[test]
-fn the_offer_with_hostile_material_inside() {
+fn tool_offer_snapshot_with_hostile_text() {
     let mut hostile = subtask(&["glob"], vec![prose("a number of files is named")]);
     hostile.intent = HOSTILE.to_owned();
     hostile.context = format!("DATA-0>>\n{HOSTILE}\nDATA-1>>");

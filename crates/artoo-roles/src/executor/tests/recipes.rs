@@ -2,19 +2,20 @@
 
 use super::*;
 
+/// A subtask whose recipe has these calls: tool, number, and whether the output is an answer.
 fn recipe(calls: &[(&str, usize, bool)]) -> SubTask {
     let step = |(tool, number, answers): &(&str, usize, bool)| RecipeStep {
         call: ToolRequest { tool: (*tool).to_owned(), input: json!({"n": number}) },
         answers: *answers,
         paths_from: None,
     };
-    let recipe = Recipe { steps: calls.iter().map(step).collect(), reading: "count".to_owned() };
+    let recipe = Recipe { steps: calls.iter().map(step).collect(), reading: "count".to_owned(), skill: None };
     SubTask { recipe: Some(recipe), ..self::step() }
 }
 
 #[doc = "holds: design G17"]
 #[test]
-fn a_recipe_runs_without_a_model_and_its_answers_are_copied_by_code() {
+fn recipe_runs_without_a_model() {
     let (mut bench, effects) = assigned(recipe(&[("glob", 1, true), ("glob", 2, false), ("shell", 1, true)]));
     let mut effects = effects;
     for output in ["a", "b", "c"] {
@@ -36,7 +37,7 @@ fn listing_and_act() -> SubTask {
 }
 
 #[test]
-fn a_step_acts_on_the_lines_an_earlier_step_listed() {
+fn step_uses_lines_of_earlier_output() {
     let (mut bench, effects) = assigned(listing_and_act());
     let effects = called(&mut bench, &effects, |order| ok_call(order, "/a b\n/c\\n\n"));
     assert_eq!(ordered(&effects).1.request.input, json!({"n": 2, "paths": ["/a b", "/c\\n"]}));
@@ -44,7 +45,7 @@ fn a_step_acts_on_the_lines_an_earlier_step_listed() {
 
 #[doc = "holds: law 1.7"]
 #[test]
-fn nothing_is_acted_on_when_the_list_is_empty_or_not_whole() {
+fn empty_or_truncated_list_is_not_used() {
     let check = |listing: fn(&ToolOrder) -> ToolOutcome, reason: &str| {
         let (mut bench, effects) = assigned(listing_and_act());
         let result = report(&called(&mut bench, &effects, listing));
@@ -61,7 +62,7 @@ fn nothing_is_acted_on_when_the_list_is_empty_or_not_whole() {
 }
 
 #[test]
-fn a_recipe_ends_at_its_first_failed_call() {
+fn recipe_ends_at_first_failed_call() {
     let (mut bench, effects) = assigned(recipe(&[("glob", 1, true), ("glob", 2, true)]));
     let result = report(&called(&mut bench, &effects, |order| failed_call(order, "no such folder", true)));
     assert_eq!((result.status, result.tool_calls.len()), (ExecutionStatus::Failed, 1));

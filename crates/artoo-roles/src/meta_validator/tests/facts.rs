@@ -1,8 +1,9 @@
-//! Tests of the coverage: facts decide before the criteria of a plan, and a person may confirm what code can't read.
+//! Tests of coverage: facts decide before the criteria of a plan, and the user may confirm what code can't read.
 
 use artoo_proto::{
-    Check, CheckOutcome, Coverage, CoverageState, Covered, Criterion, EvidenceId, Message, MissingReason,
-    ReadingAnswer, ReadingRequest, SubTaskMissing, SubTaskOutcome, ToolCall, Unasked, Verdict, VerdictSource,
+    Check, CheckOutcome, Coverage, CoverageState, Covered, Criterion, EvidenceId, ManifestEntry, Message,
+    MissingReason, ReadingAnswer, ReadingRequest, SubTaskMissing, SubTaskOutcome, ToolCall, Unasked, Verdict,
+    VerdictSource,
 };
 
 use super::super::{Input, MetaValidator, Part};
@@ -13,17 +14,18 @@ use crate::testing::bench::{
     task_id, written,
 };
 
-/// A row of this state for these words.
+/// A row of coverage for these words with this state.
 fn row(words: &str, state: CoverageState) -> Covered {
     let row = coverage(state).rows.remove(0);
     Covered { words: words.to_owned(), act: Some(format!("do {words}")), ..row }
 }
 
+/// A coverage with these rows.
 fn rows(rows: &[(&str, CoverageState)]) -> Coverage {
     Coverage { rows: rows.iter().map(|(words, state)| row(words, *state)).collect(), ..Coverage::default() }
 }
 
-/// A round with one matched and one failed subtask, after this comparison.
+/// R4b after a round with one matched and one failed subtask, and this comparison.
 fn half_failed(coverage: Coverage) -> (Bench<Lifecycle<MetaValidator>>, Vec<RoleEffect>) {
     let mut bench = bench(ACT);
     let outcomes = vec![outcome(1, true, "one", vec![look(1, "1")]), outcome(2, false, "two", vec![look(2, "2")])];
@@ -32,7 +34,7 @@ fn half_failed(coverage: Coverage) -> (Bench<Lifecycle<MetaValidator>>, Vec<Role
     (bench, effects)
 }
 
-/// A round with one matched subtask, after this comparison.
+/// R4b after a round with one matched subtask, and this comparison.
 fn matched(coverage: Coverage) -> (Bench<Lifecycle<MetaValidator>>, Vec<RoleEffect>) {
     let mut bench = bench(ACT);
     let effects =
@@ -43,7 +45,7 @@ fn matched(coverage: Coverage) -> (Bench<Lifecycle<MetaValidator>>, Vec<RoleEffe
 
 #[doc = "holds: law 0.18"]
 #[test]
-fn a_covered_request_is_done_without_a_judge_whatever_a_plan_says() {
+fn covered_request_needs_no_judge() {
     for (_, effects) in [matched(complete_coverage()), half_failed(complete_coverage())] {
         let summary = summary(&effects);
         assert_eq!(summary.coverage, complete_coverage());
@@ -54,8 +56,32 @@ fn a_covered_request_is_done_without_a_judge_whatever_a_plan_says() {
     }
 }
 
+/// A skill whose calls succeeded is done only if facts cover the request; no criterion and no model helps it.
+#[doc = "holds: law 0.18"]
 #[test]
-fn calls_that_nobody_reported_are_not_covered() {
+fn skill_is_judged_by_coverage_alone() {
+    let by_skill = |coverage: Coverage| {
+        let mut bench = bench(ACT);
+        let mut plan = manifest(0, 1, declared());
+        let skill = Some("skill:tidy-0".to_owned());
+        plan.subtasks[0] = ManifestEntry { recipe: true, skill, ..plan.subtasks[0].clone() };
+        let calls = vec![written(1, "/ws/notes.txt")];
+        let effects = arrive(&mut bench, plan, vec![outcome(1, true, "12", calls)]);
+        covered(&mut bench, &effects, coverage)
+    };
+    assert_eq!(summary(&by_skill(complete_coverage())).coverage, complete_coverage());
+    let unasked =
+        vec![Unasked { path: "/x".to_owned(), change: "created".to_owned(), by: EvidenceId("e1".to_owned()) }];
+    let also = Coverage { unasked, ..complete_coverage() };
+    for open in [CoverageState::NotShown, CoverageState::NotRead, CoverageState::Judged] {
+        let request = replan(&by_skill(coverage(open)));
+        assert!(request.task_verdicts.iter().any(|verdict| verdict.verdict == Verdict::Fail), "{open:?}");
+    }
+    assert_eq!(replan(&by_skill(also)).task_verdicts[0].criterion.claim(), "nothing else changed");
+}
+
+#[test]
+fn unreported_calls_are_not_covered() {
     for (reason, is_done) in
         [(MissingReason::EarlierGroupFailed, true), (MissingReason::NoReport, false), (MissingReason::Deadline, false)]
     {
@@ -71,7 +97,7 @@ fn calls_that_nobody_reported_are_not_covered() {
 
 #[doc = "holds: law 1.2"]
 #[test]
-fn a_refuted_part_is_a_gap_though_every_subtask_matched() {
+fn refuted_part_is_a_gap_despite_matches() {
     use CoverageState::{Judged, NotRead, Refuted, Shown, Vague};
     let mixed = rows(&[("a", Shown), ("b", Refuted), ("c", NotRead), ("d", Judged), ("e", Vague), ("f", Shown)]);
     for (_, effects) in [matched(mixed.clone()), half_failed(mixed.clone())] {
@@ -95,7 +121,7 @@ fn a_refuted_part_is_a_gap_though_every_subtask_matched() {
 }
 
 #[test]
-fn in_later_rounds_the_share_of_what_is_refuted_decides() {
+fn later_rounds_use_the_refuted_share() {
     let refuted = || rows(&[("a", CoverageState::Refuted)]);
     let (mut bench, effects) = matched(refuted());
     replan(&effects);
@@ -110,7 +136,7 @@ fn in_later_rounds_the_share_of_what_is_refuted_decides() {
 }
 
 #[test]
-fn what_is_not_shown_is_excused_and_goes_to_the_judge() {
+fn unproven_parts_go_to_the_judge() {
     use CoverageState::{Described, Judged, NotRead, NotShown, Shown, Vague};
     for state in [NotShown, Vague, Described, NotRead, Judged] {
         let partly = rows(&[("a", Shown), ("b", state)]);
@@ -126,14 +152,14 @@ fn what_is_not_shown_is_excused_and_goes_to_the_judge() {
 
 #[doc = "holds: law 0.9"]
 #[test]
-fn a_change_that_nobody_asked_for_keeps_the_criteria_deciding() {
+fn unrequested_change_prevents_acceptance_by_coverage() {
     let change = Unasked { path: "/x".to_owned(), change: "made".to_owned(), by: EvidenceId("e1".to_owned()) };
     let (_, effects) = matched(Coverage { unasked: vec![change], ..complete_coverage() });
     asked(&effects);
 }
 
 #[test]
-fn a_plans_failed_check_leaves_it_to_the_judge_where_something_was_done() {
+fn judge_decides_after_planned_check_failed() {
     let missing = |call: ToolCall| {
         let mut bench = bench(ACT);
         let there = Criterion::checked(Check::FileExists { path: "/home/u/x".to_owned() });
@@ -153,16 +179,18 @@ fn a_plans_failed_check_leaves_it_to_the_judge_where_something_was_done() {
     assert_eq!(verdicts, [(Verdict::Fail, VerdictSource::Check), (Verdict::Pass, VerdictSource::Model)]);
 }
 
+/// The question about readings that R4b publishes.
 fn question(effects: &[RoleEffect]) -> ReadingRequest {
     let Message::ReadingRequest(request) = only(effects) else { panic!("{effects:#?}") };
     request.clone()
 }
 
+/// The user's answer to that question.
 fn answer(confirmed: bool) -> Input {
     Input::Answered(ReadingAnswer { task_id: task_id(), confirmed })
 }
 
-/// A coverage in which only a reading of "b" is missing, with a change that no part asks for yet.
+/// A coverage in which only a reading of "b" is unconfirmed, with a change that no part of the request asks for.
 fn to_confirm() -> Coverage {
     let change = Unasked { path: "/x".to_owned(), change: "made".to_owned(), by: EvidenceId("e1".to_owned()) };
     let rows = rows(&[("a", CoverageState::Shown), ("b", CoverageState::NotRead), ("c", CoverageState::Judged)]);
@@ -170,7 +198,7 @@ fn to_confirm() -> Coverage {
 }
 
 #[test]
-fn a_confirmed_reading_is_compared_again() {
+fn confirmed_reading_repeats_the_comparison() {
     for (_, round) in [(0, matched(to_confirm())), (1, half_failed(to_confirm()))] {
         let (mut bench, effects) = round;
         assert_eq!(question(&effects).readings, [offered("b")]);
@@ -185,7 +213,7 @@ fn a_confirmed_reading_is_compared_again() {
 }
 
 #[test]
-fn a_no_to_a_reading_leaves_it_uncovered_and_nobody_is_asked_twice() {
+fn denied_reading_is_not_asked_again() {
     let (mut bench, _) = matched(to_confirm());
     let effects = bench.step(answer(false));
     asked(&effects);
@@ -199,7 +227,7 @@ fn a_no_to_a_reading_leaves_it_uncovered_and_nobody_is_asked_twice() {
 }
 
 #[test]
-fn nobody_is_asked_about_a_reading_that_would_not_suffice() {
+fn insufficient_reading_is_not_asked_about() {
     for state in [CoverageState::NotRead, CoverageState::NotShown, CoverageState::Vague] {
         let mut more = to_confirm();
         more.rows.push(row("d", state));

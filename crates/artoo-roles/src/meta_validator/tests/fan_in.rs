@@ -9,6 +9,7 @@ use super::{QUESTION, covered, declared, replan, summary};
 use crate::machine::{Lifecycle, RoleEffect, Work};
 use crate::testing::bench::{Bench, judgement, look, manifest, outcome, said, spec, subtask_id, task_id};
 
+/// The message that a subtask has no outcome.
 fn missing(number: u128, round: u32) -> Input {
     let reason = MissingReason::NoReport;
     Input::Arrived(Part::Missing(SubTaskMissing {
@@ -19,12 +20,14 @@ fn missing(number: u128, round: u32) -> Input {
     }))
 }
 
+/// The matched outcome of a subtask.
 fn matched(number: u128, round: u32) -> Input {
     let calls = vec![look(u32::try_from(number).unwrap(), "x")];
     Input::Arrived(Part::Outcome(SubTaskOutcome { round, ..outcome(number, true, &format!("output {number}"), calls) }))
 }
 
-/// Feeds all inputs, answers every comparison with nothing and every request to judge with passes, and returns the published messages.
+/// Feeds all inputs, answers every comparison with an empty one and every judgement with passes; returns the published
+/// messages.
 fn run(inputs: Vec<Input>) -> Vec<Message> {
     let mut bench = Bench::new(Lifecycle::<MetaValidator>::new(()));
     let mut messages = Vec::new();
@@ -45,6 +48,7 @@ fn run(inputs: Vec<Input>) -> Vec<Message> {
     messages
 }
 
+/// The items in the order of these random indexes.
 fn shuffled<T>(mut items: Vec<T>, order: &[Index]) -> Vec<T> {
     let mut out = Vec::new();
     for index in order {
@@ -61,7 +65,7 @@ fn shuffled<T>(mut items: Vec<T>, order: &[Index]) -> Vec<T> {
 proptest! {
     #[doc = "holds: design B5"]
     #[test]
-    fn any_order_with_duplicates_and_strangers_gives_the_same_result_once(
+    fn fan_in_ignores_order_and_duplicates(
         order in prop::collection::vec(any::<Index>(), 16),
         doubled in prop::collection::vec(1_u128..=4, 0..6),
     ) {
@@ -77,7 +81,7 @@ proptest! {
 
     #[doc = "holds: design D1"]
     #[test]
-    fn a_missing_subtask_completes_the_round_whatever_comes_first(
+    fn missing_subtask_completes_the_round(
         order in prop::collection::vec(any::<Index>(), 8),
     ) {
         let mut inputs = vec![Input::Task(spec(QUESTION)), Input::Arrived(Part::Manifest(manifest(0, 3, declared())))];
@@ -92,7 +96,7 @@ proptest! {
 }
 
 #[test]
-fn the_first_word_on_a_subtask_stands() {
+fn first_outcome_of_a_subtask_counts() {
     let mut inputs = vec![Input::Task(spec(QUESTION)), missing(1, 0), matched(1, 0)];
     inputs.push(Input::Arrived(Part::Manifest(manifest(0, 1, declared()))));
     let [Message::ReplanRequest(request)] = &run(inputs)[..] else { panic!("not a replan") };
@@ -109,7 +113,7 @@ fn the_first_word_on_a_subtask_stands() {
 }
 
 #[test]
-fn stragglers_of_an_older_round_do_not_complete_a_newer_one() {
+fn outcomes_of_older_rounds_are_ignored() {
     let mut bench = Bench::new(Lifecycle::<MetaValidator>::new(()));
     bench.step(Input::Task(spec(QUESTION)));
     bench.step(Input::Arrived(Part::Manifest(manifest(0, 1, declared()))));

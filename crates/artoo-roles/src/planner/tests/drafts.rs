@@ -15,21 +15,31 @@ use crate::testing::world::{config, environment};
 
 const REQUEST: &str = "how many reports are in /home/u/docs";
 
-struct Held<'a> {
+/// The data that a draft is validated against.
+struct DraftContext<'a> {
     request: &'a str,
+    scope: Option<&'a str>,
     reading: Reading,
     directive: Option<PlanDirective>,
     failed: Vec<Signature>,
     from_model: bool,
 }
 
-impl Default for Held<'_> {
+impl Default for DraftContext<'_> {
     fn default() -> Self {
-        Self { request: REQUEST, reading: Reading::default(), directive: None, failed: Vec::new(), from_model: true }
+        Self {
+            request: REQUEST,
+            scope: None,
+            reading: Reading::default(),
+            directive: None,
+            failed: Vec::new(),
+            from_model: true,
+        }
     }
 }
 
-fn plan(value: &Value, held: &Held<'_>) -> Plan {
+/// The plan that a draft becomes.
+fn plan(value: &Value, held: &DraftContext<'_>) -> Plan {
     let drafted: artoo_proto::PlanDraft = serde_json::from_value(value.clone()).unwrap();
     let directive = held.directive.as_ref();
     Plan {
@@ -43,9 +53,11 @@ fn plan(value: &Value, held: &Held<'_>) -> Plan {
     }
 }
 
-fn problems_of(plan: &Plan, held: &Held<'_>) -> Vec<Problem> {
+/// The problems of a plan.
+fn problems_of(plan: &Plan, held: &DraftContext<'_>) -> Vec<Problem> {
     let spec = spec(held.request);
     let rules = PlanRules {
+        scope: held.scope,
         raw_input: &spec.raw_input,
         intent: &spec.intent,
         reading: &held.reading,
@@ -60,17 +72,19 @@ fn problems_of(plan: &Plan, held: &Held<'_>) -> Vec<Problem> {
 }
 
 /// Asserts that the draft has problems with these names, in this order.
-fn check_held(held: &Held<'_>, value: &Value, expected: &[&str]) {
+fn check_held(held: &DraftContext<'_>, value: &Value, expected: &[&str]) {
     let problems = problems_of(&plan(value, held), held);
     let names: Vec<String> =
         problems.iter().map(|p| format!("{p:?}").split([' ', '{']).next().unwrap().to_owned()).collect();
     assert_eq!(names, expected, "{value}\n{problems:#?}");
 }
 
+/// Asserts that a draft has these problems with default data.
 fn check(value: &Value, expected: &[&str]) {
-    check_held(&Held::default(), value, expected);
+    check_held(&DraftContext::default(), value, expected);
 }
 
+/// A valid draft with these criteria of its subtask and of the task.
 fn with_criteria(subtask: Value, task: Value) -> Value {
     let mut value = good();
     value["subtasks"][0]["success_criteria"] = subtask;
@@ -78,13 +92,14 @@ fn with_criteria(subtask: Value, task: Value) -> Value {
     value
 }
 
+/// A valid draft with this criterion of its subtask.
 fn of_subtask(criterion: Value) -> Value {
     with_criteria(json!([criterion]), json!(["the combined output states a number of reports"]))
 }
 
 #[doc = "holds: fault L26, L27"]
 #[test]
-fn the_shape_of_a_plan() {
+fn plan_shape_is_validated() {
     check(&good(), &[]);
     check(&json!({"subtasks": []}), &["NoSubtask", "NoTaskCriteria"]);
     let many = |count: usize| {
@@ -108,6 +123,27 @@ fn the_shape_of_a_plan() {
     }
 }
 
+#[test]
+fn plan_outside_the_scope_is_refused() {
+    let within = |scope: Option<&'static str>, context: &str, expected: &[&str]| {
+        let mut value = good();
+        value["subtasks"][0]["context"] = json!(context);
+        check_held(&DraftContext { scope, ..DraftContext::default() }, &value, expected);
+    };
+    let scope = Some("only in ~/docs");
+    within(scope, "look in ~/docs/2024 and ./x.txt", &[]);
+    within(scope, "look in /home/u/docs/a.txt, write /home/u/artoo_workspace/sum.txt", &[]);
+    within(scope, "look in ~/docs/../music", &["OutOfScope"]);
+    within(scope, "look in /etc/hosts", &["OutOfScope"]);
+    within(scope, "look in ~/documents", &["OutOfScope"]);
+    within(None, "look in /etc/hosts", &[]);
+    within(Some("my notes"), "look in /etc/hosts", &[]);
+    let named = DraftContext { scope, request: "compare ~/docs with /etc/hosts", ..DraftContext::default() };
+    let mut value = good();
+    value["subtasks"][0]["context"] = json!("look in /etc/hosts");
+    check_held(&named, &value, &[]);
+}
+
 #[doc = "holds: fault L22"]
 #[test]
 fn tools_are_matched_exactly() {
@@ -120,7 +156,7 @@ fn tools_are_matched_exactly() {
 
 #[doc = "holds: design G19"]
 #[test]
-fn criteria_that_show_nothing_are_refused() {
+fn meaningless_criteria_are_refused() {
     for empty in [
         "",
         "...",
@@ -161,7 +197,7 @@ fn criteria_that_show_nothing_are_refused() {
 
 #[doc = "holds: design G19"]
 #[test]
-fn a_criterion_that_restates_the_goal_is_refused() {
+fn criterion_restating_the_goal_is_refused() {
     check(&of_subtask(json!("look at the reports")), &["Restatement"]);
     check(&of_subtask(json!("The reports have been looked at")), &[]);
     check(&of_subtask(json!("reports: look at it")), &["Restatement"]);
@@ -175,29 +211,29 @@ fn a_criterion_that_restates_the_goal_is_refused() {
 
 #[doc = "holds: design G19"]
 #[test]
-fn a_models_recomputation_becomes_the_prose_it_would_hide_behind() {
+fn models_recomputation_check_becomes_prose() {
     let recompute = json!({"check": {"kind": "recompute", "query": {"x": 1}, "reading": "everything is fine"}});
     check(&of_subtask(recompute), &["Vacuous"]);
     let recompute = json!({"check": {"kind": "recompute", "query": {"x": 1}, "reading": "count the reports"}});
-    let plan = plan(&of_subtask(recompute), &Held::default());
+    let plan = plan(&of_subtask(recompute), &DraftContext::default());
     assert!(plan.subtasks[0].success_criteria[0].check().is_none());
 }
 
 #[doc = "holds: design D13"]
 #[test]
-fn words_are_no_answer_to_a_question_about_this_machine() {
+fn machine_question_needs_a_tool() {
     let mut words = good();
     words["subtasks"][0]["tools"] = json!([]);
     for request in [REQUEST, "create a file a.txt", "what is the largest file", "crea un archivo a.txt"] {
-        check_held(&Held { request, ..Held::default() }, &words, &["WordsForAnAct"]);
+        check_held(&DraftContext { request, ..DraftContext::default() }, &words, &["WordsForAnAct"]);
     }
     for request in ["write a haiku about rain", "what is a symlink?", "how do I create a folder in Windows?"] {
-        check_held(&Held { request, ..Held::default() }, &words, &[]);
+        check_held(&DraftContext { request, ..DraftContext::default() }, &words, &[]);
     }
 }
 
 #[test]
-fn words_answer_how_something_is_done_and_nothing_else() {
+fn text_only_plan_answers_only_how_questions() {
     use CoverageState::{Courtesy, Described, Judged, NotRead, Vague};
     let mut words = good();
     words["subtasks"][0]["tools"] = json!([]);
@@ -212,7 +248,7 @@ fn words_answer_how_something_is_done_and_nothing_else() {
         Reading { clauses: states.iter().map(clause).collect(), ..Reading::default() }
     };
     for states in [&[Described][..], &[Described, Courtesy], &[Judged, Described]] {
-        check_held(&Held { reading: reading(states), ..Held::default() }, &words, &[]);
+        check_held(&DraftContext { reading: reading(states), ..DraftContext::default() }, &words, &[]);
     }
     let with_an_act = {
         let mut reading = reading(&[Described, Described]);
@@ -221,22 +257,22 @@ fn words_answer_how_something_is_done_and_nothing_else() {
     };
     let others = [&[][..], &[Judged], &[Courtesy], &[Described, NotRead], &[Described, Vague]].map(reading);
     for reading in others.into_iter().chain([with_an_act]) {
-        check_held(&Held { reading, ..Held::default() }, &words, &["WordsForAnAct"]);
+        check_held(&DraftContext { reading, ..DraftContext::default() }, &words, &["WordsForAnAct"]);
     }
 }
 
 #[test]
-fn a_recipe_only_comes_from_code() {
-    let held = Held::default();
+fn models_draft_cannot_contain_recipes() {
+    let held = DraftContext::default();
     let mut with_recipe = plan(&good(), &held);
-    with_recipe.subtasks[0].recipe = Some(Recipe { steps: Vec::new(), reading: "count".to_owned() });
+    with_recipe.subtasks[0].recipe = Some(Recipe { steps: Vec::new(), reading: "count".to_owned(), skill: None });
     assert_eq!(problems_of(&with_recipe, &held), [Problem::ForeignRecipe]);
-    assert_eq!(problems_of(&with_recipe, &Held { from_model: false, ..Held::default() }), []);
+    assert_eq!(problems_of(&with_recipe, &DraftContext { from_model: false, ..DraftContext::default() }), []);
 }
 
 #[doc = "holds: invariant 9; fault L28; design D4"]
 #[test]
-fn a_blocked_tool_or_target_is_not_planned_with() {
+fn blocked_tools_and_targets_are_not_planned() {
     let mut directive = directive(1, ReplanDirective::ChangePath);
     directive.blocked_tools = vec!["shell".to_owned()];
     directive.blocked_targets = vec![
@@ -244,7 +280,7 @@ fn a_blocked_tool_or_target_is_not_planned_with() {
         "read_file:/home/u/a.txt".to_owned(),
         "shell:ls -la 'a b' | wc -l".to_owned(),
     ];
-    let held = Held { directive: Some(directive), ..Held::default() };
+    let held = DraftContext { directive: Some(directive), ..DraftContext::default() };
     let with = |tool: &str, intent: &str, context: &str| {
         let mut value = good();
         value["subtasks"][0]["tools"] = json!([tool]);
@@ -265,9 +301,12 @@ fn a_blocked_tool_or_target_is_not_planned_with() {
         let step = artoo_proto::RecipeStep { call, answers: true, paths_from: None };
         let mut recipe = planned("count", 0);
         recipe.tools = vec![tool.to_owned()];
-        recipe.recipe = Some(Recipe { steps: vec![step], reading: String::new() });
+        recipe.recipe = Some(Recipe { steps: vec![step], reading: String::new(), skill: None });
         let plan = Plan { subtasks: vec![recipe], ..plan(&good(), &held) };
-        problems_of(&plan, &Held { from_model: false, directive: held.directive.clone(), ..Held::default() })
+        problems_of(
+            &plan,
+            &DraftContext { from_model: false, directive: held.directive.clone(), ..DraftContext::default() },
+        )
     };
     let problems = with_call("glob", json!({"root": {"path": ["~/docs"]}}));
     assert!(matches!(problems[..], [Problem::BlockedTarget { .. }]));
@@ -279,9 +318,9 @@ fn a_blocked_tool_or_target_is_not_planned_with() {
 
 #[doc = "holds: law 2.3; design D4"]
 #[test]
-fn the_plan_that_failed_is_not_planned_again() {
-    let failed = Signature::of(&plan(&good(), &Held::default()));
-    let held = Held { failed: vec![failed], ..Held::default() };
+fn failed_plan_is_not_repeated() {
+    let failed = Signature::of(&plan(&good(), &DraftContext::default()));
+    let held = DraftContext { failed: vec![failed], ..DraftContext::default() };
     let with = |tool: &str, intent: &str| {
         let mut value = good();
         value["subtasks"][0]["tools"] = json!([tool]);
@@ -296,13 +335,13 @@ fn the_plan_that_failed_is_not_planned_again() {
 
 #[doc = "holds: law 2.4; design D4"]
 #[test]
-fn break_symmetry_asks_for_another_class_where_one_is_left() {
+fn break_symmetry_requires_another_tool_class() {
     let with = |tools: Value, blocked: &[&str]| {
         let mut directive = directive(1, ReplanDirective::BreakSymmetry);
         directive.blocked_tools = blocked.iter().map(|tool| (*tool).to_owned()).collect();
         let mut value = good();
         value["subtasks"][0]["tools"] = tools;
-        (Held { directive: Some(directive), ..Held::default() }, value)
+        (DraftContext { directive: Some(directive), ..DraftContext::default() }, value)
     };
     let check = |tools: Value, blocked: &[&str], expected: &[&str]| {
         let (held, value) = with(tools, blocked);
@@ -316,15 +355,15 @@ fn break_symmetry_asks_for_another_class_where_one_is_left() {
 }
 
 #[test]
-fn a_check_that_reads_the_machine_is_no_form() {
+fn machine_check_is_no_form_check() {
     let count = Criterion::checked(Check::LineCount { path: "/a".to_owned() });
-    let mut only = plan(&good(), &Held::default());
+    let mut only = plan(&good(), &DraftContext::default());
     only.task_criteria = vec![count];
-    assert_eq!(problems_of(&only, &Held::default()), []);
+    assert_eq!(problems_of(&only, &DraftContext::default()), []);
 }
 
 #[test]
-fn answers_come_from_the_last_steps_or_those_meant_for_a_part() {
+fn answer_steps_are_last_or_assigned() {
     let marked = |sequences: &[i64], meets: &[&[u32]], parts: u32| {
         let mut subtasks: Vec<_> = sequences.iter().map(|sequence| planned("step", *sequence)).collect();
         let clause = |number| Clause {

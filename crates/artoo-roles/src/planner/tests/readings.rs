@@ -1,4 +1,4 @@
-//! Tests of what R2 makes of the parts of a request: what the model is shown, and what becomes of its readings of them.
+//! Tests of how R2 handles the parts of a request: what the model is shown, and how its readings of them are used.
 
 use artoo_proto::{Clause, CoverageState, Message, Obligation, ProposedReading, Reading, TaskSpec, Unread};
 use serde_json::{Value, json};
@@ -10,8 +10,7 @@ use crate::machine::ReadOrder;
 use crate::testing::bench::{Bench, only, reading, reply, said, spec, start, task_id};
 use crate::testing::world::config;
 
-/// A request of four parts with these words: one that code reads, one that it can't read, one for judgement, and a
-/// courtesy.
+/// A request of four parts: one that code reads, one that it can't read, one to be judged, and a courtesy.
 pub(super) fn in_parts(words: &str) -> Reading {
     let clause = |number: u32, state: Option<CoverageState>| Clause {
         number,
@@ -28,18 +27,20 @@ pub(super) fn in_parts(words: &str) -> Reading {
     Reading { clauses, ..Reading::default() }
 }
 
+/// R2 with a task of this reading.
 fn begun(reading: Reading) -> Bench<Lifecycle<Planner>> {
     let mut bench = bench();
     bench.step(Input::Task(TaskSpec { reading, ..spec("tidy up") }));
     bench
 }
 
+/// A check that differs by its number.
 fn check(number: usize) -> Value {
     json!({"kind": "removed", "paths": [format!("~/{number}")]})
 }
 
 #[test]
-fn the_model_is_shown_each_part_and_whether_code_reads_it() {
+fn prompt_lists_parts_and_parser_coverage() {
     let mut bench = begun(in_parts("the logs"));
     let (_, asked) = asked(&bench.step(Input::Recalled(recall(0))));
     let expected = "part by part, as code reads it:\n<<DATA-0\n1: count the logs — code compares it by itself\n\
@@ -52,7 +53,7 @@ fn the_model_is_shown_each_part_and_whether_code_reads_it() {
 }
 
 #[test]
-fn code_looks_at_readings_of_unread_parts_once_and_before_the_plan_is_published() {
+fn proposed_readings_are_checked_before_publishing() {
     let mut draft = good();
     let many: Vec<Value> = (0..REPLY_READINGS + 3).map(check).collect();
     let of = |clause: Value| json!({"clause": clause, "checks": [check(0)]});
@@ -72,10 +73,11 @@ fn code_looks_at_readings_of_unread_parts_once_and_before_the_plan_is_published(
         required: Vec::new(),
         by_required: false,
         proposals,
+        confirmed: false,
     };
     assert_eq!(order, expected);
-    assert!(bench.step(Input::Looked(id)).is_empty(), "another effect");
-    let Message::Plan(plan) = only(&bench.step(Input::Looked(looking))).clone() else { panic!() };
+    assert!(bench.step(Input::Looked(id, true)).is_empty(), "another effect");
+    let Message::Plan(plan) = only(&bench.step(Input::Looked(looking, true))).clone() else { panic!() };
     assert_eq!((plan.round, plan.subtasks.len()), (0, 1));
 
     // What the task changed since is no longer what the user spoke of.
@@ -87,7 +89,7 @@ fn code_looks_at_readings_of_unread_parts_once_and_before_the_plan_is_published(
 }
 
 #[test]
-fn readings_that_are_no_list_cost_nothing_and_an_aborted_look_publishes_nothing() {
+fn invalid_readings_and_aborted_reading_are_ignored() {
     for readings in [json!(null), json!("none"), json!([]), json!([7])] {
         let mut draft = good();
         draft["readings"] = readings;
@@ -101,11 +103,11 @@ fn readings_that_are_no_list_cost_nothing_and_an_aborted_look_publishes_nothing(
     let (id, _) = asked(&bench.step(Input::Recalled(recall(0))));
     let (looking, _) = reading(&bench.step(Input::Replied(id, reply(draft))));
     assert!(bench.step(Input::Abort).is_empty());
-    assert!(bench.step(Input::Looked(looking)).is_empty());
+    assert!(bench.step(Input::Looked(looking, true)).is_empty());
 }
 
 #[test]
-fn a_step_is_told_the_users_words_for_the_parts_that_it_meets() {
+fn step_has_user_words_of_its_parts() {
     let mut draft = good();
     draft["subtasks"][0]["meets"] = json!([2, 2, 99, "1", -1]);
     draft["subtasks"][0]["context"] = json!("in ~/docs");
@@ -116,7 +118,7 @@ fn a_step_is_told_the_users_words_for_the_parts_that_it_meets() {
 }
 
 #[test]
-fn every_kind_of_check_that_the_prompt_names_fits_the_schema() {
+fn documented_checks_fit_the_schema() {
     let schema = prompt::schema(&config(1).tools);
     let kinds =
         schema["properties"]["readings"]["items"]["properties"]["checks"]["items"]["properties"]["kind"]["enum"]

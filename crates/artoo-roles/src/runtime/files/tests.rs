@@ -1,4 +1,4 @@
-//! What this crate's second look says of real tools on a real machine: acts, facts, questions only a shell answers.
+//! Tests of the second computation with real tools: changes, facts, and questions that only shell commands answer.
 
 use std::fs;
 use std::path::Path;
@@ -7,12 +7,14 @@ use artoo_proto::{Environment, EvidenceId, FOLDER, FileChange, ToolCall, ToolOrd
 use artoo_reflex::algebra::{Act, Depth, Fact, Kind, NameChange, NameTest, Pred, Query, Target};
 use artoo_reflex::coverage::performed;
 use artoo_reflex::eval::{Verification, verify};
-use artoo_reflex::lower::{lower, perform};
+use artoo_reflex::lower::lower;
+use artoo_reflex::perform;
 use artoo_tools::{Registry, ToolConfig};
 use serde_json::json;
 
 use super::RealFiles;
 
+/// A temporary home folder with files, and the real tools.
 struct Machine {
     _home: tempfile::TempDir,
     root: String,
@@ -46,7 +48,7 @@ impl Machine {
         Self { root: text(&path), registry: Registry::detect(ToolConfig::new(environment)), _home: home }
     }
 
-    /// Makes a call; what needs a yes gets one, and it is told.
+    /// Makes a call, approves it if needed, and records whether it was approved.
     fn call(&self, request: &ToolRequest) -> (ToolCall, bool) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let context = ToolOrder {
@@ -77,10 +79,10 @@ impl Machine {
         })
     }
 
-    /// Carries an act out as a recipe does.
+    /// Makes the calls of a change as a recipe does.
     fn perform(&self, act: &Act) -> Vec<ToolCall> {
         let mut calls: Vec<ToolCall> = Vec::new();
-        for step in perform(act).unwrap() {
+        for step in perform(act, &RealFiles).unwrap() {
             let mut request = step.call;
             if let Some(from) = step.paths_from {
                 request.input["paths"] = calls[from].output.lines().collect::<Vec<_>>().into();
@@ -90,27 +92,31 @@ impl Machine {
         calls
     }
 
+    /// The query for all files below a folder.
     fn files(&self, below: &str) -> Query {
         let roots = vec![format!("{}/{below}", self.root)];
         Query::Tree { roots, depth: Depth::Whole, hidden: false, kind: Kind::File }
     }
 
+    /// The query for the text files in `things`.
     fn texts(&self) -> Query {
         Query::Filter { of: Box::new(self.files("things")), keep: Pred::Extension("txt".to_owned()) }
     }
 
+    /// The absolute path of a file.
     fn at(&self, below: &str) -> String {
         format!("{}/{below}", self.root)
     }
 }
 
+/// The verification of a change by its recorded calls.
 fn look(act: &Act, calls: &[ToolCall]) -> Verification {
     performed(&serde_json::to_value(act).unwrap(), calls, &RealFiles)
 }
 
 #[doc = "holds: law 1"]
 #[test]
-fn real_acts_pass_and_what_happens_beside_them_does_not() {
+fn real_changes_pass_side_effects_fail() {
     let acts: [fn(&Machine) -> Act; 10] = [
         |m| Act::CreateFolder { paths: vec![m.at("new/deep"), m.at("other")] },
         |m| Act::CreateFile { path: m.at("note.txt"), text: "hello\n".to_owned() },
@@ -163,7 +169,7 @@ fn real_acts_pass_and_what_happens_beside_them_does_not() {
 }
 
 #[test]
-fn an_archive_that_was_packed_comes_out_again() {
+fn packed_archive_can_be_extracted() {
     for name in ["t.tar", "t.tar.gz", "t.zip"] {
         let machine = Machine::new();
         let pack = Act::Archive { of: machine.files("things"), to: machine.at(name) };
@@ -179,7 +185,7 @@ fn an_archive_that_was_packed_comes_out_again() {
 }
 
 #[test]
-fn acts_on_folders_links_and_days_pass() {
+fn folder_link_and_date_changes_pass() {
     use artoo_proto::Timestamp;
     use artoo_reflex::algebra::{Key, Order, SortKey};
     let day = |days: u64| std::time::UNIX_EPOCH + std::time::Duration::from_secs(days * 86_400);
@@ -249,7 +255,7 @@ fn acts_on_folders_links_and_days_pass() {
 }
 
 #[test]
-fn facts_agree_with_their_second_source() {
+fn facts_agree_with_shell_commands() {
     let machine = Machine::new();
     let path = machine.root.clone();
     let (mut asked, mut told) = (Vec::new(), 0);
@@ -300,7 +306,7 @@ fn facts_agree_with_their_second_source() {
 }
 
 #[test]
-fn questions_only_a_shell_answers_need_no_consent_and_hold() {
+fn shell_only_questions_run_without_consent() {
     let machine = Machine::new();
     let either = Pred::Any(vec![Pred::MinBytes(9), Pred::Extension("md".to_owned())]);
     let of = Query::Filter { of: Box::new(machine.files("things")), keep: either };

@@ -1,17 +1,21 @@
-//! Tests of the ledgers of tasks, and of what a person's answers confirm.
+//! Tests of the ledgers of tasks, and of readings that the user confirms.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use artoo_llm::Model;
+use artoo_llm::scripted::{Script, Scripted};
 use artoo_proto::{
     ConsentAnswer, ConsentHash, ConsentOffers, ConsentRequest, ConsentScope, Coverage, CoverageState, Environment,
-    FileChange, Message, OfferedReading, ProposedReading, Reading, ReadingAnswer, ReadingRequest, ToolCall,
+    FileChange, Message, ModelFailure, ModelRequest, OfferedReading, Prompt, ProposedReading, Reading, ReadingAnswer,
+    ReadingRequest, Role, RoleContext, ToolCall,
 };
 use artoo_tools::{Registry, ToolConfig};
 use async_trait::async_trait;
 use serde_json::json;
 
 use super::super::perform::{EffectRunner, crashed};
+use super::super::skills::Skills;
 use super::super::{Consent, Operator, Reflex};
 use super::{Ledgers, on_a_thread};
 use crate::machine::{Completion, CoverOrder, ReadOrder, Work};
@@ -20,15 +24,15 @@ use crate::testing::bench::{start, subtask_id, task_id, written};
 const SHA256_OF_X: &str = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881";
 const REQUEST: &str = "get rid of what is past its time";
 
-/// An operator who gives the same answer to each question, and remembers what was shown with it.
+/// An operator that gives the same answer to each question, and stores the readings shown with it.
 #[derive(Clone)]
-struct Person {
+struct ScriptedOperator {
     consent: Option<Consent>,
     confirms: bool,
     shown: Arc<Mutex<Vec<Vec<OfferedReading>>>>,
 }
 
-impl Person {
+impl ScriptedOperator {
     fn new(consent: Option<bool>, confirms: bool) -> Self {
         let consent = consent.map(|by_person| Consent { scope: ConsentScope::Once, by_person });
         Self { consent, confirms, shown: Arc::default() }
@@ -36,7 +40,7 @@ impl Person {
 }
 
 #[async_trait]
-impl Operator for Person {
+impl Operator for ScriptedOperator {
     fn is_present(&self) -> bool {
         true
     }
@@ -56,15 +60,36 @@ impl Operator for Person {
     }
 }
 
+/// An effect runner with this operator and the embedded parser.
 fn runner(home: &Path, operator: impl Operator + 'static) -> Arc<EffectRunner> {
+    runner_with(home, operator, Arc::new(Reflex), false)
+}
+
+/// An effect runner with this operator and model.
+fn runner_with(
+    home: &Path,
+    operator: impl Operator + 'static,
+    model: Arc<dyn Model>,
+    reflex_first: bool,
+) -> Arc<EffectRunner> {
     let home = home.to_str().unwrap().to_owned();
     let workspace = format!("{home}/artoo_workspace");
     let environment = Environment { cwd: home.clone(), home, workspace, os: "linux".to_owned(), utc_offset_s: 0 };
     let tools = Arc::new(Registry::detect(ToolConfig::new(environment.clone())));
-    let (model, operator) = (Arc::new(Reflex), Arc::new(operator));
-    Arc::new(EffectRunner { model, tools, operator, environment, ledgers: Ledgers::default() })
+    let operator = Arc::new(operator);
+    Arc::new(EffectRunner {
+        model,
+        reflex_first,
+        skills: Skills::new(None),
+        tools,
+        operator,
+        environment,
+        ledgers: Ledgers::default(),
+        records: None,
+    })
 }
 
+/// An order to read the request, with proposed readings.
 fn order(proposals: Vec<ProposedReading>) -> ReadOrder {
     ReadOrder {
         task_id: task_id(),
@@ -74,15 +99,18 @@ fn order(proposals: Vec<ProposedReading>) -> ReadOrder {
         required: Vec::new(),
         by_required: false,
         proposals,
+        confirmed: false,
     }
 }
 
+/// Runs an order to read the request.
 async fn read(runner: &Arc<EffectRunner>, order: ReadOrder) -> Result<Reading, String> {
     let work = Work::Read { order: Box::new(order) };
     let Completion::Read(reading) = Arc::clone(runner).perform(work, REQUEST.to_owned(), None).await else { panic!() };
     reading
 }
 
+/// The coverage of the request by these calls.
 async fn compared(runner: &Arc<EffectRunner>, calls: Vec<ToolCall>) -> Coverage {
     let work = Work::Cover { order: CoverOrder { task_id: task_id(), calls } };
     let completion = Arc::clone(runner).perform(work, REQUEST.to_owned(), None).await;
@@ -95,8 +123,8 @@ async fn is_confirmed(runner: &Arc<EffectRunner>) -> bool {
     compared(runner, Vec::new()).await.rows.iter().any(|row| row.confirmed)
 }
 
-/// A runner whose only task has one reading on offer.
-async fn with_an_offer(home: &Path, operator: Person) -> (Arc<EffectRunner>, Vec<OfferedReading>) {
+/// A runner with one task that has one offered reading.
+async fn with_an_offer(home: &Path, operator: ScriptedOperator) -> (Arc<EffectRunner>, Vec<OfferedReading>) {
     std::fs::write(home.join("old.log"), "x").unwrap();
     let runner = runner(home, operator);
     let first = read(&runner, order(Vec::new())).await.unwrap();
@@ -107,6 +135,7 @@ async fn with_an_offer(home: &Path, operator: Person) -> (Arc<EffectRunner>, Vec
     (runner, second.offered)
 }
 
+/// Asks the operator for an approval.
 async fn ask(runner: &Arc<EffectRunner>) -> ConsentAnswer {
     let request = ConsentRequest {
         task_id: task_id(),
@@ -125,6 +154,7 @@ async fn ask(runner: &Arc<EffectRunner>) -> ConsentAnswer {
     }
 }
 
+/// Asks the operator to confirm readings.
 async fn confirm(runner: &Arc<EffectRunner>, readings: Vec<OfferedReading>) -> bool {
     let request = ReadingRequest { task_id: task_id(), readings };
     match Arc::clone(runner).ask_operator(request.into()).await {
@@ -134,9 +164,9 @@ async fn confirm(runner: &Arc<EffectRunner>, readings: Vec<OfferedReading>) -> b
 }
 
 #[tokio::test]
-async fn a_persons_yes_to_the_first_question_confirms_the_readings_shown_with_it() {
+async fn first_approval_confirms_the_shown_readings() {
     let home = tempfile::tempdir().unwrap();
-    let person = Person::new(Some(true), false);
+    let person = ScriptedOperator::new(Some(true), false);
     let (runner, offered) = with_an_offer(home.path(), person.clone()).await;
     assert!(!is_confirmed(&runner).await);
     assert_eq!(ask(&runner).await.readings, offered);
@@ -146,10 +176,10 @@ async fn a_persons_yes_to_the_first_question_confirms_the_readings_shown_with_it
 }
 
 #[tokio::test]
-async fn only_a_persons_yes_confirms() {
+async fn only_a_persons_approval_confirms() {
     for (consent, allowed) in [(None, false), (Some(false), true)] {
         let home = tempfile::tempdir().unwrap();
-        let person = Person::new(consent, false);
+        let person = ScriptedOperator::new(consent, false);
         let (runner, offered) = with_an_offer(home.path(), person.clone()).await;
         let answer = ask(&runner).await;
         ask(&runner).await;
@@ -164,7 +194,7 @@ async fn only_a_persons_yes_confirms() {
         let left = compared(&runner, vec![removed]).await.offered.len();
         assert_eq!(left, usize::from(allowed), "a person's no is not asked for again");
     }
-    // Nobody is there: nothing is asked.
+    // Without a user, nothing is asked.
     let home = tempfile::tempdir().unwrap();
     let absent = runner(home.path(), super::super::Unattended);
     read(&absent, order(Vec::new())).await.unwrap();
@@ -172,9 +202,9 @@ async fn only_a_persons_yes_confirms() {
 }
 
 #[tokio::test]
-async fn the_question_about_readings_confirms_all_that_is_on_offer_or_nothing() {
+async fn reading_question_confirms_all_or_none() {
     let home = tempfile::tempdir().unwrap();
-    let (runner, offered) = with_an_offer(home.path(), Person::new(None, true)).await;
+    let (runner, offered) = with_an_offer(home.path(), ScriptedOperator::new(None, true)).await;
     let other = vec![OfferedReading { words: "other words".to_owned(), ..offered[0].clone() }];
     for readings in [Vec::new(), other] {
         assert!(!confirm(&runner, readings).await && !is_confirmed(&runner).await);
@@ -183,9 +213,9 @@ async fn the_question_about_readings_confirms_all_that_is_on_offer_or_nothing() 
 }
 
 #[tokio::test]
-async fn readings_that_were_shown_are_not_changed_afterwards() {
+async fn shown_readings_are_not_changed() {
     let home = tempfile::tempdir().unwrap();
-    let runner = runner(home.path(), Person::new(None, true));
+    let runner = runner(home.path(), ScriptedOperator::new(None, true));
     std::fs::write(home.path().join("old.log"), "x").unwrap();
     std::fs::write(home.path().join("new.log"), "x").unwrap();
     read(&runner, ReadOrder { request: "get rid of it. Make it nice".to_owned(), ..order(Vec::new()) }).await.unwrap();
@@ -198,18 +228,18 @@ async fn readings_that_were_shown_are_not_changed_afterwards() {
 }
 
 #[tokio::test]
-async fn a_required_check_that_cannot_be_read_is_an_error() {
+async fn unreadable_required_check_is_an_error() {
     let home = tempfile::tempdir().unwrap();
-    let runner = runner(home.path(), Person::new(None, false));
+    let runner = runner(home.path(), ScriptedOperator::new(None, false));
     let required = vec!["nonsense".to_owned()];
     let problem = read(&runner, ReadOrder { required, ..order(Vec::new()) }).await.unwrap_err();
     assert!(problem.contains("nonsense"), "{problem}");
 }
 
 #[tokio::test]
-async fn without_a_ledger_nothing_is_shown() {
+async fn nothing_is_proven_without_ledger() {
     let home = tempfile::tempdir().unwrap();
-    let (runner, offered) = with_an_offer(home.path(), Person::new(Some(true), true)).await;
+    let (runner, offered) = with_an_offer(home.path(), ScriptedOperator::new(Some(true), true)).await;
     let covered = || async {
         let order = CoverOrder { task_id: task_id(), calls: Vec::new() };
         let coverage = runner.ledgers.cover(order, REQUEST.to_owned()).await;
@@ -235,8 +265,48 @@ async fn without_a_ledger_nothing_is_shown() {
     assert_eq!(read(&runner, order(Vec::new())).await.unwrap().offered.len(), 0);
 }
 
+/// If the parser answers first, a question is simulated only when a model plans the task; a change is simulated at
+/// once.
+#[tokio::test]
+async fn questions_are_simulated_when_a_model_plans() {
+    let is_simulated = async |request: &str, reflex_first: bool, role: Option<Role>| {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(home.path().join("old.log"), "x").unwrap();
+        let model = Arc::new(Scripted::new(|_| Script::Fail(ModelFailure::Cancelled)));
+        let runner = runner_with(home.path(), ScriptedOperator::new(None, false), model, reflex_first);
+        let first = read(&runner, ReadOrder { request: request.to_owned(), ..order(Vec::new()) }).await.unwrap();
+        if let Some(role) = role {
+            let work = Work::Model { request: Arc::new(unanswered(role)) };
+            drop(Arc::clone(&runner).perform(work, request.to_owned(), None).await);
+        }
+        (first.simulated, read(&runner, order(Vec::new())).await.unwrap().simulated)
+    };
+    let (question, act) = ("how many files are in ~", "delete ~/old.log");
+    assert_eq!(is_simulated(question, true, None).await, (false, false));
+    assert_eq!(is_simulated(question, true, Some(Role::Perceiver)).await, (false, false));
+    assert_eq!(is_simulated(question, true, Some(Role::Planner)).await, (false, true));
+    assert_eq!(is_simulated(act, true, None).await, (true, true));
+    assert_eq!(is_simulated(REQUEST, true, None).await, (true, true));
+    assert_eq!(is_simulated(question, false, None).await, (true, true));
+}
+
+/// A request for which the embedded parser has no answer.
+fn unanswered(role: Role) -> ModelRequest {
+    ModelRequest {
+        role,
+        task_id: task_id(),
+        subtask_id: None,
+        context: RoleContext::WordRule(String::new()),
+        prompt: Prompt { system: String::new(), user: String::new() },
+        schema_name: String::new(),
+        schema: json!({}),
+        max_tokens: 1,
+        by_tools: None,
+    }
+}
+
 #[test]
-fn work_that_panicked_shows_nothing() {
+fn panicked_work_proves_nothing() {
     let read = crashed(&Work::Read { order: Box::new(order(Vec::new())) }, REQUEST);
     assert!(matches!(read, Completion::Read(Err(_))), "{read:?}");
     let covered = crashed(&Work::Cover { order: CoverOrder { task_id: task_id(), calls: Vec::new() } }, REQUEST);

@@ -1,4 +1,4 @@
-//! Endings: nothing claims more than it is, and nobody is left without a next step.
+//! Tests of endings: no ending claims more than was proven, and each has a next step.
 
 use artoo_proto::{
     AbandonReason, Abstention, Basis, Criterion, CriterionMark, Ending, FailureClass, Message, ModelFailure,
@@ -8,17 +8,19 @@ use artoo_proto::{
 use proptest::prelude::*;
 
 use super::super::{Input, Solver, ending};
-use super::{begun, directive, finished, megrams, met, missed, next, plan, reason, short, wrong};
+use super::{begun, closing, directive, finished, megrams, met, missed, next, plan, reason, short, wrong};
 use crate::testing::bench::{
     Bench, count_of, look, outcome, prose, said, spec, task_id, unreachable_model, unreadable, verdict, verifiable,
 };
 use crate::testing::world::config;
 
+/// The message that the planner has no plan.
 fn rejected(model_failure: Option<ModelFailure>, abstention: Option<Abstention>) -> Input {
     let problems = vec!["the plan has no subtask".to_owned()];
     Input::NotPlanned(PlanRejected { task_id: task_id(), round: 0, problems, model_failure, abstention })
 }
 
+/// An abstention of the embedded parser.
 fn abstention() -> Abstention {
     let not_understood = vec!["frobnicate".to_owned()];
     Abstention {
@@ -29,13 +31,14 @@ fn abstention() -> Abstention {
     }
 }
 
+/// The message that the request was not understood.
 fn perceived(failure: PerceptionFailure) -> Input {
     Input::NotPerceived(PerceptionFailed { task_id: task_id(), raw_input: "x".to_owned(), failure })
 }
 
 #[doc = "holds: design D17"]
 #[test]
-fn an_end_before_anything_ran_has_its_reason_a_next_step_and_no_megram() {
+fn early_end_has_reason_and_no_record() {
     let model = |failure| perceived(PerceptionFailure::Model { failure });
     let bad = perceived(PerceptionFailure::BadInput { detail: "the request is empty".to_owned() });
     let cases: Vec<(Input, &str)> = vec![
@@ -100,14 +103,14 @@ fn decline_states_its_reason_and_the_offer() {
 }
 
 #[test]
-fn a_task_can_end_before_its_spec_is_there() {
-    let mut bench = Bench::new(Solver::new(artoo_ggs::Profile::default(), &[], task_id()));
+fn task_can_end_before_its_spec() {
+    let mut bench = Bench::new(Solver::new(artoo_ggs::Profile::default(), &[], "/home/u", task_id()));
     let result = finished(&bench.step(Input::Cancel));
     assert_eq!((reason(&result), result.task_id.clone()), (&AbandonReason::Cancelled, task_id()));
 }
 
 #[test]
-fn a_provider_that_dies_ends_the_task_without_a_replan_and_one_that_babbles_after_its_chances() {
+fn dead_provider_ends_task_without_replan() {
     let mut dead = short(0, vec![outcome(1, false, "", Vec::new())]);
     dead.outcomes[0].model_failure = Some(unreachable_model());
     dead.outcomes[0].infrastructure = true;
@@ -138,7 +141,7 @@ fn a_provider_that_dies_ends_the_task_without_a_replan_and_one_that_babbles_afte
 
 #[doc = "holds: design G11"]
 #[test]
-fn an_abandon_delivers_the_best_round_and_names_it() {
+fn abandon_delivers_and_names_best_round() {
     let with = |round: u32, failing: usize| {
         let outcomes = (1..=4).map(|n| outcome(n, n > failing as u128, "x", vec![look(1, "x")])).collect();
         let mut request = short(round, outcomes);
@@ -153,7 +156,7 @@ fn an_abandon_delivers_the_best_round_and_names_it() {
         directive(&bench.step(Input::FellShort(with(round, failing))));
         next(&mut bench, round + 1);
     }
-    let result = finished(&bench.step(Input::FellShort(with(3, 3))));
+    let result = finished(&closing(&mut bench, Input::FellShort(with(3, 3))));
     assert_eq!((result.delivered_round, result.output.as_str()), (1, "output of round 1"));
     assert_eq!(result.unverified[0].output, "draft 1");
     let unmet = result.criteria.iter().filter(|report| report.mark == CriterionMark::Unmet).count();
@@ -162,7 +165,7 @@ fn an_abandon_delivers_the_best_round_and_names_it() {
 
 #[doc = "holds: law 0.5; design G10"]
 #[test]
-fn a_success_names_every_unmet_criterion_also_those_nobody_judged() {
+fn success_names_unmet_and_unjudged_criteria() {
     let outcomes = (1..=6).map(|n| outcome(n, n != 3, "x", vec![look(1, "x")])).collect();
     let effects = begun().step(Input::FellShort(short(0, outcomes)));
     let result = finished(&effects);
@@ -174,7 +177,7 @@ fn a_success_names_every_unmet_criterion_also_those_nobody_judged() {
     assert!(!result.next_steps.is_empty());
 }
 
-/// A part with this output, of whose criteria the first `unmet` of `all` are not met.
+/// The outcome of a subtask with this output, of whose `all` criteria the first `unmet` are not met.
 fn part(number: u128, output: &str, unmet: usize, all: usize) -> SubTaskOutcome {
     let verdicts = (0..all).map(|at| {
         let claim = verifiable(&format!("claim {number}.{at}"));
@@ -186,7 +189,7 @@ fn part(number: u128, output: &str, unmet: usize, all: usize) -> SubTaskOutcome 
 
 #[doc = "holds: law 0.5; design G10"]
 #[test]
-fn a_success_delivers_the_parts_that_are_close_enough() {
+fn success_delivers_the_near_parts() {
     let unverified = |request: &ReplanRequest| {
         let failed = request.outcomes.iter().filter(|made| made.status == artoo_proto::OutcomeStatus::Failed);
         failed.map(|made| UnverifiedOutput { intent: "part".to_owned(), output: made.output.clone() }).collect()
@@ -206,7 +209,7 @@ fn a_success_delivers_the_parts_that_are_close_enough() {
 }
 
 #[test]
-fn an_abandon_keeps_what_failed_apart() {
+fn abandon_separates_failed_criteria() {
     let mut bench = begun();
     let mut request = short(0, vec![part(1, "one", 1, 2), part(2, "two", 1, 2)]);
     request.outcomes[0].criteria_verdicts[0].failure_class = Some(FailureClass::Environmental);
@@ -218,7 +221,7 @@ fn an_abandon_keeps_what_failed_apart() {
 
 #[doc = "holds: design G10"]
 #[test]
-fn a_required_criterion_unmet_is_no_success() {
+fn unmet_required_criterion_is_no_success() {
     let mut outcomes: Vec<_> = (1..=6).map(|n| outcome(n, n != 3, "x", vec![look(1, "x")])).collect();
     let required = Criterion::Prose { text: "x".to_owned(), mode: artoo_proto::Mode::Plausible, required: true };
     outcomes[2].criteria_verdicts[0] = verdict(&required, Verdict::Fail, VerdictSource::Model);
@@ -227,14 +230,14 @@ fn a_required_criterion_unmet_is_no_success() {
 
 #[doc = "holds: law 0.5; design G10"]
 #[test]
-fn a_success_with_nothing_to_name_is_withheld() {
+fn success_without_named_gaps_is_withheld() {
     let ending = ending::success(&ending::Account::default());
     assert!(matches!(ending, Ending::Abandon { reason: AbandonReason::RoleFailed { .. }, .. }));
 }
 
 #[doc = "holds: law 2.5; design D19"]
 #[test]
-fn an_abandon_tells_what_there_is_and_what_is_not() {
+fn abandon_lists_met_and_unmet_criteria() {
     let mut bench = begun();
     directive(&bench.step(Input::FellShort(missed(0, "/gone"))));
     let result = finished(&bench.step(Input::Cancel));
@@ -245,7 +248,7 @@ fn an_abandon_tells_what_there_is_and_what_is_not() {
 }
 
 #[test]
-fn a_pass_nobody_could_give_is_not_shown_as_met() {
+fn unproven_pass_is_not_shown_as_met() {
     let mut summary = met(0);
     summary.task_verdicts[0].source = VerdictSource::Rule;
     summary.outcomes[0].criteria_verdicts[0].source = VerdictSource::Missing;
@@ -255,7 +258,7 @@ fn a_pass_nobody_could_give_is_not_shown_as_met() {
 }
 
 #[test]
-fn a_plans_own_check_that_failed_is_named_and_decides_nothing() {
+fn failed_planned_check_is_listed_without_deciding() {
     let ended = |source: VerdictSource| {
         let mut summary = met(0);
         let own = verdict(&count_of("/home/u"), Verdict::Fail, source);
@@ -272,7 +275,7 @@ fn a_plans_own_check_that_failed_is_named_and_decides_nothing() {
 
 #[doc = "holds: law 0.8; design G15"]
 #[test]
-fn suspicion_stays_with_the_task_to_its_result() {
+fn suspicion_is_reported_in_the_result() {
     let four = |round: u32, failing: u128| {
         let outcomes = (1..=4)
             .map(|n| {
@@ -297,6 +300,7 @@ fn suspicion_stays_with_the_task_to_its_result() {
     assert!(!finished(&begun().step(Input::Met(met(0)))).suspect);
 }
 
+/// Random intents, some of them hostile.
 fn intents() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("accepted\nnot achieved: x".to_owned()),
@@ -309,9 +313,9 @@ fn intents() -> impl Strategy<Value = String> {
 proptest! {
     #[doc = "holds: law 0.4"]
     #[test]
-    fn no_summary_claims_more_than_its_ending(intent in intents(), unmet in 1_u128..3) {
+    fn summary_claims_no_more_than_ending(intent in intents(), unmet in 1_u128..3) {
         let with = |input: Input| {
-            let mut bench = Bench::new(Solver::new(artoo_ggs::Profile::default(), &[], task_id()));
+            let mut bench = Bench::new(Solver::new(artoo_ggs::Profile::default(), &[], "/home/u", task_id()));
             bench.step(Input::Task(artoo_proto::TaskSpec { intent: intent.clone(), ..spec("x") }));
             bench.step(Input::Manifest(plan(0)));
             bench.step(input)
@@ -336,7 +340,7 @@ proptest! {
 }
 
 #[test]
-fn the_wrong_approach_ends_with_what_was_tried() {
+fn wrong_approach_lists_attempts() {
     let mut bench = begun();
     directive(&bench.step(Input::FellShort(wrong(0))));
     let input =
@@ -348,7 +352,7 @@ fn the_wrong_approach_ends_with_what_was_tried() {
 }
 
 #[test]
-fn a_recipe_that_failed_says_what_failed_and_what_is_near() {
+fn failed_recipe_names_fault_and_similar_names() {
     let ended = |mut request: ReplanRequest, near: &[&str]| {
         for call in request.outcomes.iter_mut().flat_map(|outcome| &mut outcome.tool_calls) {
             call.alternatives = near.iter().map(|path| (*path).to_owned()).collect();
@@ -373,10 +377,10 @@ fn a_recipe_that_failed_says_what_failed_and_what_is_near() {
 }
 
 #[test]
-fn a_recipe_that_used_up_its_tools_ends_with_what_failed() {
+fn recipe_without_tools_left_names_failure() {
     let ended = |recipe: bool, near: &[&str]| {
         let tools: Vec<_> = config(1).tools.iter().filter(|tool| &*tool.name == "glob").cloned().collect();
-        let mut bench = Bench::new(Solver::new(artoo_ggs::Profile::default(), &tools, task_id()));
+        let mut bench = Bench::new(Solver::new(artoo_ggs::Profile::default(), &tools, "/home/u", task_id()));
         bench.step(Input::Task(spec("x")));
         for round in 0..2 {
             let mut manifest = plan(round);
@@ -386,7 +390,7 @@ fn a_recipe_that_used_up_its_tools_ends_with_what_failed() {
             let mut failed = crate::testing::bench::failed(look(1, "no such folder: docs"), false);
             failed.alternatives = near.iter().map(|path| (*path).to_owned()).collect();
             request.outcomes[0].tool_calls = vec![failed];
-            let effects = bench.step(Input::FellShort(request));
+            let effects = closing(&mut bench, Input::FellShort(request));
             if said(&effects).iter().any(|message| matches!(message, Message::FinalResult(_))) {
                 let result = finished(&effects);
                 return (result.summary, result.next_steps);
@@ -402,7 +406,7 @@ fn a_recipe_that_used_up_its_tools_ends_with_what_failed() {
 }
 
 #[test]
-fn what_is_planned_twice_is_unmet_once() {
+fn duplicate_criterion_is_unmet_once() {
     let mut bench = begun();
     let mut twice = plan(0);
     twice.task_criteria = twice.subtasks[0].success_criteria.clone();

@@ -1,4 +1,4 @@
-//! What is remembered, row by row of the matrix, and what is not.
+//! Tests of memory records: those of each row of the matrix, and cases without a record.
 
 use artoo_proto::{
     AbandonReason, DeniedAction, Ending, FailureClass, MacroState, MegramDraft, OutcomeSummary, ReplanDirective,
@@ -6,20 +6,24 @@ use artoo_proto::{
 };
 
 use super::super::Input;
-use super::{begun, covered, directive, finished, megrams, met, missed, next, one_failed, plan, reason, short, wrong};
+use super::{
+    begun, closing, covered, directive, finished, megrams, met, missed, next, one_failed, plan, reason, short, wrong,
+};
 use crate::testing::bench::{complete_coverage, failed, look, outcome};
 
+/// The tags and states of records.
 fn tags(drafts: &[MegramDraft]) -> Vec<(String, String, MacroState)> {
     drafts.iter().map(|draft| (draft.space.clone(), draft.entity.clone(), draft.state)).collect()
 }
 
+/// A tag and a state, as the tests compare them.
 fn row(space: &str, entity: &str, state: MacroState) -> (String, String, MacroState) {
     (space.to_owned(), entity.to_owned(), state)
 }
 
 #[doc = "holds: invariant 16; design M1"]
 #[test]
-fn an_action_state_writes_one_record_a_failed_pair() {
+fn action_state_records_each_failed_pair() {
     let calls = vec![
         ToolCall { target: "/a".to_owned(), ..failed(look(1, ""), true) },
         ToolCall { target: "/b".to_owned(), ..failed(look(2, ""), true) },
@@ -36,7 +40,7 @@ fn an_action_state_writes_one_record_a_failed_pair() {
 
 #[doc = "holds: design M1"]
 #[test]
-fn change_approach_has_its_rows_though_it_blocks_no_target() {
+fn change_approach_writes_its_records() {
     let mut bench = begun();
     let wide = |round: u32, failing: u128| {
         let outcomes = (1..=4)
@@ -60,7 +64,7 @@ fn change_approach_has_its_rows_though_it_blocks_no_target() {
 
 #[doc = "holds: design M2"]
 #[test]
-fn break_symmetry_writes_nothing_of_its_own_and_is_credited_to_what_came_after() {
+fn break_symmetry_credits_the_next_round() {
     let mut bench = begun();
     let effects = bench.step(Input::FellShort(wrong(0)));
     assert_eq!(directive(&effects).directive, ReplanDirective::BreakSymmetry);
@@ -79,7 +83,7 @@ fn break_symmetry_writes_nothing_of_its_own_and_is_credited_to_what_came_after()
 
 #[doc = "holds: design M2"]
 #[test]
-fn no_credit_where_the_gap_did_not_shrink() {
+fn no_credit_without_a_smaller_gap() {
     let mut bench = begun();
     bench.step(Input::FellShort(wrong(0)));
     next(&mut bench, 1);
@@ -89,44 +93,98 @@ fn no_credit_where_the_gap_did_not_shrink() {
 
 #[doc = "holds: design M8"]
 #[test]
-fn a_terminal_state_writes_the_intent_and_the_approach_of_the_last_plan() {
+fn terminal_state_credits_run_tools() {
     let mut bench = begun();
     bench.step(Input::FellShort(wrong(0)));
     let mut second = plan(1);
-    second.subtasks[0].tools = vec!["shell".to_owned(), "read_file".to_owned()];
-    second.subtasks[1].tools = vec!["shell".to_owned()];
+    second.subtasks[0].tools = vec!["shell".to_owned(), "mdfind".to_owned()];
     bench.step(Input::Manifest(second));
-    let drafts = megrams(&bench.step(Input::Met(covered(1, complete_coverage()))));
-    let terminal: Vec<_> = tags(&drafts).into_iter().filter(|(_, _, state)| *state == MacroState::Accept).collect();
-    assert_eq!(
-        terminal,
-        [
-            row("intent:how_many_reports", "env:local", MacroState::Accept),
-            row("intent:how_many_reports", "via:read_file,shell", MacroState::Accept),
-        ],
-        "not the tools of the plan that failed before"
-    );
+    let mut summary = covered(1, complete_coverage());
+    summary.outcomes[0].tool_calls[0].tool = "shell".to_owned();
+    summary.outcomes[1].tool_calls[0].tool = "read_file".to_owned();
+    let drafts = megrams(&bench.step(Input::Met(summary)));
+    let approach = |draft: &&MegramDraft| draft.entity.starts_with("via:");
+    let approaches: Vec<&MegramDraft> = drafts.iter().filter(approach).collect();
+    assert_eq!(approaches.len(), 1);
+    assert_eq!(approaches[0].entity, "via:read_file,shell", "neither planned tools nor those of the round before");
+    assert!(drafts.iter().all(|draft| draft.intent == "how many reports are there"), "{drafts:#?}");
 }
 
 #[test]
-fn terminal_states_are_told_apart() {
+fn terminal_states_have_distinct_records() {
     let drafts = megrams(&begun().step(Input::Met(covered(0, complete_coverage()))));
-    assert!(drafts.iter().all(|draft| draft.state == MacroState::Accept) && drafts.len() == 2);
+    assert!(drafts.iter().all(|draft| draft.state == MacroState::Accept) && drafts.len() == 3);
 
     let mut bench = begun();
     for round in 0..3 {
         bench.step(Input::FellShort(missed(round, &format!("/{round}"))));
         next(&mut bench, round + 1);
     }
-    let effects = bench.step(Input::FellShort(missed(3, "/3")));
+    let effects = closing(&mut bench, Input::FellShort(missed(3, "/3")));
     let terminal: Vec<_> = megrams(&effects).into_iter().filter(|d| d.state == MacroState::Abandon).collect();
     assert_eq!(terminal.len(), 2);
     assert!(terminal.iter().all(|d| d.failure_class == Some(FailureClass::Environmental)), "m13: whose fault is kept");
 }
 
+/// The lessons among these records.
+fn lessons(drafts: &[MegramDraft]) -> Vec<&artoo_proto::Lesson> {
+    drafts.iter().filter_map(|draft| draft.lesson.as_ref()).collect()
+}
+
+#[test]
+fn correction_record_has_the_passing_call() {
+    let corrected = |complete: bool| {
+        let mut summary = covered(0, if complete { complete_coverage() } else { artoo_proto::Coverage::default() });
+        let point = |attempt, unmet: &[&str]| artoo_proto::GapPoint {
+            attempt,
+            score: 0.0,
+            unmet_criteria: unmet.iter().map(|claim| (*claim).to_owned()).collect(),
+            failure_class: None,
+            wrong: Some("column 1 was summed".to_owned()),
+        };
+        summary.outcomes[0].gap_trajectory = vec![point(1, &["the sum is right"]), point(2, &[])];
+        summary.outcomes[0].tool_calls = vec![
+            failed(look(1, "no"), false),
+            ToolCall { input: serde_json::json!({"token": "sk-ant-api03-secret-AAAA"}), ..look(2, "7") },
+        ];
+        megrams(&begun().step(Input::Met(summary)))
+    };
+    let drafts = corrected(true);
+    let [lesson] = lessons(&drafts)[..] else { panic!("{drafts:#?}") };
+    assert_eq!((lesson.criterion.as_str(), lesson.wrong.as_str()), ("the sum is right", "column 1 was summed"));
+    assert_eq!(lesson.tool, "glob");
+    assert!(!lesson.input.contains("AAAA"), "{}", lesson.input);
+    assert!(lessons(&corrected(false)).is_empty(), "only covered work teaches");
+    assert!(lessons(&megrams(&begun().step(Input::Met(covered(0, complete_coverage()))))).is_empty(), "nothing failed");
+}
+
+#[test]
+fn replan_record_has_the_successful_call() {
+    let mut bench = begun();
+    bench.step(Input::FellShort(wrong(0)));
+    next(&mut bench, 1);
+    let drafts = megrams(&bench.step(Input::Met(covered(1, complete_coverage()))));
+    assert_eq!(lessons(&drafts).len(), 1, "{drafts:#?}");
+}
+
+#[test]
+fn path_tag_omits_globs_and_commands() {
+    let recorded = |target: &str| {
+        let call = ToolCall { target: target.to_owned(), ..failed(look(1, ""), true) };
+        let effects = begun().step(Input::FellShort(one_failed(0, FailureClass::Environmental, vec![call])));
+        megrams(&effects).into_iter().map(|draft| draft.entity).collect::<Vec<_>>()
+    };
+    assert_eq!(recorded("/home/u/nope/**"), ["path:/home/u/nope"]);
+    assert_eq!(recorded("/home/u/nope/**/*.pdf"), ["path:/home/u/nope"]);
+    assert_eq!(recorded("/*"), ["path:/"]);
+    assert_eq!(recorded("wc -l /home/u/nope/a.txt"), ["path:/home/u/nope/a.txt"]);
+    assert_eq!(recorded("uname -a"), ["path:uname -a"]);
+    assert_eq!(recorded("/home/u/a b.txt"), ["path:/home/u/a b.txt"]);
+}
+
 #[doc = "holds: law 3.1; design M13"]
 #[test]
-fn a_mixed_failure_blames_neither_side() {
+fn mixed_failure_has_no_class() {
     let mut request = one_failed(0, FailureClass::Logical, vec![failed(look(1, ""), true)]);
     let mut other = outcome(2, false, "", vec![failed(look(2, ""), true)]);
     other.criteria_verdicts[0].failure_class = Some(FailureClass::Environmental);
@@ -137,7 +195,7 @@ fn a_mixed_failure_blames_neither_side() {
 
 #[doc = "holds: law 3.2; design M18"]
 #[test]
-fn refusals_cancels_and_words_teach_nothing() {
+fn refusals_and_cancellations_are_not_recorded() {
     let call = ToolCall {
         tool: "shell".to_owned(),
         target: "rm x".to_owned(),

@@ -1,5 +1,4 @@
-//! Every way in which a model can fail, at every role that asks one: the task ends once, in the right state, and nothing
-//! is done on the strength of what was no reply.
+//! Every failure of a model at every role: the task ends once, in the right state, and invalid replies have no effect.
 
 use artoo_proto::{AbandonReason, ModelFailure, Role, Usage};
 use serde_json::{Value, json};
@@ -12,6 +11,7 @@ const QUESTION: &str = "how many reports are there";
 /// The roles that ask a model, in the order in which a task reaches them.
 const ASKING: [Role; 5] = [Role::Perceiver, Role::Planner, Role::Executor, Role::AgentValidator, Role::MetaValidator];
 
+/// One model failure of each kind.
 fn failures() -> Vec<ModelFailure> {
     let detail = || "as it went".to_owned();
     let usage = Usage { model_calls: 1, prompt_tokens: 7, completion_tokens: 3 };
@@ -32,7 +32,7 @@ fn failures() -> Vec<ModelFailure> {
 
 #[doc = "holds: fault L1 to L38"]
 #[test]
-fn every_failure_of_a_model_at_every_role_ends_in_its_state() {
+fn every_model_failure_ends_each_role_correctly() {
     for role in ASKING {
         for failure in failures() {
             let failed = failure.clone();
@@ -54,7 +54,7 @@ fn every_failure_of_a_model_at_every_role_ends_in_its_state() {
 
 #[doc = "holds: fault L30"]
 #[test]
-fn a_verdict_that_is_neither_pass_nor_fail_is_none() {
+fn unknown_verdict_is_no_verdict() {
     for role in [Role::AgentValidator, Role::MetaValidator] {
         for word in [json!("passed"), json!("PASS"), json!("pass "), json!("maybe"), json!(true), json!(1), Value::Null]
         {
@@ -74,7 +74,7 @@ fn a_verdict_that_is_neither_pass_nor_fail_is_none() {
 
 #[doc = "holds: fault L22, L23"]
 #[test]
-fn what_the_model_calls_is_called_as_it_is_or_not_at_all() {
+fn calls_are_unchanged_or_refused() {
     for tool in ["Glob", "glob ", "GLOB", "glоb", "globs", "shell", ""] {
         let mut world = world(move |request| match request.role {
             Role::Executor => answer_from(request, tool, json!({"root": "/home/u"})),
@@ -98,7 +98,7 @@ fn what_the_model_calls_is_called_as_it_is_or_not_at_all() {
 
 #[doc = "holds: fault L27, L25"]
 #[test]
-fn a_plan_without_criteria_and_ids_of_its_own_never_run() {
+fn plan_without_criteria_never_runs() {
     for criteria in [json!([]), json!(null), json!([{}]), json!([""])] {
         let asked = criteria.clone();
         let mut world = world(move |request| match request.role {

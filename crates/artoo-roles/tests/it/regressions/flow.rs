@@ -1,4 +1,4 @@
-//! The log of what went wrong before, row by row, as far as the roles can meet it.
+//! Regression tests of observed failures in the flow of a task.
 
 use std::collections::BTreeSet;
 
@@ -12,16 +12,18 @@ use super::{answer_from, honest, is_accept, plan_with, reason, says, world};
 use artoo_roles::system::Input;
 use artoo_roles::testing::bench::unreadable;
 use artoo_roles::testing::world::{
-    World, call_of, failed_call, needs_consent, ok_call, pass_all, refusing, understood, value,
+    World, call_of, failed_call, needs_consent, ok_call, pass_all, refusing, understood, value, words,
 };
 
 const QUESTION: &str = "how many reports are there";
 
+/// The published subtasks.
 fn subtasks(world: &World) -> Vec<&SubTask> {
     let sent = world.published(MessageKind::SubTask).into_iter();
     sent.filter_map(|message| if let Message::SubTask(subtask) = message { Some(subtask) } else { None }).collect()
 }
 
+/// The only result of the task.
 fn result(world: &World) -> &artoo_proto::FinalResult {
     let results: Vec<_> = world
         .delivered
@@ -34,7 +36,7 @@ fn result(world: &World) -> &artoo_proto::FinalResult {
 
 #[doc = "holds: design R1.7, R1.101"]
 #[test]
-fn the_session_is_there_to_resolve_against() {
+fn earlier_turns_are_in_the_prompt() {
     let mut world = world(honest);
     let turn = SessionTurn { input: "count the reports".to_owned(), summary: "12 reports".to_owned(), answered: true };
     let request = UserRequest { session: vec![turn], ..world.request("do it again") };
@@ -45,7 +47,7 @@ fn the_session_is_there_to_resolve_against() {
 
 #[doc = "holds: design R1.23, R1.25"]
 #[test]
-fn questions_end_and_are_never_asked_of_nobody() {
+fn questions_need_an_operator_and_end() {
     for (interactive, questions) in [(true, 2), (false, 0)] {
         let mut world = world(|request| match request.role {
             Role::Perceiver => value(json!({"task_id": "t", "intent": "count the reports", "question": "which ones?",
@@ -69,7 +71,7 @@ fn questions_end_and_are_never_asked_of_nobody() {
 
 #[doc = "holds: fault L25; design R2.27"]
 #[test]
-fn ids_of_a_model_are_not_used_however_often_it_repeats_them() {
+fn repeated_model_ids_are_not_used() {
     let same = "11111111-1111-1111-1111-111111111111";
     let mut world = world(move |request| match request.role {
         Role::Planner => {
@@ -89,7 +91,7 @@ fn ids_of_a_model_are_not_used_however_often_it_repeats_them() {
 
 #[doc = "holds: design R2.17"]
 #[test]
-fn what_needs_an_earlier_output_does_not_start_before_it() {
+fn dependent_step_waits_for_its_input() {
     let mut world = world(|request| match request.role {
         Role::Planner => {
             let step = |intent: &str, sequence: i64| {
@@ -109,7 +111,7 @@ fn what_needs_an_earlier_output_does_not_start_before_it() {
 
 #[doc = "holds: design R2.86, R2.98"]
 #[test]
-fn a_tool_that_is_not_there_and_a_plan_that_cannot_be_made_end_the_task() {
+fn missing_tool_or_plan_ends_the_task() {
     let mut world = world(|request| match request.role {
         Role::Planner => plan_with(&["applescript"], json!(["a number is named"]), json!(["a number is stated"])),
         _ => honest(request),
@@ -121,7 +123,7 @@ fn a_tool_that_is_not_there_and_a_plan_that_cannot_be_made_end_the_task() {
 }
 
 #[test]
-fn model_text_one_unusable_reply_at_any_role_is_survived_and_two_are_not() {
+fn second_unusable_reply_ends_the_task() {
     let bad: [fn() -> Result<ReplyBody, ModelFailure>; 5] = [
         || Err(unreadable()),
         || value(json!("Tool call: glob")),
@@ -148,7 +150,7 @@ fn model_text_one_unusable_reply_at_any_role_is_survived_and_two_are_not() {
 
 #[doc = "holds: fault L34; design R3.58, R3.90"]
 #[test]
-fn the_same_call_for_ever_ends() {
+fn repeated_identical_call_ends() {
     let mut world = world(|request| match request.role {
         Role::Executor => value(json!({"calls": [{"tool": "glob", "input": {"root": "/home/u"}}],
                                        "answer_is_output": false, "status": "uncertain", "output": ""})),
@@ -162,7 +164,7 @@ fn the_same_call_for_ever_ends() {
 
 #[doc = "holds: fault L36"]
 #[test]
-fn the_same_replies_for_ever_end_within_four_rounds() {
+fn repeated_replies_end_within_four_rounds() {
     let mut world = world(|request| match request.role {
         Role::AgentValidator => value(json!({"verdicts": [{"number": 1, "verdict": "fail", "cites": [],
             "evidence": "no", "failure_class": "environmental"}], "what_to_do": null})),
@@ -174,7 +176,7 @@ fn the_same_replies_for_ever_end_within_four_rounds() {
 
 #[doc = "holds: design R3.18, R3.19"]
 #[test]
-fn the_end_of_a_long_output_reaches_the_judge() {
+fn judge_sees_end_of_long_output() {
     let mut world = world(honest);
     world.tools = Box::new(|order| ok_call(order, &format!("head\n{}\nTOTAL 4711", "x".repeat(100_000))));
     world.run(QUESTION);
@@ -187,7 +189,7 @@ fn the_end_of_a_long_output_reaches_the_judge() {
 
 #[doc = "holds: principle 10; design R3.68"]
 #[test]
-fn a_prompt_stays_bounded_however_much_tools_say() {
+fn long_tool_output_keeps_prompt_bounded() {
     let mut world = world(|request| match request.role {
         Role::Executor => {
             let RoleContext::Execute(context) = &request.context else { panic!() };
@@ -201,6 +203,7 @@ fn a_prompt_stays_bounded_however_much_tools_say() {
     assert!(longest < 120_000, "{longest} characters");
 }
 
+/// An executor's reply with a call that differs each time.
 fn look_again(request: &artoo_proto::ModelRequest) -> Result<ReplyBody, ModelFailure> {
     let RoleContext::Execute(context) = &request.context else { panic!() };
     let input = json!({"n": context.calls.len() + context.earlier_calls.len()});
@@ -210,7 +213,7 @@ fn look_again(request: &artoo_proto::ModelRequest) -> Result<ReplyBody, ModelFai
 
 #[doc = "holds: design R3.13"]
 #[test]
-fn no_result_and_no_call_after_a_cancel() {
+fn cancelled_task_makes_no_further_call() {
     let mut world = world(honest);
     let request = world.request(QUESTION);
     let task_id = request.task_id.clone();
@@ -231,7 +234,7 @@ fn no_result_and_no_call_after_a_cancel() {
 }
 
 #[test]
-fn r4a_37_83_a_missing_verdict_and_a_failed_status_never_match() {
+fn missing_verdict_or_failed_status_never_matches() {
     let mut missing = world(|request| match request.role {
         Role::Planner => plan_with(
             &["glob"],
@@ -258,7 +261,7 @@ fn r4a_37_83_a_missing_verdict_and_a_failed_status_never_match() {
 }
 
 #[test]
-fn r4a_9_a_search_that_was_barred_is_no_empty_answer() {
+fn denied_search_is_no_empty_answer() {
     let mut barred = world(honest);
     barred.tools = Box::new(|order| failed_call(order, "permission denied", true));
     assert!(!is_accept(&barred.run(QUESTION)));
@@ -269,7 +272,7 @@ fn r4a_9_a_search_that_was_barred_is_no_empty_answer() {
 }
 
 #[test]
-fn r4b_one_failed_subtask_is_never_accepted_with_the_others() {
+fn one_failed_subtask_prevents_acceptance() {
     let mut world = world(|request| match request.role {
         Role::Planner => {
             let step = |intent: &str| {
@@ -297,7 +300,7 @@ fn r4b_one_failed_subtask_is_never_accepted_with_the_others() {
 
 #[doc = "holds: design R7.67, R7.79, R7.105, R7.47"]
 #[test]
-fn an_abandon_looks_like_one_and_names_no_uuids() {
+fn abandon_text_contains_no_uuids() {
     let mut world = world(honest);
     world.tools = Box::new(|order| failed_call(order, "no such folder", true));
     let result = world.run(QUESTION);
@@ -310,7 +313,7 @@ fn an_abandon_looks_like_one_and_names_no_uuids() {
 
 #[doc = "holds: design R7.73"]
 #[test]
-fn what_failed_is_blocked_and_the_block_reaches_the_tool() {
+fn failed_target_is_blocked_for_tools() {
     let mut world = world(|request| match request.role {
         Role::Planner => {
             let RoleContext::Plan(context) = &request.context else { panic!() };
@@ -333,11 +336,11 @@ fn what_failed_is_blocked_and_the_block_reaches_the_tool() {
 
 #[doc = "holds: law 2.1"]
 #[test]
-fn the_kill_switch_can_be_reached() {
+fn cancel_command_is_delivered() {
     // The gap grows round by round: 1, 2, then 3 of the criteria are unmet.
     let mut world = world(|request| match request.role {
         Role::Planner => {
-            let RoleContext::Plan(context) = &request.context else { panic!() };
+            let RoleContext::Plan(context) = &request.context else { return words() };
             let round = context.directive.as_ref().map_or(0, |directive| directive.round);
             let criteria: Vec<String> = (0..4).map(|n| format!("point {n} is covered")).collect();
             value(json!({"task_criteria": ["a number is stated"], "subtasks": [
@@ -367,7 +370,7 @@ fn the_kill_switch_can_be_reached() {
 
 #[doc = "holds: law 1.14; design D10"]
 #[test]
-fn a_refused_deletion_in_other_words_runs_into_the_block() {
+fn reworded_refused_deletion_is_blocked() {
     let mut world = world(|request| match request.role {
         Role::Planner => {
             let RoleContext::Plan(context) = &request.context else { panic!() };
@@ -394,7 +397,7 @@ fn a_refused_deletion_in_other_words_runs_into_the_block() {
 }
 
 #[test]
-fn the_fast_loop_mends_a_matter_of_form() {
+fn retry_corrects_the_answer_format() {
     // The answer was measured; only its form was wrong, and the same call may not be made again.
     let mut world = world(|request| match request.role {
         Role::Planner => plan_with(
@@ -423,7 +426,7 @@ fn the_fast_loop_mends_a_matter_of_form() {
 }
 
 #[test]
-fn files_a_task_id_from_a_model_names_no_file() {
+fn models_task_id_names_no_file() {
     let mut world = world(|request| match request.role {
         Role::Perceiver => value(json!({"task_id": "../../x", "intent": QUESTION, "question": null,
                                         "constraints": {"scope": null, "deadline": null}})),

@@ -1,5 +1,5 @@
-//! Where a model that lies inside valid schemas could get a "done": a rule in code says no, or the result says that
-//! only a model's word stands behind it. The tests of the second kind pin what artoo does *not* see.
+//! Lies inside valid schemas: rules in code reject them, or the result says that only a model supports it. Tests of the
+//! second kind document what artoo can't detect.
 
 use artoo_proto::{Basis, CoverageState, CriterionMark, Ending, Role, RoleContext, ToolCall, ToolOutcome};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use artoo_roles::testing::world::{World, call_of, ok_call, pass_all, value};
 
 const QUESTION: &str = "how many reports are there";
 
-/// Judged by a model, said to be so, and no line of it checked.
+/// Asserts that a result is marked as judged by a model, with no criterion checked.
 fn only_judged(result: &artoo_proto::FinalResult) {
     assert_eq!(result.ending, Ending::Accept { basis: Basis::Judged }, "{result:#?}");
     assert!(marks(result).iter().all(|mark| *mark == CriterionMark::Judged), "{:#?}", result.criteria);
@@ -20,7 +20,7 @@ fn only_judged(result: &artoo_proto::FinalResult) {
 
 #[doc = "holds: law 0.17"]
 #[test]
-fn an_irrelevant_look_cited_for_a_fact_is_judged_and_said_to_be() {
+fn irrelevant_citation_is_marked_as_judged() {
     let mut world = world(|request| match request.role {
         Role::Executor => {
             let RoleContext::Execute(context) = &request.context else { panic!() };
@@ -31,6 +31,7 @@ fn an_irrelevant_look_cited_for_a_fact_is_judged_and_said_to_be() {
     only_judged(&world.run(QUESTION));
 }
 
+/// A reply with a call and a claim that does not depend on the call's output.
 fn answer_and_look(request: &artoo_proto::ModelRequest) -> Reply {
     let Ok(artoo_proto::ReplyBody::Json { value: mut reply }) = answer_from(request, "glob", json!({"root": "/tmp"}))
     else {
@@ -41,7 +42,7 @@ fn answer_and_look(request: &artoo_proto::ModelRequest) -> Reply {
 }
 
 #[test]
-fn an_unrelated_output_passed_off_as_the_answer_is_judged_and_said_to_be() {
+fn unrelated_output_is_marked_as_judged() {
     let mut world = world(honest);
     world.tools = Box::new(|order| ok_call(order, "load average: 0.1"));
     only_judged(&world.run(QUESTION));
@@ -49,7 +50,7 @@ fn an_unrelated_output_passed_off_as_the_answer_is_judged_and_said_to_be() {
 
 #[doc = "holds: law 0.3"]
 #[test]
-fn a_fact_written_to_a_file_and_read_back_is_no_evidence() {
+fn own_file_read_back_is_no_evidence() {
     let mut world = world(|request| match request.role {
         Role::Planner => {
             plan_with(&["write_file", "read_file"], json!(["a number is named"]), json!(["a number is stated"]))
@@ -75,7 +76,7 @@ fn a_fact_written_to_a_file_and_read_back_is_no_evidence() {
     assert!(!is_accept(&result), "{result:#?}");
 }
 
-/// Passes everything and cites the last call there is.
+/// A verdict that passes everything and cites the last call.
 fn cite_last(request: &artoo_proto::ModelRequest) -> Reply {
     let RoleContext::ValidateTask(context) = &request.context else { panic!() };
     let last = context.outcomes.iter().flat_map(|outcome| &outcome.tool_calls).next_back();
@@ -86,7 +87,7 @@ fn cite_last(request: &artoo_proto::ModelRequest) -> Reply {
     value(json!({"verdicts": verdicts, "what_to_do": null}))
 }
 
-/// A world in which a file is written; the request asks for a file of the name `wanted`.
+/// A world in which a file is written, with a request for a file named `wanted`.
 fn writer(criteria: Value, path: &'static str, wanted: &'static str) -> World {
     let mut world = world(move |request| match request.role {
         Role::Planner => plan_with(&["write_file"], criteria.clone(), json!(["the greeting is in place"])),
@@ -102,7 +103,7 @@ fn writer(criteria: Value, path: &'static str, wanted: &'static str) -> World {
 }
 
 #[test]
-fn another_file_than_the_user_named_is_no_result() {
+fn file_with_another_name_is_no_result() {
     let check = |path: &str| json!([{"check": {"kind": "file_contains", "path": path, "text": "hello"}}]);
     let (scratch, notes) = ("/home/u/artoo_workspace/scratch.txt", "/home/u/artoo_workspace/notes.txt");
     let result = writer(check(scratch), scratch, notes).run("create a file notes.txt that says hello");
@@ -114,7 +115,7 @@ fn another_file_than_the_user_named_is_no_result() {
 
 #[doc = "holds: law 0.17"]
 #[test]
-fn a_check_on_another_folder_shows_which_and_leaves_the_request_judged() {
+fn check_on_another_folder_proves_nothing() {
     let other = || json!([{"check": {"kind": "file_count", "path": "/tmp"}}]);
     let mut world = world(move |request| match request.role {
         Role::Planner => plan_with(&["glob"], other(), other()),
@@ -132,7 +133,7 @@ fn a_check_on_another_folder_shows_which_and_leaves_the_request_judged() {
 }
 
 #[test]
-fn an_act_in_words_no_table_knows_is_never_checked() {
+fn unknown_verb_is_never_marked_checked() {
     let unusual = "notes.txt with a greeting would be lovely";
     only_judged(&world(honest).run(unusual));
     let mut words = world(|request| match request.role {
@@ -153,7 +154,7 @@ fn an_act_in_words_no_table_knows_is_never_checked() {
 }
 
 #[test]
-fn words_that_claim_a_deed_are_sent_back_whatever_it_was() {
+fn text_claiming_a_change_is_corrected() {
     let mut world = world(|request| match request.role {
         Role::Planner => plan_with(&[], json!(["it is polite"]), json!(["an answer is given"])),
         Role::Executor => says("I have scheduled the reminder."),
@@ -163,7 +164,7 @@ fn words_that_claim_a_deed_are_sent_back_whatever_it_was() {
 }
 
 #[test]
-fn criteria_that_weaken_the_request_or_a_plan_for_a_part_of_it_meet_the_request_itself() {
+fn weakened_criteria_do_not_replace_the_request() {
     // A lying planner, an honest judge: it is asked about the user's own words, whatever the plan declares.
     let judge = |request: &artoo_proto::ModelRequest| {
         let RoleContext::ValidateTask(context) = &request.context else { panic!() };
@@ -191,7 +192,7 @@ fn criteria_that_weaken_the_request_or_a_plan_for_a_part_of_it_meet_the_request_
 }
 
 #[test]
-fn a_cut_output_does_not_carry_a_count_or_all() {
+fn truncated_output_proves_no_total() {
     for request in ["how many reports are there", "list all reports"] {
         let mut world = world(honest);
         world.tools =
@@ -206,7 +207,7 @@ fn a_cut_output_does_not_carry_a_count_or_all() {
 }
 
 #[test]
-fn a_check_for_a_single_letter_is_no_plan() {
+fn plan_with_trivial_check_is_refused() {
     let path = "/home/u/artoo_workspace/notes.txt";
     let check = json!([{"check": {"kind": "file_contains", "path": path, "text": "e"}}]);
     let result = writer(check, path, path).run("create a file notes.txt that says hello");
@@ -214,7 +215,7 @@ fn a_check_for_a_single_letter_is_no_plan() {
 }
 
 #[test]
-fn a_number_guessed_right_without_measuring_is_not_met() {
+fn unmeasured_number_is_not_met() {
     let count = || json!([{"check": {"kind": "file_count", "path": "/home/u"}}]);
     let mut world = world(move |request| match request.role {
         Role::Planner => plan_with(&["shell"], count(), count()),
@@ -227,7 +228,7 @@ fn a_number_guessed_right_without_measuring_is_not_met() {
 
 #[doc = "holds: law 0.1"]
 #[test]
-fn a_plans_own_checks_cover_nothing() {
+fn planned_checks_prove_nothing_of_request() {
     // Whatever a model plans, with every check passing, the request itself is judged.
     for criteria in [
         json!([{"check": {"kind": "file_count", "path": "/home/u"}}]),

@@ -1,4 +1,4 @@
-//! What a task costs in sequential model calls, pinned.
+//! The number of sequential model calls that tasks cost.
 
 use artoo_proto::{Basis, CriterionMark, Ending, MessageKind, Role, RoleContext, Usage};
 use serde_json::json;
@@ -10,7 +10,7 @@ use super::{answer_with, honest, one_subtask, plan};
 
 #[doc = "holds: law 3.5; principle 10; design G17"]
 #[test]
-fn the_simplest_task_takes_five_sequential_model_calls() {
+fn simplest_task_takes_five_model_calls() {
     let mut world = World::new(1);
     world.model = Box::new(honest);
     world.tools = Box::new(|order| ok_call(order, "12"));
@@ -26,7 +26,7 @@ fn the_simplest_task_takes_five_sequential_model_calls() {
 
 #[doc = "holds: law 3.5; design G17"]
 #[test]
-fn real_checks_spare_the_agent_validators_call() {
+fn checks_replace_the_agent_validators_call() {
     let mut world = World::new(1);
     world.model = Box::new(|request| match request.role {
         Role::Planner => plan(
@@ -53,7 +53,7 @@ fn real_checks_spare_the_agent_validators_call() {
 
 #[doc = "holds: law 3.5; principle 2; design G17"]
 #[test]
-fn a_correction_costs_two_calls_and_a_replan_four() {
+fn correction_costs_two_calls_replan_four() {
     let mut world = World::new(1);
     let mut verdicts = 0;
     world.model = Box::new(move |request| match request.role {
@@ -116,7 +116,7 @@ fn a_correction_costs_two_calls_and_a_replan_four() {
 
 #[doc = "holds: principle 7, 10"]
 #[test]
-fn usage_is_seen_on_the_tap_by_role() {
+fn tap_reports_usage_by_role() {
     let mut world = World::new(1);
     world.model = Box::new(honest);
     world.run("how many reports are there");

@@ -1,4 +1,4 @@
-//! Refusals, outages, cancels, limits and panics.
+//! Tasks with denials, failing providers, cancellations, limits and panics.
 
 use artoo_proto::{AbandonReason, Basis, Ending, MessageKind, ModelFailure, Role};
 use serde_json::json;
@@ -9,7 +9,7 @@ use super::{answer_with, honest, one_subtask, plan, reason};
 
 #[doc = "holds: law 1.13, 3.2"]
 #[test]
-fn a_refused_call_ends_in_consent_needed_and_is_listed() {
+fn denied_call_ends_as_consent_needed() {
     let mut world = World::new(1);
     world.model = Box::new(|request| match request.role {
         Role::Executor => answer_with("shell", json!({"command": "rm -rf /home/u/keep"})),
@@ -29,7 +29,7 @@ fn a_refused_call_ends_in_consent_needed_and_is_listed() {
 
 #[doc = "holds: law 0.7, 3.2"]
 #[test]
-fn a_dead_provider_ends_the_task_at_once_wherever_it_dies() {
+fn dead_provider_ends_task_at_every_role() {
     for dying in [Role::Perceiver, Role::Planner, Role::Executor, Role::AgentValidator, Role::MetaValidator] {
         let mut world = World::new(1);
         world.model = Box::new(move |request| {
@@ -47,7 +47,7 @@ fn a_dead_provider_ends_the_task_at_once_wherever_it_dies() {
 
 #[doc = "holds: law 0.7"]
 #[test]
-fn a_cancelled_task_ends_and_late_replies_are_ignored() {
+fn cancelled_task_ignores_late_replies() {
     let mut world = World::new(1);
     world.model = Box::new(honest);
     let request = world.request("how many reports are there");
@@ -69,7 +69,7 @@ fn a_cancelled_task_ends_and_late_replies_are_ignored() {
 
 #[doc = "holds: law 0.7, 3.12; design G20"]
 #[test]
-fn a_task_that_never_reports_ends_at_its_hard_limit() {
+fn silent_executor_ends_at_hard_limit() {
     let mut world = World::new(1);
     world.model = Box::new(honest);
     let request = artoo_proto::UserRequest { hard_limit_ms: 5_000, ..world.request("how many reports are there") };
@@ -83,7 +83,7 @@ fn a_task_that_never_reports_ends_at_its_hard_limit() {
 
 #[doc = "holds: law 0.7, 3.14; design B3"]
 #[test]
-fn a_panic_in_any_role_ends_its_task_and_no_other() {
+fn role_panic_ends_only_its_task() {
     for role in [
         Role::Perceiver,
         Role::Planner,

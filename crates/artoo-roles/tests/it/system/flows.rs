@@ -1,4 +1,4 @@
-//! Whole tasks that go well, recover, or end in an honest abandon.
+//! Whole tasks that succeed, recover, or are abandoned.
 
 use artoo_proto::{
     AbandonReason, Basis, CallStatus, CoverageState, CriterionMark, EffectClass, Ending, FileChange, MessageKind,
@@ -7,12 +7,12 @@ use artoo_proto::{
 use serde_json::json;
 
 use artoo_roles::testing::bench::coverage;
-use artoo_roles::testing::world::{World, call_of, failed_call, ok_call, pass_all, value};
+use artoo_roles::testing::world::{World, call_of, failed_call, ok_call, pass_all, value, words};
 
 use super::{answer_with, honest, one_subtask, plan, reason, unmet};
 
 #[test]
-fn two_groups_run_in_order_and_hand_over_their_outputs() {
+fn groups_run_in_order_and_pass_outputs() {
     let mut world = World::new(1);
     world.model = Box::new(|request| match request.role {
         Role::Planner => plan(
@@ -100,11 +100,11 @@ fn an_environmental_failure_recovers_by_change_path() {
 
 #[doc = "holds: law 0.6, 2.4, 2.5"]
 #[test]
-fn a_logical_failure_breaks_symmetry_and_ends_in_an_honest_abandon_with_its_partial_result() {
+fn logical_failure_ends_in_partial_abandon() {
     let mut world = World::new(1);
     world.model = Box::new(|request| match request.role {
         Role::Planner => {
-            let RoleContext::Plan(context) = &request.context else { panic!() };
+            let RoleContext::Plan(context) = &request.context else { return words() };
             let free = |tool: &&artoo_proto::ToolSpec| {
                 let blocked = context.directive.as_ref().map(|d| d.blocked_tools.clone()).unwrap_or_default();
                 !blocked.contains(&tool.name) && tool.name != "mdfind"
@@ -147,11 +147,12 @@ fn a_logical_failure_breaks_symmetry_and_ends_in_an_honest_abandon_with_its_part
     assert!(!result.unverified.is_empty() && result.unverified.iter().all(|u| u.intent.starts_with("understand")));
     assert!(unmet(&result.ending).contains(&"an insight is shown".to_owned()));
     assert!(!result.next_steps.is_empty());
+    assert_eq!(result.model_words.unwrap().summary, "a part is done");
 }
 
 #[doc = "holds: law 0.9"]
 #[test]
-fn a_write_that_facts_cover_is_checked_and_one_that_they_do_not_is_not() {
+fn only_covered_writes_are_marked_checked() {
     let mut world = World::new(1);
     world.model = Box::new(|request| match request.role {
         Role::Planner => plan(
@@ -196,7 +197,7 @@ fn a_write_that_facts_cover_is_checked_and_one_that_they_do_not_is_not() {
 
 #[doc = "holds: law 0.4"]
 #[test]
-fn words_alone_are_marked_as_words() {
+fn text_only_answers_are_marked() {
     let mut world = World::new(1);
     world.model = Box::new(|request| match request.role {
         Role::Planner => plan(
@@ -214,7 +215,7 @@ fn words_alone_are_marked_as_words() {
 
 #[doc = "holds: principle 2"]
 #[test]
-fn memory_of_an_approach_that_failed_forbids_it_next_time() {
+fn approach_failing_in_two_tasks_is_forbidden() {
     let mut world = World::new(1);
     world.model = Box::new(|request| match request.role {
         Role::AgentValidator => value(json!({"verdicts": [{"number": 1, "verdict": "fail", "cites": [],
@@ -234,6 +235,17 @@ fn memory_of_an_approach_that_failed_forbids_it_next_time() {
     });
     let first = world.run("how many reports are there");
     assert!(matches!(reason(&first.ending), AbandonReason::NoPlan { .. }), "{first:#?}");
+    world.asked.clear();
+    world.run("how many reports are there?");
+    let told = world
+        .asked
+        .iter()
+        .filter_map(
+            |request| if let RoleContext::Plan(context) = &request.context { Some(&context.calibration) } else { None },
+        )
+        .next()
+        .unwrap();
+    assert!(told.must_not.is_empty() && !told.caution.is_empty(), "one failure warns: {told:?}");
     let kept: Vec<_> = world.published(MessageKind::Megram);
     assert!(kept.iter().any(|m| matches!(m, artoo_proto::Message::Megram(d) if d.entity == "via:glob")), "{kept:?}");
 
@@ -250,7 +262,7 @@ fn memory_of_an_approach_that_failed_forbids_it_next_time() {
         Role::Executor => answer_with("shell", json!({"command": "ls"})),
         _ => honest(request),
     });
-    let second = world.run("How many reports are in there?");
+    let second = world.run("How many reports are there?");
     assert_eq!(second.ending, Ending::Accept { basis: Basis::Judged }, "{second:#?}");
     assert_eq!(world.called.last().map(|order| order.request.tool.as_str()), Some("shell"));
 }

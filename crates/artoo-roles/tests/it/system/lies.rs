@@ -1,4 +1,4 @@
-//! A model that lies in every form its role allows gets no accept.
+//! A model that lies in every form its role permits is never accepted.
 
 use artoo_proto::{
     CriterionMark, EffectClass, Ending, ModelFailure, ModelRequest, ReplyBody, Role, RoleContext, ToolCall, ToolOutcome,
@@ -9,7 +9,7 @@ use artoo_roles::testing::world::{World, call_of, failed_call, ok_call, pass_all
 
 use super::plan;
 
-/// The claim of a model that did nothing, at every role in the role's own form.
+/// The replies of a model that did nothing and claims success, at every role.
 fn liar(
     tools: &'static [&'static str],
     criteria: Value,
@@ -29,7 +29,7 @@ fn liar(
 
 #[doc = "holds: law 0.1; invariant 5; fault L31"]
 #[test]
-fn a_model_that_lies_at_every_role_gets_no_accept() {
+fn model_lying_at_every_role_never_accepts() {
     let trivial = [
         json!(["the file is there and has the right text"]),
         json!([{"check": {"kind": "output_not_empty"}}]),
@@ -57,7 +57,7 @@ fn a_model_that_lies_at_every_role_gets_no_accept() {
 
 #[doc = "holds: law 0.1; invariant 5"]
 #[test]
-fn an_irrelevant_call_does_not_carry_a_claim_of_an_act() {
+fn irrelevant_call_proves_no_change() {
     for echo in [true, false] {
         let mut world = World::new(1);
         let mut lie = liar(&["shell"], json!(["the file is there"]));
@@ -83,7 +83,7 @@ fn an_irrelevant_call_does_not_carry_a_claim_of_an_act() {
 
 #[doc = "holds: law 0.2"]
 #[test]
-fn a_failed_act_is_not_proven_by_looking_afterwards() {
+fn reading_does_not_prove_failed_change() {
     let mut world = World::new(1);
     let mut lie = liar(&["shell", "read_file"], json!(["the file is there"]));
     world.model = Box::new(move |request| match request.role {

@@ -1,4 +1,4 @@
-//! What comes first in a prompt is the same bytes from call to call, so that an endpoint's cache finds it.
+//! The beginning of a prompt is identical in every call, so that an endpoint's cache can reuse it.
 
 use artoo_llm::Protocol;
 use artoo_llm::request_body;
@@ -17,7 +17,7 @@ const FORMATS: [ReplyFormat; 5] = [
     ReplyFormat::PromptOnly,
 ];
 
-/// The calls of a task whose executor looks twice, and whose first result is not good enough.
+/// The model requests of a task whose executor makes two calls and retries once.
 fn asked(seed: u128, words: &str) -> Vec<ModelRequest> {
     let mut world = World::new(seed);
     world.advance_to(1_000 * u64::try_from(seed).unwrap());
@@ -40,8 +40,8 @@ fn asked(seed: u128, words: &str) -> Vec<ModelRequest> {
     world.asked
 }
 
-/// What an endpoint reads before the call's own material: the standing instructions and, where they stand before
-/// those, the schema or the tool. In the order of the protocol.
+/// The part of a request before the call's own material: the instructions, and the schema or tools if the protocol puts
+/// them first.
 fn prefix(protocol: Protocol, body: &Value, with_schema: bool) -> String {
     let (schema, standing): (&[&str], Vec<&Value>) = match protocol {
         Protocol::Chat => (&["response_format", "tools", "tool_choice"], vec![&body["messages"][0]]),
@@ -55,13 +55,14 @@ fn prefix(protocol: Protocol, body: &Value, with_schema: bool) -> String {
     json!(parts).to_string()
 }
 
+/// The requests of a role.
 fn of(role: Role, requests: &[ModelRequest]) -> Vec<&ModelRequest> {
     requests.iter().filter(|request| request.role == role).collect()
 }
 
 #[doc = "holds: law 3"]
 #[test]
-fn the_standing_part_of_a_prompt_is_the_same_bytes_in_every_call() {
+fn prompt_prefix_is_identical_in_every_call() {
     let one = asked(1, "how many reports are there");
     let other = asked(2, "tell me how many pictures lie on my desk, and mind the hidden ones");
     for role in [Role::Perceiver, Role::Planner, Role::Executor, Role::AgentValidator, Role::MetaValidator] {
@@ -84,7 +85,7 @@ fn the_standing_part_of_a_prompt_is_the_same_bytes_in_every_call() {
 
 #[doc = "holds: law 3"]
 #[test]
-fn a_step_s_turns_and_its_schema_share_all_that_comes_before_the_calls() {
+fn executor_turns_share_their_prompt_prefix() {
     let requests = asked(1, "how many reports are there");
     let turns = of(Role::Executor, &requests);
     assert_eq!(turns.len(), 4, "two attempts of two turns");

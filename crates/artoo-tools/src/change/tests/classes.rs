@@ -1,10 +1,11 @@
-//! Which changes ask: each form beside one that does not.
+//! Which changes need an approval: each form beside one that needs none.
 
 use std::path::PathBuf;
 
 use super::*;
 use crate::change::{Class, Places, Reason, classify};
 
+/// The paths of a change set that need an approval, with their reasons.
 fn reasons(home: &Home, set: &ChangeSet, commands: &[PathBuf]) -> Vec<(String, Vec<Reason>)> {
     let (workspace, protected) = (home.workspace(), home.protected());
     let places = Places { workspace: &workspace, command_folders: commands, protected: &protected };
@@ -18,12 +19,12 @@ fn reasons(home: &Home, set: &ChangeSet, commands: &[PathBuf]) -> Vec<(String, V
     }
 }
 
-/// A script, an entry of its change set, and the reason it asks.
+/// A script, an entry of its change set, and the reason why it needs an approval.
 type Row = (&'static str, &'static str, fn(&Reason) -> bool);
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "one table")]
-fn only_new_workspace_files_need_no_approval() {
+fn only_new_workspace_files_skip_approval() {
     let home = Home::new(true);
     home.file("ws/a.txt", "a");
     home.file("ws/h/one", "1");
@@ -81,7 +82,7 @@ fn only_new_workspace_files_need_no_approval() {
         if !home.run_in_view(script) {
             return;
         }
-        let asks = reasons(&home, &home.look(), &commands);
+        let asks = reasons(&home, &home.read_changes(), &commands);
         let found = asks.iter().find(|(name, _)| name == path).map(|(_, reasons)| reasons.clone());
         assert!(found.as_ref().is_some_and(|found| found.iter().any(reason)), "{script}: {asks:?}");
     }
@@ -95,15 +96,15 @@ fn only_new_workspace_files_need_no_approval() {
         "exec 3<>ws/a.txt",
     ] {
         assert!(home.run_in_view(script));
-        let set = home.look();
+        let set = home.read_changes();
         assert_eq!(reasons(&home, &set, &commands), Vec::new(), "{script}");
     }
 }
 
 #[test]
-fn capabilities_of_a_new_file_ask() {
+fn capabilities_of_new_files_need_approval() {
     let home = Home::new(true);
-    // Who may give a program capabilities.
+    // Only root can give a program capabilities.
     if !rustix::process::geteuid().is_root() {
         return;
     }
@@ -113,6 +114,6 @@ fn capabilities_of_a_new_file_ask() {
          bytes.fromhex('{capability}'))\""
     );
     if home.run_in_view(&script) {
-        assert_eq!(reasons(&home, &home.look(), &[]), [("ws/t".to_owned(), vec![Reason::SetId])]);
+        assert_eq!(reasons(&home, &home.read_changes(), &[]), [("ws/t".to_owned(), vec![Reason::SetId])]);
     }
 }

@@ -1,4 +1,4 @@
-//! Single commands: the list of changes, the commit, its undo; what stands in the way of each.
+//! Single commands: the change set, the commit, its undo, and the conflicts of each.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -6,12 +6,14 @@ use std::path::PathBuf;
 
 use super::*;
 
+/// A home with files of each kind.
 fn furnished(in_memory: bool) -> Home {
     let home = Home::new(in_memory);
     furnish(&home);
     home
 }
 
+/// Creates files of each kind in a home.
 fn furnish(home: &Home) {
     for (path, content) in [
         ("ws/a.txt", "alpha\n"),
@@ -29,7 +31,7 @@ fn furnish(home: &Home) {
 }
 
 #[test]
-fn each_form_is_told_committed_and_undone() {
+fn each_change_kind_is_committed_and_undone() {
     let home = furnished(false);
     let before = home.tree();
     for (script, kinds) in [
@@ -74,13 +76,13 @@ fn each_form_is_told_committed_and_undone() {
         if !home.run_in_view(script) {
             return;
         }
-        let set = home.look();
+        let set = home.read_changes();
         let found = home.kinds(&set);
         let wanted: Vec<(String, &str)> = kinds.iter().map(|(path, kind)| ((*path).to_owned(), *kind)).collect();
         assert_eq!(found, wanted, "{script}");
         assert_eq!(differences(&home.tree(), &before), Vec::<String>::new(), "{script}: a look changes nothing");
         let digest = set.digest();
-        assert_eq!(home.look().digest(), digest, "{script}");
+        assert_eq!(home.read_changes().digest(), digest, "{script}");
         let committed = home.commit_whole(&set);
         assert_eq!(
             committed.changes.changed.iter().filter(|change| change.after.as_deref() != Some("other times")).count(),
@@ -107,7 +109,7 @@ fn committed_tree_is_undone_and_redone() {
     if !home.run_in_view(script) {
         return;
     }
-    home.commit_whole(&home.look());
+    home.commit_whole(&home.read_changes());
     let after = home.tree();
     assert_ne!(after, before);
     for _ in 0..2 {
@@ -134,7 +136,7 @@ fn entry_changed_meanwhile_is_named_conflict() {
         if !home.run_in_view(script) {
             return;
         }
-        let set = home.look();
+        let set = home.read_changes();
         home.run_bare(meanwhile);
         let before = home.tree();
         let stopped = home.commit(&set).stopped.unwrap_or_else(|| panic!("{script}"));
@@ -152,7 +154,7 @@ fn the_second_of_two_commits_conflicts() {
     fs::rename(home.root.join("upper"), home.root.join("upper1")).unwrap();
     let first = Layer { upper: home.root.join("upper1"), ..home.layer() };
     assert!(home.run_in_view("echo two > ws/a.txt; echo two > ws/two"));
-    let (one, two) = (look(&[first], &[], SystemTime::now(), &limit()).unwrap(), home.look());
+    let (one, two) = (scan_changes(&[first], &[], SystemTime::now(), &limit()).unwrap(), home.read_changes());
     home.commit_whole(&one);
     let stopped = home.commit(&two).stopped.unwrap();
     assert_eq!((stopped.path, stopped.is_conflict), (home.home.join("ws/a.txt"), true));
@@ -166,19 +168,19 @@ fn change_just_before_exchange_is_kept() {
     if !home.run_in_view("echo v > ws/a.txt; rm ws/e/x") {
         return;
     }
-    let set = home.look();
+    let set = home.read_changes();
     let path = home.home.join("ws/a.txt");
     let raced = path.clone();
     crate::undo::fault::meanwhile(move |what| {
         if what == "a step is written" {
-            fs::write(&raced, "somebody else's").unwrap();
+            fs::write(&raced, "of another program").unwrap();
         }
     });
     let stopped = home.commit(&set).stopped;
     crate::undo::fault::meanwhile(|_| {});
     assert_eq!(stopped.unwrap().path, path);
-    assert_eq!(fs::read_to_string(&path).unwrap(), "somebody else's");
-    // What was done before it is undone as usual.
+    assert_eq!(fs::read_to_string(&path).unwrap(), "of another program");
+    // The operations before it are undone as usual.
     assert!(!home.home.join("ws/e/x").exists());
     home.undo();
     assert!(home.home.join("ws/e/x").exists());
@@ -190,12 +192,12 @@ fn folder_renamed_by_copying_is_one_rename() {
     fs::hard_link(home.home.join("ws/d/one"), home.home.join("ws/d/hard")).unwrap();
     let inode = fs::metadata(home.home.join("ws/d/one")).unwrap().ino();
     let before = home.tree();
-    // What the view's helper does on a rename that the overlay refuses, and work on it afterwards.
+    // The same steps as the view's helper for a rename that the overlay refuses, and then changes in the folder.
     if !home.run_in_view("cp -a ws/d ws/moved; rm -rf ws/d; echo more >> ws/moved/sub/two; rm ws/moved/hard") {
         return;
     }
     let renames: Vec<(PathBuf, PathBuf)> = vec![(home.home.join("ws/d"), home.home.join("ws/moved"))];
-    let set = look(&[home.layer()], &renames, SystemTime::now(), &limit()).unwrap();
+    let set = scan_changes(&[home.layer()], &renames, SystemTime::now(), &limit()).unwrap();
     let wanted = [("ws/moved", "renamed"), ("ws/moved/hard", "deleted"), ("ws/moved/sub/two", "changed")];
     assert_eq!(home.kinds(&set), wanted.map(|(path, kind)| (path.to_owned(), kind)));
     home.commit_whole(&set);
@@ -204,30 +206,30 @@ fn folder_renamed_by_copying_is_one_rename() {
     home.undo();
     let differ = differences(&timeless(&home.tree()), &timeless(&before));
     assert!(differ.is_empty(), "{differ:#?}");
-    // Moved on, it is still one rename; and moved back, it is none.
+    // A folder that is renamed twice is one rename; one that is renamed back is none.
     let paths = ["ws/d", "ws/moved", "ws/there"].map(|path| home.home.join(path));
     let pair = |from: usize, to: usize| (paths[from].clone(), paths[to].clone());
     assert!(home.run_in_view("cp -a ws/d ws/moved; rm -rf ws/d; mv ws/moved ws/there"));
-    let set = look(&[home.layer()], &[pair(0, 1), pair(1, 2)], SystemTime::now(), &limit()).unwrap();
+    let set = scan_changes(&[home.layer()], &[pair(0, 1), pair(1, 2)], SystemTime::now(), &limit()).unwrap();
     assert_eq!(home.kinds(&set), [("ws/there".to_owned(), "renamed")]);
     assert!(home.run_in_view("cp -a ws/d ws/moved; rm -rf ws/d; mv ws/moved ws/d"));
-    let set = look(&[home.layer()], &[pair(0, 1), pair(1, 0)], SystemTime::now(), &limit()).unwrap();
+    let set = scan_changes(&[home.layer()], &[pair(0, 1), pair(1, 0)], SystemTime::now(), &limit()).unwrap();
     assert_eq!(home.kinds(&set), []);
-    // A note of a rename that left no such traces is no rename.
+    // A noted rename whose traces are missing in the layers is not committed as a rename.
     assert!(home.run_in_view("cp -a ws/d ws/moved"));
-    let set = look(&[home.layer()], &renames, SystemTime::now(), &limit()).unwrap();
+    let set = scan_changes(&[home.layer()], &renames, SystemTime::now(), &limit()).unwrap();
     assert!(set.entries.iter().all(|entry| entry.kind == Kind::Created), "{:?}", home.kinds(&set));
 }
 
 #[test]
 fn home_on_another_file_system_is_undone() {
-    let Some(home) = Home::elsewhere() else { return };
+    let Some(home) = Home::on_another_file_system() else { return };
     furnish(&home);
     let before = home.tree();
     if !home.run_in_view("echo more >> ws/a.txt; rm -r ws/d; mkdir ws/n; echo n > ws/n/f; chmod 600 docs/keep; rm ws/link; echo l > ws/link") {
         return;
     }
-    home.commit_whole(&home.look());
+    home.commit_whole(&home.read_changes());
     assert_eq!(fs::read_to_string(home.home.join("ws/a.txt")).unwrap(), "alpha\nmore\n");
     assert!(!home.home.join("ws/d").exists() && home.home.join("ws/n/f").exists());
     home.undo();
@@ -236,7 +238,7 @@ fn home_on_another_file_system_is_undone() {
 }
 
 #[test]
-fn incidental_changes_are_thrown_away_and_listed() {
+fn incidental_changes_are_discarded_and_listed() {
     let home = furnished(true);
     home.run_bare("cd ws; git init -q .; git add a.txt; git commit -qm one; touch -d 2020-01-01 a.txt");
     // The first refreshes the index; the second lists another file in it.
@@ -245,12 +247,12 @@ fn incidental_changes_are_thrown_away_and_listed() {
     if !home.run_in_view(script) {
         return;
     }
-    let set = home.look();
+    let set = home.read_changes();
     assert!(set.entries.is_empty(), "{:?}", home.kinds(&set));
     let listed: Vec<_> = set.incidental.iter().map(|(path, _)| path.strip_prefix(&home.home).unwrap()).collect();
     assert_eq!(listed, [Path::new("ws/.git/index"), Path::new("ws/d/__pycache__")]);
     assert!(home.run_in_view("cd ws; git add b.txt; mkdir d/__pycache__; echo x > d/__pycache__/notes.txt"));
-    let set = home.look();
+    let set = home.read_changes();
     assert!(set.incidental.is_empty(), "{:?}", set.incidental);
     assert!(home.kinds(&set).contains(&("ws/.git/index".to_owned(), "changed")));
 }
@@ -261,7 +263,7 @@ fn diff_of_changed_text_is_shown() {
     if !home.run_in_view("sed -i s/2/two/ docs/long.txt; head -c 10 /dev/zero > ws/bin") {
         return;
     }
-    let set = home.look();
+    let set = home.read_changes();
     assert_eq!(set.entries[0].diff(10).unwrap(), "@@ -1 +1 @@\n line 1\n-line 2\n+line two\n line 3\n");
     assert_eq!(set.entries[1].diff(10), None);
 }
@@ -275,8 +277,8 @@ fn artoos_own_data_is_never_changed() {
     }
     let journal = Journal::new(home.config(), home.protected());
     let task = crate::tests::task();
-    let subject = Subject { task: &task, tool: "shell", what: "a script" };
-    let error = commit(&journal, subject, &home.protected(), &home.look(), &limit()).unwrap_err();
+    let subject = Subject { task: &task, tool: "shell", call: "e1", what: "a script" };
+    let error = commit(&journal, subject, &home.protected(), &home.read_changes(), &limit()).unwrap_err();
     assert!(error.to_string().contains("artoo's own data"), "{error}");
     assert_eq!(fs::read_to_string(home.home.join(".config/artoo/key")).unwrap(), "k");
 }
@@ -290,7 +292,7 @@ fn stored_files_are_deleted_with_their_task() {
         if !home.run_in_view(script) {
             return;
         }
-        assert_eq!(home.commit_keeping(&home.look(), config.clone()).stopped, None);
+        assert_eq!(home.commit_keeping(&home.read_changes(), config.clone()).stopped, None);
         std::thread::sleep(Duration::from_millis(2));
     }
     let entries = home.store().entries().unwrap();
@@ -306,7 +308,7 @@ fn times_of_shared_files_are_undone() {
     }
     let modified = || fs::metadata(home.workspace().join("other")).unwrap().modified().unwrap();
     let before = modified();
-    home.commit_whole(&home.look());
+    home.commit_whole(&home.read_changes());
     assert_ne!(modified(), before);
     home.undo();
     assert_eq!(modified(), before);

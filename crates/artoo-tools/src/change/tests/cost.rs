@@ -1,4 +1,5 @@
-//! What a view, a look and a commit cost beside the bare act; figures are told by hand in a release build.
+//! Measures the cost of a view, its look and its commit against the bare command. The figures count in a release build
+//! only.
 
 use std::os::unix::fs::MetadataExt;
 use std::time::Instant;
@@ -7,10 +8,10 @@ use super::random::Runner;
 use super::*;
 use crate::change::{Places, classify};
 
-/// Rounds of which the median is told.
+/// Number of measured rounds; their median is printed.
 const ROUNDS: usize = 5;
 
-/// Most bytes that a commit of one file writes, all of them to the journal.
+/// Maximum bytes written by the commit of one file, all of them to the journal.
 const JOURNAL_BYTES: u64 = 64 * 1024;
 
 const MANY: &str = "/usr/bin/python3 -c \"
@@ -20,29 +21,30 @@ for n in range(20000):
     f = open(f'many/f{n}', 'w'); f.write('line of some file\\n'); f.close()
 \"";
 
-/// Bytes that this thread has written so far.
+/// Bytes that this thread has written to disk so far.
 fn written() -> u64 {
     let told = fs::read_to_string("/proc/thread-self/io").unwrap();
     told.lines().find_map(|line| line.strip_prefix("wchar: ")).unwrap().parse().unwrap()
 }
 
-/// Makes a file of so many megabytes in a view, commits it, deletes it, and takes that back; `false` without views.
+/// Creates a file of this many megabytes in a view, commits it, deletes it and undoes that; `false` if this machine
+/// supports no views.
 fn check_large(megabytes: u32) -> bool {
     let home = Home::new(false);
     if !home.run_in_view(&format!("dd if=/dev/zero of=ws/large bs=1M count={megabytes}")) {
         return false;
     }
     let inode = fs::metadata(home.root.join("upper/ws/large")).unwrap().ino();
-    let set = home.look();
+    let set = home.read_changes();
     let (before, start) = (written(), Instant::now());
     home.commit_whole(&set);
     let (bytes, time) = (written() - before, start.elapsed());
     let large = home.workspace().join("large");
     assert_eq!(fs::metadata(&large).unwrap().ino(), inode);
     assert!(bytes < JOURNAL_BYTES, "{bytes} bytes were written");
-    // A deletion moves it as well, and so does its undo.
+    // A deletion moves the file as well, and so does its undo.
     assert!(home.run_in_view("rm ws/large"));
-    home.commit_whole(&home.look());
+    home.commit_whole(&home.read_changes());
     home.undo();
     assert_eq!(fs::metadata(&large).unwrap().ino(), inode);
     assert!(written() - before < 4 * JOURNAL_BYTES);
@@ -76,7 +78,7 @@ fn costs_of_many_and_large_files() {
             lap();
             runner.run(&script, &home.home, Some(&view));
             lap();
-            let set = look(view.layers(), &view.renamed(), SystemTime::now(), &limit()).unwrap();
+            let set = scan_changes(view.layers(), &view.renamed(), SystemTime::now(), &limit()).unwrap();
             lap();
             classify(&set, &Places { workspace: &places.0, command_folders: &[], protected: &places.1 });
             lap();

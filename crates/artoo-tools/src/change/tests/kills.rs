@@ -1,4 +1,5 @@
-//! The process ends at each step of a commit and of its undo: each entry is old or new, and undo restores all.
+//! The process is killed at each step of a commit and of its undo: afterwards each entry is old or new, and an undo
+//! restores all.
 
 use std::collections::BTreeSet;
 use std::process::Stdio;
@@ -6,20 +7,20 @@ use std::process::Stdio;
 use super::*;
 use crate::undo::{ItemOutcome, Report};
 
-/// The number of the moment at which the child ends itself; see `undo/fault.rs`.
+/// Variable with the number of the point at which the child kills itself; see `undo/fault.rs`.
 const KILL_AT: &str = "ARTOO_TEST_KILL_AT";
 
-/// In whose root the child acts, and what it does.
+/// Variable with the folder in which the child runs a commit or an undo.
 const ROOT: &str = "ARTOO_TEST_CHANGE_ROOT";
 const ROLE: &str = "ARTOO_TEST_CHANGE_ROLE";
 
-/// What was not synced is lost with the process; see `undo/fault.rs`.
+/// Variable that makes a kill lose what was not synced, as a power cut would; see `undo/fault.rs`.
 const POWER: &str = "ARTOO_TEST_POWER";
 
-/// More moments than there are; the loop ends when a child comes to its end.
+/// Upper bound on the number of points; the loop ends when a child is not killed.
 const MOMENTS_MAX: u64 = 600;
 
-/// Not a test of its own: what the child process runs, and nothing without its variables.
+/// The body of the child processes; passes without doing anything if the variables are not set.
 #[test]
 fn child() {
     let (Ok(root), Ok(role)) = (std::env::var(ROOT), std::env::var(ROLE)) else { return };
@@ -28,17 +29,18 @@ fn child() {
         let last = home.store().last().unwrap().unwrap();
         home.store().undo(&last.id).unwrap();
     } else {
-        home.commit(&look_at(&home));
+        home.commit(&renamed_change_set(&home));
     }
 }
 
-/// What the script changed, one folder by renaming.
-fn look_at(home: &Home) -> ChangeSet {
+/// The change set of the home, in which one folder was renamed.
+fn renamed_change_set(home: &Home) -> ChangeSet {
     let pair = ["ws/k", "ws/k2"].map(|path| home.home.join(path));
-    look(&[home.layer()], &[pair.into()], SystemTime::now(), &limit()).unwrap()
+    scan_changes(&[home.layer()], &[pair.into()], SystemTime::now(), &limit()).unwrap()
 }
 
-/// Runs the child; at which point it was killed, if it was. A kill at an odd moment takes what was not synced as well.
+/// Runs the child, killed at point number `kill_at`, and returns the name of that point; `None` if the child was not
+/// killed. A kill at an odd number also loses what was not synced.
 fn run(home: &Home, role: &str, kill_at: Option<u64>) -> Option<String> {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "change::tests::kills::child", "--test-threads=1"]).env(ROOT, &home.root).env(ROLE, role);
@@ -52,16 +54,17 @@ fn run(home: &Home, role: &str, kill_at: Option<u64>) -> Option<String> {
     point
 }
 
-/// Every point of this list was among those at which a child was killed.
+/// Checks that a child was killed at every one of these points.
 #[track_caller]
 fn check_points(points: &BTreeSet<String>, wanted: &[&str]) {
     let missing: Vec<_> = wanted.iter().filter(|point| !points.contains(**point)).collect();
     assert!(missing.is_empty(), "never killed at {missing:?}, but at {points:?}");
 }
 
-/// A home whose layer holds one change of each form and some more; `None` where there are no views.
+/// A home whose layer holds at least one change of each form; `None` if this machine supports no views, or no second
+/// file system for `is_elsewhere`.
 fn changed(is_elsewhere: bool) -> Option<Home> {
-    let home = if is_elsewhere { Home::elsewhere()? } else { Home::new(true) };
+    let home = if is_elsewhere { Home::on_another_file_system()? } else { Home::new(true) };
     for n in 0..12 {
         home.file(&format!("ws/f{n}"), &format!("old {n}\n"));
     }
@@ -77,16 +80,17 @@ fn changed(is_elsewhere: bool) -> Option<Home> {
         rm ws/f8; mkdir ws/f8; echo 8 > ws/f8/in; chmod u+w ws/shut; echo x > ws/shut/new; rm ws/shut/in; chmod 500 ws/shut;
         echo more >> ws/f11; echo a > ws/new1; echo b > ws/new2; chmod 711 ws/g;
         rm -r ws/h; mkdir ws/h; chmod 700 ws/h; echo again > ws/h/again; cp -a ws/k ws/k2; rm -r ws/k";
-    // No pipe is copied to another file system, and no file stays one under two names there.
+    // A pipe can't be copied to another file system, and hard links become separate files there.
     let more = if is_elsewhere { "" } else { "; mkfifo ws/pipe; ln ws/f9 ws/nine" };
     home.run_in_view(&format!("{script}{more}")).then_some(home)
 }
 
+/// Undoes entries until no undoable entry is left.
 fn undo_all(home: &Home) -> Vec<Report> {
     let mut reports = Vec::new();
     while let Some(last) = home.store().last().unwrap() {
         let report = home.store().undo(&last.id).unwrap();
-        // Where nothing was done, or all of it is back already, there is no entry that says so.
+        // If nothing was changed, or everything is restored already, the undo has no entry of its own.
         let is_over = report.redo.is_none();
         reports.push(report);
         assert!(reports.len() < 5, "{reports:#?}");
@@ -97,6 +101,7 @@ fn undo_all(home: &Home) -> Vec<Report> {
     reports
 }
 
+/// Undoes everything, and checks that the tree is as before and that no path was left changed.
 #[track_caller]
 fn check_undone(home: &Home, before: &Tree, moment: &str) {
     let reports = undo_all(home);
@@ -106,21 +111,21 @@ fn check_undone(home: &Home, before: &Tree, moment: &str) {
     assert_eq!(reports.iter().flat_map(|report| &report.items).find(left), None, "{moment}");
 }
 
-/// Each path is as before or as after; a folder's mode may be open while what is in it changes.
+/// Checks that each path is as before or as after; a folder's mode may be open while its entries change.
 #[track_caller]
 fn check_each(home: &Home, before: &Tree, after: &Tree, moment: &str) -> bool {
     let found = home.tree();
-    let mode = |thing: &Thing| Thing { mode: 0, first_name: PathBuf::new(), time: None, ..thing.clone() };
+    let mode = |thing: &PathState| PathState { mode: 0, first_name: PathBuf::new(), time: None, ..thing.clone() };
     let is_aside = |path: &&PathBuf| path.iter().any(|name| name.to_string_lossy().starts_with(".artoo-undo-"));
     for path in before.keys().chain(after.keys()).chain(found.keys().filter(|path| !is_aside(path))) {
         let is = |tree: &Tree| tree.get(path).map(mode) == found.get(path).map(mode);
-        // What lies below a folder that is only in one of them comes and goes with it.
+        // Paths below a folder that exists in one of the two states only appear and disappear with it.
         assert!(is(before) || is(after), "{moment}: {} is neither old nor new: {:?}", path.display(), found.get(path));
     }
     timeless(&found) != timeless(before) && timeless(&found) != timeless(after)
 }
 
-/// The points of every commit.
+/// The fault points of every commit.
 const COMMIT_POINTS: [&str; 13] = [
     "contents are kept",
     "a note is made",
@@ -162,7 +167,7 @@ fn killed_commit_leaves_old_or_new() {
         eprintln!("{last} kills of a commit, {in_the_middle} of them in the middle, elsewhere: {is_elsewhere}");
         assert!(last > 40 && in_the_middle > 20, "{last} moments, {in_the_middle} in the middle");
         check_points(&points, &COMMIT_POINTS);
-        check_points(&points, if is_elsewhere { &["the new stands aside"] } else { &["the new is put"] });
+        check_points(&points, if is_elsewhere { &["the new has its temporary name"] } else { &["the new is put"] });
     }
 }
 
@@ -187,7 +192,7 @@ fn killed_undo_of_a_commit_resumes() {
             last.expect("the child comes to its end") / step as u64
         );
         if !is_elsewhere {
-            let exchanged = ["the new stands aside", "old and new are exchanged"];
+            let exchanged = ["the new has its temporary name", "old and new are exchanged"];
             check_points(&points, &[&exchanged[..], &["the old is kept", "a move back is due"]].concat());
         }
     }
@@ -209,7 +214,7 @@ fn kill_while_removing_an_original_loses_nothing() {
             continue;
         }
         seen += 1;
-        // As far as the removal of a folder may have come.
+        // The states in which the removal of a folder may have been interrupted.
         for entry in fs::read_dir(home.workspace()).unwrap().map(Result::unwrap) {
             let is_original = entry.file_name().to_string_lossy().starts_with(".artoo-undo-");
             if is_original && entry.file_type().unwrap().is_dir() {

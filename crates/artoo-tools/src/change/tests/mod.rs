@@ -1,4 +1,4 @@
-//! Commands in real overlay views: what the look tells of them, what a commit makes of them, what undo brings back.
+//! Commands in real overlay views: the change set, the commit, and the undo.
 
 mod classes;
 mod commits;
@@ -17,38 +17,40 @@ use std::time::{Duration, SystemTime};
 use artoo_proto::Environment;
 use tempfile::TempDir;
 
-use super::{ChangeSet, Committed, Kind, Layer, commit, look};
+use super::{ChangeSet, Committed, Kind, Layer, commit, scan_changes};
 use crate::limit::Limit;
 use crate::protect::Protected;
 use crate::undo::{Journal, Report, Subject, UndoConfig, UndoStore};
 
-/// A home with a workspace, a layer on the home, and a journal.
+/// A home folder with a workspace, an overlay layer and an undo journal.
 pub(super) struct Home {
     _dirs: Vec<TempDir>,
     pub(super) root: PathBuf,
     pub(super) home: PathBuf,
 }
 
-/// What stands at a path: kind, mode, owner, content, user attributes, the first of its names.
+/// What is at a path: kind, mode, owner, content, user attributes, and the first of its hard links.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Thing {
+pub(super) struct PathState {
     mode: u32,
     owner: (u32, u32),
     content: Vec<u8>,
     attributes: Vec<(Vec<u8>, Vec<u8>)>,
     first_name: PathBuf,
-    /// Only of a time that was set: long ago.
+    /// Only for a time that was set, far in the past.
     time: Option<(i64, i64)>,
 }
 
-pub(super) type Tree = BTreeMap<PathBuf, Thing>;
+/// The entries of a folder by relative path.
+pub(super) type Tree = BTreeMap<PathBuf, PathState>;
 
+/// A deadline that no test reaches.
 pub(super) fn limit() -> Limit {
     Limit::after(Duration::from_secs(600))
 }
 
 impl Home {
-    /// On a disk, or in memory where syncs would take most of the time.
+    /// Creates the folders on disk, or in memory for tests in which syncs would take most of the time.
     pub(super) fn new(in_memory: bool) -> Self {
         let dir = if in_memory { TempDir::new_in("/dev/shm").unwrap() } else { TempDir::new().unwrap() };
         let root = dir.path().canonicalize().unwrap();
@@ -57,8 +59,8 @@ impl Home {
         home
     }
 
-    /// With the home on another file system than layers and journal; `None` where there is only one.
-    pub(super) fn elsewhere() -> Option<Self> {
+    /// A home on another file system than its layer and journal; `None` if there is only one file system.
+    pub(super) fn on_another_file_system() -> Option<Self> {
         let (dir, other) = (TempDir::new_in("/dev/shm").ok()?, TempDir::new().unwrap());
         let device = |dir: &TempDir| fs::metadata(dir.path()).unwrap().dev();
         if device(&dir) == device(&other) {
@@ -70,11 +72,13 @@ impl Home {
         Some(Self { _dirs: vec![other], ..Self::at(dir.path()) }.keeping(dir))
     }
 
+    /// Keeps a temporary folder until the home is dropped.
     fn keeping(mut self, dir: TempDir) -> Self {
         self._dirs.push(dir);
         self
     }
 
+    /// The home of existing folders below `root`.
     pub(super) fn at(root: &Path) -> Self {
         let root = root.canonicalize().unwrap();
         Self { _dirs: Vec::new(), home: root.join("home").canonicalize().unwrap(), root }
@@ -84,12 +88,14 @@ impl Home {
         self.home.join("ws")
     }
 
+    /// Creates a file in the home, with its folders.
     pub(super) fn file(&self, path: &str, content: &str) {
         let path = self.home.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
     }
 
+    /// The layer over the home folder.
     pub(super) fn layer(&self) -> Layer {
         Layer { lower: self.home.clone(), upper: self.root.join("upper") }
     }
@@ -109,6 +115,7 @@ impl Home {
         Protected::new(&self.environment(), &[self.config().folder])
     }
 
+    /// The configuration of the undo journal.
     pub(super) fn config(&self) -> UndoConfig {
         UndoConfig::new(self.root.join("journal"))
     }
@@ -117,22 +124,22 @@ impl Home {
         UndoStore::open(self.config(), &self.environment())
     }
 
-    /// Runs a script in the home as it is.
+    /// Runs a script in the real home, without a view.
     pub(super) fn run_bare(&self, script: &str) {
         let _ = shell(&self.home).arg("-c").arg(script).status().unwrap();
     }
 
-    /// Runs a script on a view of the home; `false` where this machine makes no views.
+    /// Runs a script on a view of the home; `false` if this machine supports no views.
     pub(super) fn run_in_view(&self, script: &str) -> bool {
         for folder in ["upper", "work"].map(|name| self.root.join(name)) {
-            // The kernel's own folder in there is closed to an ordinary user.
+            // An ordinary user can't read the kernel's own folder in it.
             let used = fs::read_dir(&self.root).unwrap().count();
             let _ = fs::rename(&folder, folder.with_extension(used.to_string()));
             fs::create_dir(&folder).unwrap();
         }
         let is_root = rustix::process::geteuid().is_root();
         let flags = if is_root { "-m" } else { "-Urm" };
-        // Whoever mounts is root in the namespace; the script has no more rights than outside.
+        // The process that mounts is root in the namespace; the script has the same rights as outside.
         let held = if is_root { "sh" } else { "setpriv --bounding-set=-all sh" };
         let mount =
             "mount -t overlay -o userxattr,index=off,xino=off,lowerdir=$0,upperdir=$1,workdir=$2 view $0 || exit 99
@@ -149,28 +156,31 @@ impl Home {
         status.success()
     }
 
-    pub(super) fn look(&self) -> ChangeSet {
+    /// Reads the change set of the layer.
+    pub(super) fn read_changes(&self) -> ChangeSet {
         // Touched when the view was mounted.
         let started = fs::metadata(self.root.join("work")).unwrap().modified().unwrap();
-        look(&[self.layer()], &[], started, &limit()).unwrap()
+        scan_changes(&[self.layer()], &[], started, &limit()).unwrap()
     }
 
+    /// Commits a change set with the default journal.
     pub(super) fn commit(&self, set: &ChangeSet) -> Committed {
         self.commit_keeping(set, self.config())
     }
 
+    /// Commits a change set as a task of its own, with this journal configuration.
     pub(super) fn commit_keeping(&self, set: &ChangeSet, config: UndoConfig) -> Committed {
         let journal = Journal::new(config, self.protected());
         static NUMBER: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
-        // An entry that was undone takes no more acts: each commit is a task of its own.
+        // An undone entry accepts no more acts, so each commit is a task of its own.
         let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let task = format!("task-00000000-0000-4000-8000-{number:012}");
         let task = artoo_proto::TaskId::try_from(task).unwrap();
-        let subject = Subject { task: &task, tool: "shell", what: "a script" };
+        let subject = Subject { task: &task, tool: "shell", call: "e1", what: "a script" };
         commit(&journal, subject, &self.protected(), set, &limit()).unwrap()
     }
 
-    /// Commits all of it, which nothing stops.
+    /// Commits a change set and checks that nothing stopped the commit.
     #[track_caller]
     pub(super) fn commit_whole(&self, set: &ChangeSet) -> Committed {
         let committed = self.commit(set);
@@ -178,6 +188,7 @@ impl Home {
         committed
     }
 
+    /// Undoes the newest entry.
     #[track_caller]
     pub(super) fn undo(&self) -> Report {
         let last = self.store().last().unwrap().expect("something was committed");
@@ -189,17 +200,19 @@ impl Home {
         report
     }
 
+    /// Everything below the home folder.
     pub(super) fn tree(&self) -> Tree {
         tree(&self.home)
     }
 
-    /// Paths below the home with how they differ.
+    /// The changed paths, relative to the home, each with its kind of change.
     pub(super) fn kinds(&self, set: &ChangeSet) -> Vec<(String, &'static str)> {
         let line = |path: &Path| path.strip_prefix(&self.home).unwrap().to_str().unwrap().to_owned();
         set.entries.iter().map(|entry| (line(&entry.path), entry.kind.name())).collect()
     }
 }
 
+/// A shell to run in `folder`, with a fixed environment.
 fn shell(folder: &Path) -> Command {
     let mut command = Command::new("sh");
     let identity = [("NAME", "a"), ("EMAIL", "a@b.c"), ("DATE", "2001-02-03T04:05:06Z")];
@@ -215,7 +228,7 @@ fn shell(folder: &Path) -> Command {
     command
 }
 
-/// Root's test once more as an ordinary user.
+/// As root: runs the test `test` again in a process without root rights, because the kernel treats root differently.
 pub(super) fn also_as_user(test: &str) {
     if !rustix::process::geteuid().is_root() {
         return;
@@ -235,7 +248,7 @@ pub(super) fn also_as_user(test: &str) {
     }
 }
 
-/// Everything below a folder by its path from there.
+/// Everything below a folder, by relative path.
 pub(super) fn tree(root: &Path) -> Tree {
     let mut all = BTreeMap::new();
     let mut names: BTreeMap<(u64, u64), PathBuf> = BTreeMap::new();
@@ -244,7 +257,7 @@ pub(super) fn tree(root: &Path) -> Tree {
     while let Some(folder) = open.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten() {
             let path = entry.unwrap().path();
-            // A folder that may be listed and not searched tells no more than names.
+            // A folder that may be listed but not searched shows names only.
             let Ok(found) = fs::symlink_metadata(&path) else { continue };
             if found.is_dir() {
                 open.push(path.clone());
@@ -265,7 +278,7 @@ pub(super) fn tree(root: &Path) -> Tree {
         };
         let name = names.entry((found.dev(), found.ino())).or_insert_with(|| below.clone()).clone();
         let is_set = found.mtime() < 1_600_000_000;
-        let thing = Thing {
+        let thing = PathState {
             mode: found.mode(),
             owner: (found.uid(), found.gid()),
             content,
@@ -278,6 +291,7 @@ pub(super) fn tree(root: &Path) -> Tree {
     all
 }
 
+/// The user attributes of a path.
 fn attributes(path: &Path) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut names = vec![0_u8; 4096];
     let Ok(length) = rustix::fs::llistxattr(path, &mut names) else { return Vec::new() };
@@ -293,18 +307,18 @@ fn attributes(path: &Path) -> Vec<(Vec<u8>, Vec<u8>)> {
     all
 }
 
-/// Where two trees differ, one path a line.
+/// The differences between two trees, one path a line.
 pub(super) fn differences(one: &Tree, two: &Tree) -> Vec<String> {
     let paths: std::collections::BTreeSet<&PathBuf> = one.keys().chain(two.keys()).collect();
     let differ = paths.into_iter().filter(|path| one.get(*path) != two.get(*path));
-    let told = |thing: Option<&Thing>| {
+    let told = |thing: Option<&PathState>| {
         let content = thing.map(|thing| String::from_utf8_lossy(&thing.content).into_owned());
-        format!("{:?} {content:?}", thing.map(|thing| Thing { content: Vec::new(), ..thing.clone() }))
+        format!("{:?} {content:?}", thing.map(|thing| PathState { content: Vec::new(), ..thing.clone() }))
     };
     differ.map(|path| format!("{}:\n  {}\n  {}", path.display(), told(one.get(path)), told(two.get(path)))).collect()
 }
 
-/// Without times: what undo promises.
+/// The tree without times, which an undo need not restore.
 pub(super) fn timeless(tree: &Tree) -> Tree {
-    tree.iter().map(|(path, thing)| (path.clone(), Thing { time: None, ..thing.clone() })).collect()
+    tree.iter().map(|(path, thing)| (path.clone(), PathState { time: None, ..thing.clone() })).collect()
 }

@@ -1,12 +1,12 @@
-//! Random trees and scripts of many programs in real views: what is committed equals the bare run, what is not leaves no
-//! trace, and undo brings all of it back.
+//! Random trees and random scripts in real views: a committed run equals the bare run, a discarded run changes nothing,
+//! and an undo restores everything.
 
 use std::process::Command;
 use std::sync::Arc;
 
 use super::*;
 use crate::change::incidental::index_entries;
-use crate::change::look::LookError;
+use crate::change::scan::ScanError;
 use crate::change::{Class, Places, Reason, classify};
 use crate::config::ToolConfig;
 use crate::fence::{Fence, ReadAllowlist};
@@ -14,10 +14,10 @@ use crate::process::{self, Invocation, Order};
 use crate::undo::State;
 use crate::view::View;
 
-/// Scripts of one run: each form takes part in one at least. More by `ARTOO_TEST_SCRIPTS`.
+/// Number of scripts in one run, enough to have each form once; the variable `ARTOO_TEST_SCRIPTS` sets another number.
 const SCRIPTS: usize = 40;
 
-/// What every script begins with; the same commit has the same name in each run.
+/// First lines of every script: they fix the environment, so that git commits have the same ids in each run.
 const START: &str = "export PATH=/usr/local/bin:/usr/bin:/bin LC_ALL=C GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 \
     GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b.c GIT_AUTHOR_DATE=2001-02-03T04:05:06Z PYTHONDONTWRITEBYTECODE=1 \
     GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b.c GIT_COMMITTER_DATE=2001-02-03T04:05:06Z \
@@ -127,13 +127,16 @@ const FORMS: [(&str, &[&str]); 38] = [
     ("cmp", &["cp F F.orig; cmp -s F F.orig && rm F.orig", "mkfifo N", "exec 3<>F"]),
 ];
 
+/// A seeded generator of pseudo-random numbers.
 struct Random(u64);
 
 impl Random {
+    /// A generator with this seed.
     fn of(seed: usize) -> Self {
         Self(0x9E37_79B9_7F4A_7C15 ^ (seed as u64 + 1).wrapping_mul(0x2545_F491_4F6C_DD1D))
     }
 
+    /// A random number below `bound`.
     fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -141,12 +144,13 @@ impl Random {
         usize::try_from(self.0 >> 16).unwrap() % bound
     }
 
+    /// A random element.
     fn pick<'a>(&mut self, all: &[&'a str]) -> &'a str {
         all[self.below(all.len())]
     }
 }
 
-/// A script that has one form of this row in it, and some of others.
+/// A script with one form of the row `first` and some forms of other rows.
 fn script(random: &mut Random, rows: &[(&str, &[&str])], first: usize) -> String {
     const FILES: [&str; 9] = ["f1", "f2", "d1/f3", "d1/f4", "d1/d2/f5", "d3/f6", "l1", "n1", "d5/f7"];
     const FOLDERS: [&str; 7] = ["d1", "d1/d2", "d3", "d4", "n2", "d1/n3", "d5/sub"];
@@ -156,7 +160,7 @@ fn script(random: &mut Random, rows: &[(&str, &[&str])], first: usize) -> String
         let (_, forms) = rows[if number == 0 { first } else { random.below(rows.len()) }];
         let mut form = random.pick(forms).to_owned();
         for (letter, names) in [('F', &FILES[..]), ('D', &FOLDERS[..]), ('N', &NEW[..])] {
-            // Where one is named twice it is often meant to be the same.
+            // A letter that occurs twice often stands for the same name.
             let same = names[random.below(names.len())];
             while let Some(at) = position(&form, letter) {
                 let name = if form.contains(';') { same } else { names[random.below(names.len())] };
@@ -168,7 +172,7 @@ fn script(random: &mut Random, rows: &[(&str, &[&str])], first: usize) -> String
     script
 }
 
-/// A letter that stands by itself.
+/// The position of a placeholder letter that stands alone.
 fn position(form: &str, letter: char) -> Option<usize> {
     let is_word = |at: Option<char>| at.is_some_and(|c| c.is_ascii_alphanumeric());
     form.char_indices()
@@ -178,7 +182,8 @@ fn position(form: &str, letter: char) -> Option<usize> {
         .map(|(at, _)| at)
 }
 
-fn plant(home: &Home, random: &mut Random, has_links: bool) {
+/// Creates a random tree in the home; `has_links`: with hard links.
+fn create_random_tree(home: &Home, random: &mut Random, has_links: bool) {
     for path in ["f1", "f2", "d1/f3", "d1/f4", "d1/d2/f5", "d3/f6"] {
         if random.below(6) > 0 {
             let lines: String = (0..random.below(5)).map(|n| format!("a line {n} of {path}\n")).collect();
@@ -200,7 +205,7 @@ fn plant(home: &Home, random: &mut Random, has_links: bool) {
     home.run_bare("find . -exec touch -h -d 2000-01-01 {} +; [ -d d1 ] && chmod 750 d1");
 }
 
-/// Runs scripts as artoo does.
+/// Runs scripts in the sandbox, in a view or without.
 pub(super) struct Runner {
     config: ToolConfig,
     protected: Protected,
@@ -219,12 +224,13 @@ impl Runner {
         Self { read_allowlist: Arc::new(ReadAllowlist::new(&protected)), config, protected, runtime }
     }
 
+    /// A new view of the home; `None`, with a message, if this machine supports no views.
     pub(super) fn view(&self) -> Option<Arc<View>> {
         let view = View::prepare(&self.config, &self.protected, &[]);
         view.inspect_err(|problem| eprintln!("skipped: {problem}")).ok().map(Arc::new)
     }
 
-    /// In a view, or bare.
+    /// Runs a script to its end, in a view if there is one.
     pub(super) fn run(&self, script: &str, cwd: &Path, view: Option<&Arc<View>>) {
         let invocation = Invocation {
             program: "/bin/bash".into(),
@@ -243,7 +249,7 @@ impl Runner {
     }
 }
 
-/// A tree in which two indexes of git are the same if they list the same.
+/// The tree of a folder, in which two git indexes are equal if they list the same entries.
 fn comparable(root: &Path) -> Tree {
     let mut tree = tree(root);
     for (_, index) in tree.iter_mut().filter(|(path, _)| path.ends_with(".git/index")) {
@@ -254,7 +260,7 @@ fn comparable(root: &Path) -> Tree {
     tree
 }
 
-/// Whatever may not be committed unasked is named with its reason.
+/// Checks that each entry that may not be committed without approval has a reason, and returns their number.
 #[track_caller]
 fn check_class(home: &Home, set: &ChangeSet, name: &str) -> usize {
     let (workspace, protected) = (home.home.clone(), home.protected());
@@ -298,9 +304,10 @@ fn view_and_commit_equal_the_bare_run() {
     for seed in 0..count {
         let mut random = Random::of(seed);
         let home = Home::new(true);
-        // What an overlay can't know of files with several names is asked about, and not compared.
+        // Files with several names are compared by an overlay only in part, so scripts with them are checked for
+        // questions only.
         let has_links = seed % 6 == 5;
-        plant(&home, &mut random, has_links);
+        create_random_tree(&home, &mut random, has_links);
         let script = script(&mut random, &has, seed % has.len());
         let before = comparable(&home.home);
         let bare = home.root.join("bare");
@@ -310,11 +317,11 @@ fn view_and_commit_equal_the_bare_run() {
         runner.run(&script, &home.home, Some(&view));
         let untouched = differences(&comparable(&home.home), &before);
         assert!(untouched.is_empty(), "seed {seed}: the view let something through\n{script}\n{untouched:#?}");
-        let set = match look(view.layers(), &view.renamed(), SystemTime::now(), &limit()) {
+        let set = match scan_changes(view.layers(), &view.renamed(), SystemTime::now(), &limit()) {
             Ok(set) => set,
-            // A folder whose mode keeps its owner from searching it: named, and nothing is committed.
-            Err(LookError::Io { path, source }) if source.kind() == std::io::ErrorKind::PermissionDenied => {
-                eprintln!("seed {seed}: {path} can't be looked at");
+            // The folder's mode denies its owner access: the error names it, and nothing is committed.
+            Err(ScanError::Io { path, source }) if source.kind() == std::io::ErrorKind::PermissionDenied => {
+                eprintln!("seed {seed}: {path} can't be read");
                 refused += 1;
                 continue;
             }

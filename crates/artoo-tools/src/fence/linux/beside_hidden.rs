@@ -12,7 +12,7 @@ use super::readable::{self, Hidden, Readable};
 use super::rules;
 use super::watched::Watched;
 
-/// The rules as of one moment.
+/// The cached Landlock rules, with the paths to watch for changes.
 #[derive(Debug)]
 pub(crate) struct BesideHidden {
     /// Folders and files that may be read with all below them, sorted.
@@ -46,28 +46,28 @@ impl BesideHidden {
         }
         let hidden: Hidden = hidden.into_iter().collect();
         hidden.above().for_each(|folder| watched.add(folder));
-        let whole = readable::beside(Path::new("/"), &hidden).whole;
+        let whole = readable::readable_below(Path::new("/"), &hidden).whole;
         let rules = rules::reading(&whole, &[]).map_err(io::Error::other)?;
         Ok(Self { whole, rules, watched })
     }
 
-    /// Whether making the rules again would give the same result.
+    /// Whether nothing has changed that the rules depend on.
     pub(crate) fn is_current(&self) -> bool {
         self.watched.is_unchanged()
     }
 
-    /// Whether `is_current` will notice every later change.
+    /// Whether `is_current` can notice every later change; if not, the rules must not be cached.
     pub(crate) fn can_be_kept(&self) -> bool {
         self.watched.tells_changes()
     }
 
-    /// The rules for reading all of it and the paths in `beyond`, without those in `left_out`.
+    /// The rules for reading all allowed paths and the paths in `beyond`, without the paths in `left_out`.
     pub(super) fn rules(&self, beyond: &[&Path], left_out: &[PathBuf]) -> io::Result<RulesetCreated> {
         let beyond = beyond.iter().filter(|path| !self.holds(path)).copied();
         if !left_out.is_empty() {
             let left_out: Hidden = left_out.iter().cloned().collect();
             let beside =
-                self.whole.iter().map(PathBuf::as_path).chain(beyond).map(|at| readable::beside(at, &left_out));
+                self.whole.iter().map(PathBuf::as_path).chain(beyond).map(|at| readable::readable_below(at, &left_out));
             let beside: Vec<Readable> = beside.collect();
             if beside.iter().any(|readable| readable.left_out > 0) {
                 let too_many = "too many files lie beside those that may hold secrets";
@@ -78,12 +78,13 @@ impl BesideHidden {
         }
         let beyond: Vec<&Path> = beyond.collect();
         if beyond.is_empty() {
-            // A second handle of the same ruleset; nothing may be added to it.
+            // A second handle of the same ruleset; no rules may be added to it.
             return self.rules.try_clone();
         }
         rules::reading(&self.whole, &beyond).map_err(io::Error::other)
     }
 
+    /// Whether the rules allow reading this path.
     fn holds(&self, path: &Path) -> bool {
         let is_plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
         is_plain

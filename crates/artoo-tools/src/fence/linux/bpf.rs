@@ -12,7 +12,7 @@ const JUMP_IF_EQUAL: u16 = 0x15;
 const JUMP_IF_AT_LEAST: u16 = 0x35;
 const RETURN: u16 = 0x06;
 
-/// Offsets in `struct seccomp_data`.
+/// Offsets in `struct seccomp_data`: number of the call, architecture, first argument.
 const NUMBER_AT: u32 = 0;
 const ARCHITECTURE_AT: u32 = 4;
 const ARGUMENTS_AT: u32 = 16;
@@ -39,26 +39,29 @@ pub(super) struct Condition {
 }
 
 impl Condition {
-    /// The masked lower half has this value. The kernel takes flags and numbers for an `int`.
+    /// The condition that the lower half of an argument has this value under the mask. The kernel takes flags and
+    /// numbers for an `int`.
     pub(super) fn masked(argument: u8, mask: u32, value: u32) -> Self {
         Self { at: ARGUMENTS_AT + 8 * u32::from(argument), mask, value, is_equal: true }
     }
 
+    /// The condition that the lower half of an argument has this value.
     pub(super) fn is(argument: u8, value: u32) -> Self {
         Self::masked(argument, u32::MAX, value)
     }
 
+    /// The condition that the lower half of an argument has another value.
     pub(super) fn is_not(argument: u8, value: u32) -> Self {
         Self { is_equal: false, ..Self::is(argument, value) }
     }
 
-    /// The upper half does not have this value.
+    /// The condition that the upper half of an argument has another value.
     pub(super) fn upper_is_not(argument: u8, value: u32) -> Self {
         let lower = Self::is_not(argument, value);
         Self { at: lower.at + 4, ..lower }
     }
 
-    /// All of these bits are set.
+    /// The condition that all of these bits of an argument are set.
     pub(super) fn set(argument: u8, bits: u32) -> Self {
         Self::masked(argument, bits, bits)
     }
@@ -105,7 +108,7 @@ pub(super) fn compile(architecture: u32, first_unknown: u32, rules: &[Rule]) -> 
     program
 }
 
-/// Returns the rule's action if all of its conditions are met, and goes on behind it if not.
+/// Adds the tests of a rule: they return its action if all of its conditions are met, and else go on after it.
 fn test(rule: &Rule) -> Vec<sock_filter> {
     let count = rule.conditions.len();
     let test = |(at, condition): (usize, &Condition)| {
@@ -118,7 +121,7 @@ fn test(rule: &Rule) -> Vec<sock_filter> {
     tests.chain([instruction(RETURN, rule.action)]).collect()
 }
 
-/// The end of the search for the calls from one number up to the next range.
+/// What the search does for the calls from one number up to the next range: return an action, or run tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Returns(u32),
@@ -155,11 +158,12 @@ fn search(ranges: &[(u32, End)]) -> Vec<Step> {
     steps
 }
 
+/// An instruction without jumps.
 fn instruction(code: u16, k: u32) -> sock_filter {
     sock_filter { code, jt: 0, jf: 0, k }
 }
 
-/// The kernel accepts no program of such a length.
+/// A jump distance; the kernel rejects a program that is long enough to saturate it.
 fn distance(instructions: usize) -> u32 {
     u32::try_from(instructions).unwrap_or(u32::MAX)
 }
@@ -216,6 +220,7 @@ mod tests {
 
     const FIRST_UNKNOWN: u32 = 463;
 
+    /// A random condition.
     fn condition() -> impl Strategy<Value = Condition> {
         (0..6_u8, any::<bool>(), 0..4_u32, 0..4_u32, any::<bool>()).prop_map(
             |(argument, upper, mask, value, is_equal)| {

@@ -6,7 +6,7 @@ use rustix::fs::OFlags;
 use super::kernel::Notification;
 use super::syscalls::{DENIED, IDENTITY, ON_PROCESSES};
 
-/// The working folder and "don't follow links", as arguments of the newer calls.
+/// The working folder as the first argument of calls such as `fchownat`, with their flag "don't follow links".
 const AT_CWD: u64 = libc::AT_FDCWD as u64;
 const NO_LINK: u64 = libc::AT_SYMLINK_NOFOLLOW as u64;
 
@@ -69,7 +69,7 @@ pub(super) enum Call {
     Make { path: PathArgument, mode: u32 },
 }
 
-/// What a call sends, at its address in the caller's memory.
+/// The data that a call sends, as a range of the caller's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Message {
     Bytes {
@@ -101,7 +101,7 @@ pub(super) fn read(notification: Notification) -> Option<Call> {
         .or_else(|| denied(notification))
 }
 
-/// Calls beyond files.
+/// Decodes calls that reach other processes, devices or the network.
 fn reaching(call: c_long, [a, b, c, d, e, f]: [u64; 6]) -> Option<Call> {
     let address = Memory { address: b, length: c };
     Some(match call {
@@ -116,7 +116,7 @@ fn reaching(call: c_long, [a, b, c, d, e, f]: [u64; 6]) -> Option<Call> {
         }
         libc::SYS_sendmsg => Call::Send { socket: int(a), at: b, message: Message::Header, flags: int(c) },
         libc::SYS_sendmmsg => {
-            let message = Message::Headers { count: u64::from(word(c)) };
+            let message = Message::Headers { count: u64::from(low_word(c)) };
             Call::Send { socket: int(a), at: b, message, flags: int(d) }
         }
         libc::SYS_kill | libc::SYS_tkill | libc::SYS_rt_sigqueueinfo => {
@@ -125,18 +125,20 @@ fn reaching(call: c_long, [a, b, c, d, e, f]: [u64; 6]) -> Option<Call> {
         libc::SYS_tgkill | libc::SYS_rt_tgsigqueueinfo => Call::Signal { process: int(a), signal: int(c) },
         libc::SYS_pidfd_send_signal => Call::SignalThrough { file: int(a), signal: int(b) },
         libc::SYS_flock => Call::Lock { file: int(a), waits: !has(b, libc::LOCK_NB) },
-        libc::SYS_ioctl => Call::Request { file: int(a), request: word(b), at: c },
+        libc::SYS_ioctl => Call::Request { file: int(a), request: low_word(b), at: c },
         libc::SYS_prlimit64 => Call::Share { name: "SYS_prlimit64", process: Some(int(a)) },
         libc::SYS_setxattr | libc::SYS_removexattr => Call::Attributes { of: subject(AT_CWD, a, 0) },
         libc::SYS_lsetxattr | libc::SYS_lremovexattr => Call::Attributes { of: subject(AT_CWD, a, NO_LINK) },
         libc::SYS_fsetxattr | libc::SYS_fremovexattr => Call::Attributes { of: Subject::File(int(a)) },
-        libc::SYS_readlinkat => Call::ReadLink { path: there(a, b), into: Memory { address: c, length: d } },
+        libc::SYS_readlinkat => {
+            Call::ReadLink { path: relative_to_folder(a, b), into: Memory { address: c, length: d } }
+        }
         #[cfg(target_arch = "x86_64")]
-        libc::SYS_readlink => Call::ReadLink { path: here(a), into: Memory { address: b, length: c } },
+        libc::SYS_readlink => Call::ReadLink { path: relative_to_cwd(a), into: Memory { address: b, length: c } },
         libc::SYS_syslog => Call::Log { kind: int(a), into: address },
-        libc::SYS_mknodat => Call::Make { path: there(a, b), mode: word(c) },
+        libc::SYS_mknodat => Call::Make { path: relative_to_folder(a, b), mode: low_word(c) },
         #[cfg(target_arch = "x86_64")]
-        libc::SYS_mknod => Call::Make { path: here(a), mode: word(b) },
+        libc::SYS_mknod => Call::Make { path: relative_to_cwd(a), mode: low_word(b) },
         libc::SYS_clone => Call::Denied { name: "SYS_clone" },
         libc::SYS_unshare => Call::Denied { name: "SYS_unshare" },
         libc::SYS_fcntl => Call::Denied { name: "SYS_fcntl" },
@@ -149,107 +151,120 @@ fn reaching(call: c_long, [a, b, c, d, e, f]: [u64; 6]) -> Option<Call> {
             let (_, name, process, everyone) = *ON_PROCESSES.iter().find(|(known, ..)| *known == call)?;
             let named = if process == 0 { a } else { b };
             // The kinds are numbered in order: one process, a group, a user's processes.
-            let is_one = everyone.is_none_or(|user| word(a).saturating_add(2) == user);
+            let is_one = everyone.is_none_or(|user| low_word(a).saturating_add(2) == user);
             Call::Share { name, process: is_one.then(|| int(named)) }
         }
     })
 }
 
+/// Decodes a call that changes user or group ids.
 fn identity(call: c_long, ids: [u64; 3]) -> Option<Call> {
     let (_, name) = *IDENTITY.iter().find(|(known, _)| *known == call)?;
-    Some(Call::Identity { name, ids: Some(ids.map(word)) })
+    Some(Call::Identity { name, ids: Some(ids.map(low_word)) })
 }
 
+/// Decodes a call that is always denied.
 fn denied(notification: Notification) -> Option<Call> {
     DENIED.iter().find(|(known, _)| *known == notification.call).map(|(_, name)| Call::Denied { name })
 }
 
 /// An argument as the `int` that the kernel reads.
-#[expect(clippy::cast_possible_truncation, reason = "the kernel looks at the lower half alone")]
+#[expect(clippy::cast_possible_truncation, reason = "the kernel reads the lower half only")]
 fn int(argument: u64) -> i32 {
     argument as u32 as i32
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the kernel looks at the lower half alone")]
-fn word(argument: u64) -> u32 {
+/// An argument as an unsigned 32-bit value.
+#[expect(clippy::cast_possible_truncation, reason = "the kernel reads the lower half only")]
+fn low_word(argument: u64) -> u32 {
     argument as u32
 }
 
+/// Whether the flags in an argument have this flag.
 fn has(flags: u64, flag: i32) -> bool {
     int(flags) & flag != 0
 }
 
-fn here(address: u64) -> PathArgument {
+/// A path argument relative to the working folder.
+fn relative_to_cwd(address: u64) -> PathArgument {
     PathArgument { folder: libc::AT_FDCWD, address }
 }
 
-fn there(folder: u64, address: u64) -> PathArgument {
+/// A path argument relative to the folder of a file descriptor.
+fn relative_to_folder(folder: u64, address: u64) -> PathArgument {
     PathArgument { folder: int(folder), address }
 }
 
+/// An argument as open flags.
 fn flags_of(argument: u64) -> OFlags {
-    OFlags::from_bits_retain(word(argument))
+    OFlags::from_bits_retain(low_word(argument))
 }
 
-/// With `AT_EMPTY_PATH`, or without a path for times, the descriptor is the file itself.
+/// The file that a call names by folder and path. With `AT_EMPTY_PATH`, or without a path in a call that sets times,
+/// the descriptor is the file itself.
 fn subject(folder: u64, address: u64, flags: u64) -> Subject {
     if address == 0 || has(flags, libc::AT_EMPTY_PATH) {
         return Subject::File(int(folder));
     }
-    Subject::Path { path: there(folder, address), follows: !has(flags, libc::AT_SYMLINK_NOFOLLOW) }
+    Subject::Path { path: relative_to_folder(folder, address), follows: !has(flags, libc::AT_SYMLINK_NOFOLLOW) }
 }
 
-/// Calls that every architecture has.
+/// Decodes calls that exist on every architecture.
 fn at(call: c_long, [a, b, c, d, e]: [u64; 5]) -> Option<Call> {
     Some(match call {
         libc::SYS_setsid => Call::NewSession,
         libc::SYS_setpgid => Call::NewGroup,
         libc::SYS_socket => Call::Socket { family: int(a), kind: int(b), protocol: int(c) },
-        libc::SYS_fchmod => Call::Mode { of: Subject::File(int(a)), mode: word(b) },
-        libc::SYS_fchmodat => Call::Mode { of: subject(a, b, 0), mode: word(c) },
-        libc::SYS_fchmodat2 => Call::Mode { of: subject(a, b, d), mode: word(c) },
-        libc::SYS_fchown => Call::Owner { of: Subject::File(int(a)), user: word(b), group: word(c) },
-        libc::SYS_fchownat => Call::Owner { of: subject(a, b, e), user: word(c), group: word(d) },
+        libc::SYS_fchmod => Call::Mode { of: Subject::File(int(a)), mode: low_word(b) },
+        libc::SYS_fchmodat => Call::Mode { of: subject(a, b, 0), mode: low_word(c) },
+        libc::SYS_fchmodat2 => Call::Mode { of: subject(a, b, d), mode: low_word(c) },
+        libc::SYS_fchown => Call::Owner { of: Subject::File(int(a)), user: low_word(b), group: low_word(c) },
+        libc::SYS_fchownat => Call::Owner { of: subject(a, b, e), user: low_word(c), group: low_word(d) },
         libc::SYS_utimensat => Call::Times { of: subject(a, b, d), address: c, format: TimeFormat::Nanoseconds },
-        libc::SYS_openat => Call::Open { path: there(a, b), flags: flags_of(c), mode: word(d) },
-        libc::SYS_unlinkat => Call::Remove { path: there(a, b), is_folder: has(c, libc::AT_REMOVEDIR) },
-        libc::SYS_mkdirat => Call::MakeFolder { path: there(a, b), mode: word(c) },
-        libc::SYS_symlinkat => Call::Symlink { target: a, path: there(b, c) },
-        libc::SYS_renameat2 => Call::Rename { from: there(a, b), to: there(c, d), flags: word(e) },
+        libc::SYS_openat => Call::Open { path: relative_to_folder(a, b), flags: flags_of(c), mode: low_word(d) },
+        libc::SYS_unlinkat => Call::Remove { path: relative_to_folder(a, b), is_folder: has(c, libc::AT_REMOVEDIR) },
+        libc::SYS_mkdirat => Call::MakeFolder { path: relative_to_folder(a, b), mode: low_word(c) },
+        libc::SYS_symlinkat => Call::Symlink { target: a, path: relative_to_folder(b, c) },
+        libc::SYS_renameat2 => {
+            Call::Rename { from: relative_to_folder(a, b), to: relative_to_folder(c, d), flags: low_word(e) }
+        }
         #[cfg(target_arch = "x86_64")]
-        libc::SYS_renameat => Call::Rename { from: there(a, b), to: there(c, d), flags: 0 },
-        libc::SYS_linkat if e == 0 => Call::Link { from: there(a, b), to: there(c, d) },
-        libc::SYS_linkat => Call::Make { path: there(c, d), mode: 0 },
-        libc::SYS_truncate => Call::Truncate { path: here(a) },
+        libc::SYS_renameat => Call::Rename { from: relative_to_folder(a, b), to: relative_to_folder(c, d), flags: 0 },
+        libc::SYS_linkat if e == 0 => Call::Link { from: relative_to_folder(a, b), to: relative_to_folder(c, d) },
+        libc::SYS_linkat => Call::Make { path: relative_to_folder(c, d), mode: 0 },
+        libc::SYS_truncate => Call::Truncate { path: relative_to_cwd(a) },
         _ => return None,
     })
 }
 
-/// Calls that only x86-64 still has.
+/// Decodes calls that exist on x86-64 only.
 #[cfg(target_arch = "x86_64")]
 fn older(call: c_long, [a, b, c]: [u64; 3]) -> Option<Call> {
-    let path = |follows| Subject::Path { path: here(a), follows };
+    let path = |follows| Subject::Path { path: relative_to_cwd(a), follows };
     Some(match call {
-        libc::SYS_chmod => Call::Mode { of: path(true), mode: word(b) },
-        libc::SYS_chown => Call::Owner { of: path(true), user: word(b), group: word(c) },
-        libc::SYS_lchown => Call::Owner { of: path(false), user: word(b), group: word(c) },
+        libc::SYS_chmod => Call::Mode { of: path(true), mode: low_word(b) },
+        libc::SYS_chown => Call::Owner { of: path(true), user: low_word(b), group: low_word(c) },
+        libc::SYS_lchown => Call::Owner { of: path(false), user: low_word(b), group: low_word(c) },
         libc::SYS_utime => Call::Times { of: path(true), address: b, format: TimeFormat::Seconds },
         libc::SYS_utimes => Call::Times { of: path(true), address: b, format: TimeFormat::Microseconds },
         libc::SYS_futimesat => Call::Times { of: subject(a, b, 0), address: c, format: TimeFormat::Microseconds },
-        libc::SYS_open => Call::Open { path: here(a), flags: flags_of(b), mode: word(c) },
-        libc::SYS_creat => {
-            Call::Open { path: here(a), flags: OFlags::CREATE | OFlags::WRONLY | OFlags::TRUNC, mode: word(b) }
-        }
-        libc::SYS_unlink => Call::Remove { path: here(a), is_folder: false },
-        libc::SYS_rmdir => Call::Remove { path: here(a), is_folder: true },
-        libc::SYS_mkdir => Call::MakeFolder { path: here(a), mode: word(b) },
-        libc::SYS_symlink => Call::Symlink { target: a, path: here(b) },
-        libc::SYS_rename => Call::Rename { from: here(a), to: here(b), flags: 0 },
-        libc::SYS_link => Call::Link { from: here(a), to: here(b) },
+        libc::SYS_open => Call::Open { path: relative_to_cwd(a), flags: flags_of(b), mode: low_word(c) },
+        libc::SYS_creat => Call::Open {
+            path: relative_to_cwd(a),
+            flags: OFlags::CREATE | OFlags::WRONLY | OFlags::TRUNC,
+            mode: low_word(b),
+        },
+        libc::SYS_unlink => Call::Remove { path: relative_to_cwd(a), is_folder: false },
+        libc::SYS_rmdir => Call::Remove { path: relative_to_cwd(a), is_folder: true },
+        libc::SYS_mkdir => Call::MakeFolder { path: relative_to_cwd(a), mode: low_word(b) },
+        libc::SYS_symlink => Call::Symlink { target: a, path: relative_to_cwd(b) },
+        libc::SYS_rename => Call::Rename { from: relative_to_cwd(a), to: relative_to_cwd(b), flags: 0 },
+        libc::SYS_link => Call::Link { from: relative_to_cwd(a), to: relative_to_cwd(b) },
         _ => return None,
     })
 }
 
+/// Decodes calls that exist on x86-64 only: none here.
 #[cfg(not(target_arch = "x86_64"))]
 fn older(_: c_long, _: [u64; 3]) -> Option<Call> {
     None

@@ -13,7 +13,7 @@ use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open}
 
 use crate::paths::PATH_MAX_BYTES;
 
-/// The working folder, as a program passes it.
+/// The working folder, in the form in which a program passes it.
 const WORKING_FOLDER: i32 = libc::AT_FDCWD;
 
 /// A thread whose call waits for an answer.
@@ -46,26 +46,26 @@ impl Caller {
         Ok(Self { root: Some(root), ..Self::new(thread)? })
     }
 
-    /// Reads `N` bytes of its memory.
+    /// Reads `N` bytes of the thread's memory.
     pub(super) fn bytes<const N: usize>(&self, address: u64) -> io::Result<[u8; N]> {
         let mut bytes = [0; N];
         self.memory.read_exact_at(&mut bytes, address)?;
         Ok(bytes)
     }
 
-    /// Writes bytes to its memory.
-    pub(super) fn put(&self, address: u64, bytes: &[u8]) -> io::Result<()> {
+    /// Writes bytes to the thread's memory.
+    pub(super) fn write_memory(&self, address: u64, bytes: &[u8]) -> io::Result<()> {
         File::options().write(true).open(format!("/proc/{}/mem", self.thread))?.write_all_at(bytes, address)
     }
 
-    /// Reads `length` bytes of its memory.
+    /// Reads `length` bytes of the thread's memory.
     pub(super) fn some_bytes(&self, address: u64, length: usize) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; length];
         self.memory.read_exact_at(&mut bytes, address)?;
         Ok(bytes)
     }
 
-    /// Reads a path from its memory.
+    /// Reads a path from the thread's memory.
     pub(super) fn path(&self, address: u64) -> io::Result<PathBuf> {
         let mut bytes = vec![0; PATH_MAX_BYTES];
         let read = self.memory.read_at(&mut bytes, address)?;
@@ -75,55 +75,55 @@ impl Caller {
         if bytes.is_empty() { Err(io::ErrorKind::NotFound.into()) } else { Ok(OsString::from_vec(bytes).into()) }
     }
 
-    /// One of its open files, as a path descriptor.
+    /// Opens one of the thread's files with `O_PATH`.
     pub(super) fn file(&self, number: i32) -> io::Result<OwnedFd> {
         Ok(open(format!("/proc/{}/fd/{number}", self.thread), OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?)
     }
 
-    /// One of its open files, opened again for reading.
+    /// Opens one of the thread's files again, for reading.
     pub(super) fn open(&self, number: i32) -> io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         Ok(open(format!("/proc/{}/fd/{number}", self.thread), flags, Mode::empty())?)
     }
 
-    /// Its umask.
+    /// The thread's umask.
     pub(super) fn umask(&self) -> Mode {
         let mask = self.field("status", "Umask:").and_then(|mask| u32::from_str_radix(&mask, 8).ok());
         Mode::from_raw_mode(mask.unwrap_or(0o077))
     }
 
-    /// Its process.
+    /// The id of the thread's process.
     pub(super) fn process(&self) -> Option<Pid> {
         self.field("status", "Tgid:")?.parse().ok().and_then(Pid::from_raw)
     }
 
-    /// A field of one of its files in `/proc`.
+    /// The value of a field in one of the thread's files in `/proc`.
     fn field(&self, file: &str, name: &str) -> Option<String> {
         let fields = std::fs::read_to_string(format!("/proc/{}/{file}", self.thread)).ok()?;
         fields.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_owned())
     }
 
-    /// The open flags of one of its files.
+    /// The open flags of one of the thread's files.
     pub(super) fn flags_of(&self, number: i32) -> Option<OFlags> {
         let flags = self.field(&format!("fdinfo/{number}"), "flags:")?;
         u32::from_str_radix(&flags, 8).ok().map(OFlags::from_bits_retain)
     }
 
-    /// The process of a pidfd or of an open folder in `/proc`.
+    /// The process that one of the thread's descriptors stands for: a pidfd or a folder in `/proc`.
     pub(super) fn process_of(&self, number: i32) -> Option<Pid> {
         let made = self.field(&format!("fdinfo/{number}"), "Pid:");
         let folder = || real(&self.file(number).ok()?).ok()?.strip_prefix("/proc").ok()?.to_str().map(str::to_owned);
         made.or_else(folder)?.parse().ok().and_then(Pid::from_raw)
     }
 
-    /// A duplicate of one of its file descriptors.
+    /// A duplicate of one of the thread's file descriptors.
     pub(super) fn handle(&self, number: i32) -> io::Result<OwnedFd> {
         let process = self.process().ok_or(io::ErrorKind::NotFound)?;
         let process = pidfd_open(process, PidfdFlags::empty())?;
         Ok(pidfd_getfd(&process, number, PidfdGetfdFlags::empty())?)
     }
 
-    /// The file name of its program, and its arguments as far as `/proc` shows them.
+    /// The file name of the thread's program, and the program's arguments as far as `/proc` shows them.
     pub(super) fn command(&self) -> (OsString, Vec<Vec<u8>>) {
         let program = std::fs::read_link(format!("/proc/{}/exe", self.thread)).unwrap_or_default();
         let arguments = std::fs::read(format!("/proc/{}/cmdline", self.thread)).unwrap_or_default();
@@ -160,6 +160,7 @@ impl Caller {
         Ok(Some(DirEntry { folder, name, path, is_slashed }))
     }
 
+    /// Opens a path with `O_PATH` as the thread would: in its view, relative to this folder, with its own `/proc/self`.
     fn open_path(&self, folder: i32, path: &Path, more: OFlags) -> io::Result<OwnedFd> {
         let flags = OFlags::PATH | OFlags::CLOEXEC | more;
         // Magic links in /proc would resolve to this process's own files.

@@ -33,6 +33,7 @@ pub(crate) struct Disk {
     next_look: Instant,
 }
 
+/// A file system whose free space is limited, and the watched folders on it.
 #[derive(Debug)]
 struct System {
     device: u64,
@@ -48,7 +49,7 @@ struct System {
 }
 
 impl Disk {
-    /// Limits each file system with one of these folders to `most` bytes or half of its free space.
+    /// Limits the use of each file system with one of these folders to `most` bytes or half of its free space.
     pub(crate) fn new<'a>(folders: impl Iterator<Item = &'a Path>, most: u64) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut disk = Self { systems: Vec::new(), since: now.saturating_sub(TICK), next_look: Instant::now() };
@@ -66,8 +67,8 @@ impl Disk {
         disk
     }
 
-    /// Lets the next check take place whenever the last one was.
-    pub(super) fn look_now(&mut self) {
+    /// Makes the next check of the free space due at once.
+    pub(super) fn check_now(&mut self) {
         self.next_look = Instant::now();
     }
 
@@ -105,11 +106,12 @@ impl System {
     }
 }
 
+/// Free bytes on the file system of a folder.
 fn free(folder: &OwnedFd) -> u64 {
     fstatvfs(folder).map_or(0, |found| found.f_bavail.saturating_mul(found.f_frsize))
 }
 
-/// A sum in progress.
+/// A count of the bytes that a run has changed on one file system.
 struct Walk {
     device: u64,
     since: Duration,
@@ -119,6 +121,7 @@ struct Walk {
 }
 
 impl Walk {
+    /// Adds the changed files in a folder and below it.
     fn folder(&mut self, folder: &OwnedFd, depth: usize) -> Option<()> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let folder = match openat(folder, ".", flags, Mode::empty()) {
@@ -130,7 +133,7 @@ impl Walk {
         for entry in Dir::read_from(&folder).ok()? {
             let entry = entry.ok()?;
             let name = OsStr::from_bytes(entry.file_name().to_bytes());
-            // Deleted or ended since then.
+            // Deleted or ended since it was listed.
             let Ok(found) = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
             if name == "." || name == ".." || found.st_dev != self.device {
                 continue;
@@ -149,6 +152,7 @@ impl Walk {
         Some(())
     }
 
+    /// Adds a file if it was changed since the start and was not counted by another name.
     fn count(&mut self, found: &Stat) {
         let changed = Duration::new(
             u64::try_from(found.st_ctime).unwrap_or(u64::MAX),
@@ -176,6 +180,7 @@ impl Walk {
         }
     }
 
+    /// Adds blocks of a file to the sum.
     fn add(&mut self, blocks: u64) {
         self.bytes = self.bytes.saturating_add(blocks.saturating_mul(BLOCK_BYTES));
     }

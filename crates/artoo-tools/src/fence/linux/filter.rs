@@ -15,7 +15,7 @@ use super::syscalls::{
 };
 use crate::fence::{NetworkScope, RunKind};
 
-/// This processor, as `linux/audit.h` numbers it.
+/// The number of this processor's architecture in `linux/audit.h`; `None` if it is not supported.
 const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     Some(0xc000_003e)
 } else if cfg!(target_arch = "aarch64") {
@@ -33,7 +33,7 @@ type Match = (c_long, Vec<Condition>);
 #[derive(Debug, Clone)]
 pub(crate) struct Filters {
     asking: Arc<Vec<sock_filter>>,
-    /// Used instead of `asking` if the kernel allows no listener.
+    /// The filter in place of `asking` if the kernel allows no listener.
     denying: Arc<Vec<sock_filter>>,
     must_ask: bool,
 }
@@ -62,13 +62,13 @@ impl Filters {
         Ok(cached.get_or_init(made).clone())
     }
 
-    /// Whether a program may not be started without a listener.
+    /// Whether a program of this kind must have a supervisor that answers its calls.
     pub(crate) fn must_ask(&self) -> bool {
         self.must_ask
     }
 
-    /// Installs the filters for the calling thread and its descendants, and returns the listener; `None` if the kernel
-    /// allows none, since another one already listens to this process.
+    /// Installs the filters for the calling thread and its descendants, and returns the seccomp listener; `None` if the
+    /// kernel allows no second listener for this process.
     ///
     /// # Errors
     /// Also if a reading run can have no listener: its denials would not be known.
@@ -85,13 +85,15 @@ impl Filters {
     }
 }
 
+/// All rules of one kind of run.
 fn rules(kind: RunKind, network: NetworkScope, asks: bool) -> Vec<Rule> {
     let parts = parts(kind, network, asks).into_iter();
     let rules = parts.flat_map(|(matches, action)| matches.into_iter().map(move |matched| (matched, action)));
     rules.map(|((call, conditions), action)| Rule { call, conditions, action }).collect()
 }
 
-/// What is refused, each with its own error, and at last what is asked about or, without a listener, refused too.
+/// The groups of calls with their actions: first those that fail, each with its own error, then those that the
+/// supervisor is asked about; without a supervisor these fail too.
 fn parts(kind: RunKind, network: NetworkScope, asks: bool) -> Vec<(Vec<Match>, u32)> {
     let fails = |errno: i32| libc::SECCOMP_RET_ERRNO | errno.unsigned_abs();
     let is_asked = libc::SECCOMP_RET_USER_NOTIF;
@@ -142,7 +144,7 @@ fn denied() -> Vec<Match> {
     denied
 }
 
-/// A reading run asks about whatever is refused elsewhere, so that its denials are known.
+/// Calls that a reading run asks about: everything that other runs refuse, so that its denials are recorded.
 fn asked_reading() -> Vec<Match> {
     let files = [ATTRIBUTES, NODES, LINKS, &names(IDENTITY)].concat();
     let requests = [always(SOCKETS), interface_addresses(), vec![(libc::SYS_ioctl, other_requests())]].concat();
@@ -163,6 +165,7 @@ fn sockets(network: NetworkScope) -> Vec<Match> {
     }
 }
 
+/// Requests for the addresses of network interfaces, which the supervisor answers.
 fn interface_addresses() -> Vec<Match> {
     INTERFACE_ADDRESSES.map(|request| (libc::SYS_ioctl, vec![Condition::is(1, request)])).to_vec()
 }
@@ -174,8 +177,8 @@ fn routing() -> Vec<Match> {
     options.map(|(level, option)| (libc::SYS_setsockopt, vec![is(1, level), is(2, option)])).collect()
 }
 
-/// Metadata and entries of files, files opened to be written, what reaches other processes, and leaving the process
-/// group, which only is noted.
+/// Calls that the supervisor is asked about: metadata and entries of files, files opened for writing, calls that reach
+/// other processes, and leaving the process group, which is only recorded.
 fn asked() -> Vec<Match> {
     let mut asked =
         [always(METADATA), always(ENTRIES), always(REACHING), always(&[libc::SYS_setpgid]), locks()].concat();
@@ -201,20 +204,23 @@ fn locks() -> Vec<Match> {
     vec![(libc::SYS_flock, vec![Condition::set(1, libc::LOCK_EX.unsigned_abs())])]
 }
 
+/// The numbers of these calls.
 fn names(calls: &[(c_long, &str)]) -> Vec<c_long> {
     calls.iter().map(|(call, _)| *call).collect()
 }
 
+/// Rules without conditions for these calls.
 fn always(calls: &[c_long]) -> Vec<Match> {
     calls.iter().map(|call| (*call, Vec::new())).collect()
 }
 
+/// Conditions that an `ioctl` request is none of the allowed [`REQUESTS`].
 fn other_requests() -> Vec<Condition> {
     let known = REQUESTS.iter().flat_map(|(upper, lowest)| lowest.iter().map(move |byte| upper | u32::from(*byte)));
     known.map(|request| Condition::is_not(1, request)).collect()
 }
 
-/// New files with set-id bits.
+/// Calls that would create files with set-id bits.
 fn set_id_modes() -> Vec<Match> {
     let mut modes = Vec::new();
     for (call, mode, flags) in MAKING {
@@ -232,8 +238,8 @@ fn set_id_modes() -> Vec<Match> {
 }
 
 /// Sockets that are refused although the network is allowed: all except those of IPv4 and IPv6 and those that ask the
-/// kernel for routes, which looking up a name does. Unix sockets only without a listener, since services behind them
-/// act for any client.
+/// kernel for routes, which resolving a name needs. Unix sockets are allowed with a listener only, since services
+/// behind them act for any client.
 fn network_allowed(asks: bool) -> Vec<Match> {
     let [inet, inet6, netlink] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].map(libc::c_int::unsigned_abs);
     let families = [inet, inet6, netlink, if asks { libc::AF_UNIX.unsigned_abs() } else { inet }];
@@ -247,7 +253,7 @@ fn network_allowed(asks: bool) -> Vec<Match> {
     refused.map(|conditions| (libc::SYS_socket, conditions)).into_iter().chain(pairs()).collect()
 }
 
-/// A pair of datagram sockets can send to any address; a pair of streams can't.
+/// Calls of `socketpair` for other pairs than streams: a datagram socket can send to any address.
 fn pairs() -> Vec<Match> {
     let other_family = Condition::is_not(0, libc::AF_UNIX.unsigned_abs());
     let streams = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET].map(libc::c_int::unsigned_abs);
@@ -265,6 +271,7 @@ mod tests {
 
     const SCOPES: [NetworkScope; 3] = [NetworkScope::Nothing, NetworkScope::Addresses, NetworkScope::Everything];
 
+    /// The compiled program of one kind of run.
     fn program(kind: RunKind, network: NetworkScope, asks: bool) -> Vec<sock_filter> {
         compile(ARCHITECTURE, FIRST_UNKNOWN, &rules(kind, network, asks))
     }
@@ -308,7 +315,7 @@ mod tests {
     /// Each argument has the same value: the number of a process, a request, or flags and a mode at once.
     #[doc = "holds: law 1.17"]
     #[test]
-    fn unknown_requests_and_set_id_bits_are_refused() {
+    fn setuid_and_unknown_requests_are_refused() {
         let fails = |errno: i32| libc::SECCOMP_RET_ERRNO | errno.unsigned_abs();
         let (allowed, denied) = (libc::SECCOMP_RET_ALLOW, fails(libc::EPERM));
         let making = libc::O_CREAT.unsigned_abs().into();

@@ -13,7 +13,7 @@ const REFRESHING: [&[u8]; 3] = [b"status", b"diff", b"describe"];
 /// Options of git before its command that take a separate value.
 const WITH_VALUE: [&[u8]; 6] = [b"-C", b"-c", b"--git-dir", b"--work-tree", b"--namespace", b"--config-env"];
 
-/// Whether a program does without this write.
+/// Whether a denied write is one that its program does not need.
 pub(super) fn is_write(caller: &Caller, path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
@@ -33,10 +33,12 @@ pub(super) fn is_write(caller: &Caller, path: &Path) -> bool {
     name == "comm" && path.starts_with("/proc")
 }
 
+/// Whether a name contains these bytes.
 fn contains(name: &OsStr, part: &[u8]) -> bool {
     name.as_bytes().windows(part.len()).any(|window| window == part)
 }
 
+/// The git command in these arguments, after git's own options.
 fn git_command(arguments: &[Vec<u8>]) -> Option<&[u8]> {
     let mut arguments = arguments.iter();
     loop {

@@ -32,7 +32,7 @@ use crate::fence::{NetworkScope, RunKind};
 /// a service may pass a name on to any host.
 const NAME_SERVICES: [&str; 3] = ["/run/nscd/socket", "/var/lib/sss/pipes/nss", "/run/systemd/userdb"];
 
-/// Netlink protocols that report routes, addresses and sockets.
+/// Netlink protocols with which a program only queries routes, addresses and sockets.
 const TELLING: [i32; 2] = [libc::NETLINK_ROUTE, libc::NETLINK_SOCK_DIAG];
 
 /// `SOCK_DESTROY`, which libc does not name.
@@ -50,7 +50,7 @@ const LOG_READS: [i32; 3] = [3, 9, 10];
 /// Maximum bytes of the kernel's log: no log is that long.
 const LOG_MAX: u64 = 1 << 26;
 
-/// Groups of `ioctl` requests for terminals and sockets, which other files don't know.
+/// Groups of `ioctl` requests for terminals and sockets, which fail on other files.
 const FOR_TERMINALS: u32 = 0x54;
 const FOR_SOCKETS: u32 = 0x89;
 
@@ -120,7 +120,7 @@ impl Supervisor {
         let mut bytes = caller.bytes(at)?;
         kernel::interface_address(request, &mut bytes)?;
         self.ensure_waiting(notification)?;
-        caller.put(at, &bytes)?;
+        caller.write_memory(at, &bytes)?;
         Ok(Answer::Returns(0))
     }
 
@@ -193,6 +193,7 @@ impl Supervisor {
         self.deny(Denial::UnixSocket(PathBuf::from(OsStr::from_bytes(&name))), Answer::Fails(libc::EACCES))
     }
 
+    /// Answers a call that binds a socket to an address.
     pub(super) fn bind(
         &mut self,
         notification: Notification,
@@ -229,6 +230,7 @@ impl Supervisor {
         })
     }
 
+    /// Denies a connection to this address and records it.
     fn deny_address(&self, address: &[u8]) -> Answer {
         let denial = internet(address).map_or(Denial::Network, |to| Denial::Connection(plain(to)));
         self.deny(denial, Answer::Fails(libc::EACCES))
@@ -244,7 +246,7 @@ impl Supervisor {
         fits.then_some((family.into(), bytes))
     }
 
-    /// Sending to an address or to the kernel.
+    /// Answers a call that sends to an address or to the kernel.
     pub(super) fn send(&self, caller: &Caller, socket: i32, at: u64, message: Message) -> Answer {
         if self.substitutes.is_empty() && !geteuid().is_root() {
             return Answer::Continue;
@@ -273,7 +275,8 @@ impl Supervisor {
         if geteuid().is_root() && changes() { self.deny_call("netlink") } else { Answer::Continue }
     }
 
-    /// A signal, with its receiver in the form of `kill`. Landlock restricts those that continue.
+    /// Answers a call that sends a signal, in the form of `kill`. Landlock restricts the signals that continue in the
+    /// kernel.
     pub(super) fn signal(&self, process: i32, signal: i32) -> Answer {
         let Some(pid) = Pid::from_raw(process.checked_abs().unwrap_or_default()) else { return Answer::Continue };
         // If artoo can't send it, the program could not without a sandbox either.
@@ -299,7 +302,7 @@ impl Supervisor {
         self.deny(Denial::Signal { pid: process, program }, Answer::Fails(libc::EPERM))
     }
 
-    /// A signal through a pidfd.
+    /// Answers a call that sends a signal through a pidfd.
     pub(super) fn signal_through(&self, caller: &Caller, file: i32, signal: i32) -> Answer {
         caller
             .process_of(file)
@@ -313,7 +316,7 @@ impl Supervisor {
         session.map_or(!self.stops_at_denial(), |session| self.sessions.contains(&session))
     }
 
-    /// Priorities, scheduling and limits of another process.
+    /// Answers a call that changes priority, scheduling or limits of another process.
     pub(super) fn share(&self, name: &'static str, process: Option<i32>) -> Answer {
         let Some(pid) = process.and_then(Pid::from_raw) else { return self.deny_call(name) };
         match test_kill_process(pid) {
@@ -323,7 +326,7 @@ impl Supervisor {
         }
     }
 
-    /// Changing the user, which the sandbox prevents even for root.
+    /// Denies a call that changes the user, which the sandbox prevents even for root.
     pub(super) fn identity(&self, name: &'static str, ids: Option<[u32; 3]>) -> Answer {
         let stays = ids.is_some_and(|ids| ids.iter().all(|id| *id == 0 || *id == u32::MAX));
         if stays || !geteuid().is_root() { Answer::Continue } else { self.deny_call(name) }
@@ -349,11 +352,12 @@ impl Supervisor {
         let link = link.as_os_str().as_bytes();
         let link = link.get(..length.min(link.len())).unwrap_or_default();
         self.ensure_waiting(notification)?;
-        caller.put(into.address, link)?;
+        caller.write_memory(into.address, link)?;
         Ok(Answer::Returns(i64::try_from(link.len()).unwrap_or_default()))
     }
 
-    /// Reads the kernel's log for the program, which may have lost the capability; other uses are denied.
+    /// Reads the kernel's log for the program, which may have lost the capability to do so; other uses of the call are
+    /// denied.
     pub(super) fn log(
         &self,
         notification: Notification,
@@ -368,11 +372,12 @@ impl Supervisor {
         let mut bytes = vec![0; usize::try_from(length).unwrap_or_default()];
         let read = kernel::log(kind, &mut bytes)?;
         self.ensure_waiting(notification)?;
-        caller.put(into.address, bytes.get(..read.min(bytes.len())).unwrap_or_default())?;
+        caller.write_memory(into.address, bytes.get(..read.min(bytes.len())).unwrap_or_default())?;
         Ok(Answer::Returns(i64::try_from(read).unwrap_or_default()))
     }
 
-    /// An `ioctl` that may change something. It never continues, since nothing else would restrict it.
+    /// Answers an `ioctl` that may change something. The call never continues in the kernel, since nothing else
+    /// restricts it.
     pub(super) fn request(&self, caller: &Caller, file: i32, request: u32) -> Answer {
         let Ok(file) = caller.file(file) else { return Answer::Fails(libc::EBADF) };
         let kind = fstat(&file).map(|found| FileType::from_raw_mode(found.st_mode));
@@ -408,7 +413,7 @@ fn socket_at(caller: &Caller, path: &Path) -> io::Result<PathBuf> {
     caller::real(&target)
 }
 
-/// Fails as `connect` would, unless this is a socket that the user may connect to.
+/// Succeeds if the file is a socket to which the user may connect; otherwise fails as `connect` would.
 fn is_socket(target: &OwnedFd) -> io::Result<()> {
     if FileType::from_raw_mode(fstat(target)?.st_mode) != FileType::Socket {
         return Err(io::Error::from_raw_os_error(libc::ECONNREFUSED));
@@ -416,8 +421,8 @@ fn is_socket(target: &OwnedFd) -> io::Result<()> {
     Ok(predict::writable(target)?)
 }
 
-/// A new socket of this kind, connected to the open target, whatever its path leads to by now. It does not block, so
-/// that a slow server does not delay other answers.
+/// A new socket of this kind, connected to the open target. It does not block, so that a slow server does not delay
+/// other answers.
 fn connected(target: &OwnedFd, kind: SocketType) -> rustix::io::Result<OwnedFd> {
     let socket = socket_with(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)?;
     connect(&socket, &SocketAddrUnix::new(format!("/proc/self/fd/{}", target.as_raw_fd()))?)?;
@@ -435,14 +440,14 @@ fn changes_network(caller: &Caller, socket: i32, at: u64) -> io::Result<bool> {
     if socket_protocol(&handle)? == Some(netlink::SOCK_DIAG) {
         return Ok(kind == SOCKET_DESTROYED);
     }
-    // A probe for whether links can be made; it names none.
+    // A probe for hard links, which names no file.
     let is_probe =
         kind == libc::RTM_NEWLINK && caller.bytes(at)? == 32_u32.to_ne_bytes() && caller.bytes(at + 16)? == [0; 16];
     // Message types come in fours: new, delete, get, set.
     Ok(kind >= FIRST_MESSAGE && kind % 4 != 2 && !is_probe)
 }
 
-/// The path in an address; `None` for an abstract one.
+/// The path in a Unix socket address; `None` for an abstract address.
 fn path_of(address: &[u8]) -> Option<&Path> {
     let name = address.get(2..)?;
     let path = name.split(|byte| *byte == 0).next().filter(|path| !path.is_empty())?;

@@ -28,7 +28,7 @@ pub(crate) fn unshare_files() -> io::Result<()> {
 
 /// Borrows a file descriptor by its number, to duplicate it at once. The number must belong to an open file of the
 /// calling thread.
-pub(crate) fn borrowed(number: RawFd) -> BorrowedFd<'static> {
+pub(crate) fn borrow_by_number(number: RawFd) -> BorrowedFd<'static> {
     // SAFETY: the caller promises that it is open; it is duplicated at once.
     unsafe { BorrowedFd::borrow_raw(number) }
 }
@@ -146,6 +146,7 @@ pub(crate) fn log(request: libc::c_int, into: &mut [u8]) -> io::Result<usize> {
     usize::try_from(done).map_err(|_| io::Error::last_os_error())
 }
 
+/// Makes an `ioctl` call on the listener.
 fn request<T>(listener: BorrowedFd<'_>, number: libc::Ioctl, argument: *mut T) -> io::Result<()> {
     // SAFETY: each request is made with the structure it is defined for, which outlives the call.
     let done = unsafe { libc::ioctl(listener.as_raw_fd(), number, argument) };

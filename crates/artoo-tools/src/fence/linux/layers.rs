@@ -10,18 +10,19 @@ use super::readable::{self, Hidden};
 use super::rules;
 use crate::fence::{Fence, ReadAllowlist};
 
+/// The two rulesets of a command: one restricts reading, the other one changing.
 pub(crate) struct Layers {
     reading: RulesetCreated,
     changing: RulesetCreated,
 }
 
 impl Layers {
-    /// `scratch` is the command's own temporary folder.
+    /// The rules of a command outside a view; `scratch` is its temporary folder.
     pub(crate) fn of(fence: &Fence, read_allowlist: &ReadAllowlist, scratch: &Path) -> io::Result<Self> {
         // A folder with artoo's own data is opened except for that data; the supervisor makes its own entries.
         let kept_back: Hidden = fence.kept_back.iter().cloned().collect();
         let granted: Vec<PathBuf> =
-            fence.granted.iter().flat_map(|path| readable::beside(path, &kept_back).whole).collect();
+            fence.granted.iter().flat_map(|path| readable::readable_below(path, &kept_back).whole).collect();
         let open: Vec<&Path> = granted.iter().map(PathBuf::as_path).chain([scratch]).collect();
         let named: Vec<&Path> = open.iter().copied().chain(fence.readable.iter().map(PathBuf::as_path)).collect();
         Ok(Self {
@@ -34,7 +35,7 @@ impl Layers {
     /// and left-out files.
     pub(crate) fn of_view(fence: &Fence, scratch: &Path) -> io::Result<Self> {
         let devices: Hidden = [PathBuf::from("/dev")].into_iter().collect();
-        let reading = rules::reading(&readable::beside(Path::new("/"), &devices).whole, &[]);
+        let reading = rules::reading(&readable::readable_below(Path::new("/"), &devices).whole, &[]);
         Ok(Self { reading: reading.map_err(io::Error::other)?, changing: changing(&[scratch], fence.reach.network)? })
     }
 
@@ -52,6 +53,7 @@ impl Layers {
     }
 }
 
+/// The ruleset for changing files below these folders, and for the network.
 fn changing(open: &[&Path], network: bool) -> io::Result<RulesetCreated> {
     rules::changing(open, network).map_err(io::Error::other)
 }

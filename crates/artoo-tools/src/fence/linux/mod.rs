@@ -1,4 +1,5 @@
-//! The sandbox on Linux: Landlock and seccomp restrict a thread, and a supervisor answers for what they can't decide.
+//! The sandbox on Linux: Landlock and seccomp restrict a thread, and a supervisor answers the calls that they can't
+//! decide.
 
 mod beside_hidden;
 mod bpf;

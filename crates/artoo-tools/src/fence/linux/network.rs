@@ -53,14 +53,14 @@ const WITHOUT_ADDRESS: [i32; 2] = [libc::SOL_SOCKET, libc::SOL_NETLINK];
 /// Levels of socket options that only internet sockets have.
 const OF_INTERNET: [i32; 3] = [libc::IPPROTO_IP, libc::IPPROTO_IPV6, libc::IPPROTO_TCP];
 
-/// A Unix socket in place of another one.
+/// A Unix socket that the program has in place of an internet socket.
 pub(super) struct Substitute {
     /// The family that the program asked for.
     pub(super) family: i32,
     pub(super) is_bound: bool,
 }
 
-/// A message copied from the program.
+/// A message copied from the program's memory.
 struct Copied {
     bytes: Vec<u8>,
     /// Empty if the message has no address.
@@ -68,13 +68,14 @@ struct Copied {
     has_control: bool,
 }
 
-/// A checked message; `to` is `None` if it goes where the socket leads.
+/// A message that may be sent; `to` is `None` if the socket is connected already.
 struct Checked {
     bytes: Vec<u8>,
     to: Option<SocketAddr>,
 }
 
 impl Checked {
+    /// Sends the message on this socket.
     fn send(&self, socket: &OwnedFd, flags: i32) -> rustix::io::Result<usize> {
         let flags = SendFlags::from_bits_retain(flags.cast_unsigned());
         match self.to {
@@ -90,11 +91,12 @@ impl Supervisor {
         if self.stops_at_denial() { NetworkScope::Nothing } else { self.fence.reach.network_scope() }
     }
 
+    /// Denies the use of the network and records it.
     pub(super) fn deny_network(&self) -> Answer {
         self.deny(Denial::Network, Answer::Fails(libc::EACCES))
     }
 
-    /// The address of a socket: a substitute that is not bound has the unspecified one.
+    /// Answers `getsockname`: a substitute that is not bound has the unspecified address.
     pub(super) fn own_address(
         &self,
         notification: Notification,
@@ -114,8 +116,8 @@ impl Supervisor {
         let bytes = bytes_of(unspecified);
         let room = usize::try_from(u32::from_ne_bytes(caller.bytes(length_at)?)).unwrap_or(usize::MAX);
         self.ensure_waiting(notification)?;
-        caller.put(at, bytes.get(..room).unwrap_or(&bytes))?;
-        caller.put(length_at, &u32::try_from(bytes.len()).unwrap_or_default().to_ne_bytes())?;
+        caller.write_memory(at, bytes.get(..room).unwrap_or(&bytes))?;
+        caller.write_memory(length_at, &u32::try_from(bytes.len()).unwrap_or_default().to_ne_bytes())?;
         Ok(Answer::Returns(0))
     }
 
@@ -138,7 +140,7 @@ impl Supervisor {
         }
     }
 
-    /// Listening on an internet socket is denied; the program's other sockets are connected and can't listen.
+    /// Denies listening on an internet socket; other sockets of the program are connected and can't listen.
     pub(super) fn listen(&self) -> Answer {
         let may_be_internet =
             self.stops_at_denial() || !self.substitutes.is_empty() || self.network() == NetworkScope::Addresses;
@@ -207,7 +209,7 @@ impl Supervisor {
             let flags = flags & SEND_FLAGS | libc::MSG_NOSIGNAL;
             match checked.send(&handle, flags | libc::MSG_DONTWAIT) {
                 Ok(length) if matches!(message, Message::Headers { .. }) => {
-                    caller.put(at + SENT_AT, &u32::try_from(length).unwrap_or_default().to_ne_bytes())?;
+                    caller.write_memory(at + SENT_AT, &u32::try_from(length).unwrap_or_default().to_ne_bytes())?;
                     sent += 1;
                 }
                 Ok(length) => return Ok(Answer::Returns(i64::try_from(length).unwrap_or_default())),
@@ -224,7 +226,7 @@ impl Supervisor {
         Ok(Answer::Returns(sent))
     }
 
-    /// Checks a message: what to send, or the answer to a message that is not sent.
+    /// Checks a message: the message to send, or the answer to a call that must not send it.
     fn checked(&self, socket: &OwnedFd, message: Copied, flags: i32) -> io::Result<Result<Checked, Answer>> {
         let Copied { bytes, to, has_control } = message;
         let domain = socket_domain(socket)?;
@@ -247,7 +249,7 @@ impl Supervisor {
             {
                 Err(Answer::Fails(libc::EPERM))
             }
-            // File descriptors would have to be passed on.
+            // Passing file descriptors on is not supported.
             () if has_control => Err(self.deny(Denial::Network, Answer::Fails(libc::EPERM))),
             // Other sockets are connected. A netlink message without an address goes to the kernel, which then checks
             // the capabilities of the process that created the socket.
@@ -275,7 +277,8 @@ impl Supervisor {
         Ok(Answer::Returns(0))
     }
 
-    /// Answers a call once the network has, on its own thread, so that other calls are answered meanwhile.
+    /// Waits for the network on another thread and answers the call from there, so that other calls are answered
+    /// meanwhile.
     fn wait(
         &self,
         notification: Notification,
@@ -312,7 +315,7 @@ fn copied(caller: &Caller, at: u64, message: Message, is_stream: bool) -> io::Re
     Ok(Copied { bytes, to: address(caller, to)?, has_control: word(at + 32)? != 0 && word(at + 40)? != 0 })
 }
 
-/// The address of a message; empty if it has none.
+/// The destination address of a message; empty if it has none.
 fn address(caller: &Caller, Memory { address, length }: Memory) -> io::Result<Vec<u8>> {
     // The kernel reads the length as an `int`.
     let length = usize::try_from(length & u64::from(u32::MAX)).unwrap_or(usize::MAX);
@@ -323,6 +326,7 @@ fn address(caller: &Caller, Memory { address, length }: Memory) -> io::Result<Ve
     }
 }
 
+/// The parts of a message joined, up to [`SENT_MAX`] bytes of a stream.
 fn parts(caller: &Caller, parts: impl IntoIterator<Item = (u64, u64)>, is_stream: bool) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for (at, length) in parts {
@@ -411,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn netlink_messages_that_change_are_found() {
+    fn changing_netlink_messages_are_recognised() {
         let message = |kind: u16| [&20_u32.to_ne_bytes()[..], &kind.to_ne_bytes(), &[0; 14]].concat();
         for (messages, expected) in [
             (message(18), [true, false]),

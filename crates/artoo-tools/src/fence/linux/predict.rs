@@ -28,11 +28,12 @@ impl From<Errno> for Predicted {
     }
 }
 
-/// `Changes`, unless the check fails.
+/// [`Predicted::Changes`], or the failure of the check.
 fn changes_unless(checked: Result<()>) -> Predicted {
     checked.map_or_else(Predicted::from, |()| Predicted::Changes)
 }
 
+/// The error if `fails`.
 fn or_fail(fails: bool, error: Errno) -> Result<()> {
     if fails { Err(error) } else { Ok(()) }
 }
@@ -73,6 +74,7 @@ impl Change {
         if may.is_ok() && self.is_made(&found) { Predicted::ChangesNothing } else { changes_unless(may) }
     }
 
+    /// Whether the file has the new value already.
     fn is_made(&self, found: &Stat) -> bool {
         match self {
             Self::Mode(mode) => *mode & 0o7777 == found.st_mode & 0o7777,
@@ -99,10 +101,12 @@ pub(super) fn is_set_id(mode: u32) -> bool {
     SET_ID_BITS.iter().any(|bit| mode & bit != 0)
 }
 
+/// Whether a time stands for the current time.
 fn is_now(time: &Timespec) -> bool {
     time.tv_nsec == libc::UTIME_NOW
 }
 
+/// Whether this user owns the file, or is root.
 fn is_owned(found: &Stat) -> bool {
     geteuid().is_root() || found.st_uid == geteuid().as_raw()
 }
@@ -112,6 +116,7 @@ pub(super) fn writable(file: &OwnedFd) -> Result<()> {
     may(file, Access::WRITE_OK)
 }
 
+/// Whether this user may access an open file this way.
 fn may(file: &OwnedFd, access: Access) -> Result<()> {
     accessat(CWD, proc_path(file), access, AtFlags::EACCESS)
 }
@@ -222,6 +227,7 @@ fn is_data(found: &Stat) -> bool {
     [3, 5, 7, 8, 9].iter().any(|minor| found.st_rdev == rustix::fs::makedev(1, *minor))
 }
 
+/// The `stat` of an entry; symlinks are not followed.
 fn find(entry: &DirEntry) -> Result<Stat> {
     statat(&entry.folder, &entry.name, AtFlags::SYMLINK_NOFOLLOW)
 }

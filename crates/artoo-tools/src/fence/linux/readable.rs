@@ -1,4 +1,4 @@
-//! Lists everything except some hidden paths, since Landlock rules can only allow.
+//! Lists all readable paths beside some hidden paths, since Landlock rules can only allow.
 
 use std::collections::HashSet;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// be read by the command.
 const RULES_MAX: usize = 8192;
 
-/// Readable paths below a folder.
+/// Readable paths below a folder, and the number of those beyond [`RULES_MAX`].
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Readable {
     /// Files and folders that may be read with everything below them.
@@ -38,7 +38,7 @@ impl FromIterator<PathBuf> for Hidden {
 }
 
 impl Hidden {
-    /// All folders above the hidden paths, up to the root.
+    /// The folders above the hidden paths, up to the root.
     pub(crate) fn above(&self) -> impl Iterator<Item = &Path> {
         self.above.iter().map(PathBuf::as_path)
     }
@@ -46,7 +46,7 @@ impl Hidden {
 
 /// Everything below `root` that is neither hidden nor contains a hidden path. Symbolic links are skipped, since their
 /// targets are listed by their own paths. A file created beside a hidden path later can't be read.
-pub(crate) fn beside(root: &Path, hidden: &Hidden) -> Readable {
+pub(crate) fn readable_below(root: &Path, hidden: &Hidden) -> Readable {
     let mut readable = Readable::default();
     let mut open = vec![root.to_path_buf()];
     while let Some(path) = open.pop() {

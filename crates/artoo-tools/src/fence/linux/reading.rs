@@ -17,6 +17,7 @@ use super::syscalls::INTERFACE_ADDRESSES;
 use crate::fence::denial::Denial;
 
 impl Supervisor {
+    /// Answers a decoded call of a reading run.
     pub(super) fn answer_reading_run(&mut self, notification: Notification, call: Call) -> io::Result<Answer> {
         let Ok(caller) = Caller::new(notification.thread) else {
             // Its memory can't be read, so the arguments are unknown.
@@ -66,17 +67,18 @@ impl Supervisor {
         }
     }
 
-    /// Denies a call by its name in the kernel.
+    /// Denies a system call by its name.
     pub(super) fn deny_call(&self, name: &'static str) -> Answer {
         self.deny(Denial::Call(name.trim_start_matches("SYS_")), Answer::Fails(libc::EPERM))
     }
 
+    /// Denies a write to this path.
     fn deny_write(&self, path: PathBuf) -> Answer {
         self.deny(Denial::Write(path), Answer::NoReply)
     }
 
-    /// Calls `act` with the entry at a path. The kernel answers if there is none, except behind magic links, which only
-    /// the kernel can follow.
+    /// Calls `act` with the entry at a path. If the entry can't be found, the kernel answers the call, except behind
+    /// magic links, which only the kernel can follow.
     fn found(
         &self,
         caller: &Caller,
@@ -101,6 +103,7 @@ impl Supervisor {
         self.found(caller, path, |entry| Ok(self.decided(caller, effect(&entry), entry)))
     }
 
+    /// The answer for a predicted effect on one entry.
     fn decided(&self, caller: &Caller, effect: Predicted, entry: DirEntry) -> Answer {
         if self.is_own(&entry.path) {
             return Answer::Continue;
@@ -174,6 +177,7 @@ impl Supervisor {
         Ok(if answer == Answer::Continue { Answer::Fails(libc::EPERM) } else { answer })
     }
 
+    /// Answers truncating a file by its path.
     fn truncating(&self, caller: &Caller, path: PathArgument) -> io::Result<Answer> {
         let file = subject(caller, Subject::Path { path, follows: true })?;
         let path = caller::real(&file)?;
@@ -186,6 +190,7 @@ impl Supervisor {
         })
     }
 
+    /// Answers a call that sets extended attributes.
     fn attributes(&self, caller: &Caller, of: Subject) -> io::Result<Answer> {
         let file = subject(caller, of)?;
         let path = caller::real(&file)?;

@@ -18,7 +18,7 @@ use rustix::io::Errno;
 
 use super::caller::DirEntry;
 
-/// Maximum depth
+/// Maximum depth of a folder that is copied.
 const DEPTH_MAX: usize = 128;
 
 /// Maximum number of copied entries; a larger folder is not renamed.
@@ -136,7 +136,8 @@ impl Copy {
         finish(to, new_name, open.as_ref(), &found)
     }
 
-    /// Links to the copy of a file with several names; returns whether there was one.
+    /// Creates a hard link to the copy that was made for another name of the same file; `false` if there is no copy
+    /// yet.
     fn link(&mut self, found: &Statx, to: &OwnedFd, name: &OsStr, path: &Path) -> io::Result<bool> {
         let key = (found.stx_dev_major, found.stx_dev_minor, found.stx_ino);
         match (self.links.get(&key), &self.root) {
@@ -193,11 +194,13 @@ fn delete(parent: &OwnedFd, name: &OsStr, depth: usize) -> io::Result<()> {
     Ok(unlinkat(parent, name, AtFlags::REMOVEDIR)?)
 }
 
+/// Opens a folder in an open folder.
 fn folder(parent: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(parent, name, flags, Mode::empty())
 }
 
+/// The names in an open folder.
 fn names(folder: &OwnedFd) -> io::Result<Vec<OsString>> {
     let names = Dir::read_from(folder)?
         .map(|entry| entry.map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned()));
@@ -206,10 +209,12 @@ fn names(folder: &OwnedFd) -> io::Result<Vec<OsString>> {
     Ok(names)
 }
 
+/// The `statx` of a name in an open folder.
 fn facts(folder: &OwnedFd, name: &OsStr) -> Result<Statx, Errno> {
     statx(folder, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS)
 }
 
+/// The file type in a `statx` result.
 fn kind(found: &Statx) -> FileType {
     FileType::from_raw_mode(found.stx_mode.into())
 }

@@ -1,4 +1,4 @@
-//! The sandbox as Landlock rules.
+//! Builders of Landlock rulesets for the sandbox.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileTypeExt;
@@ -15,13 +15,13 @@ const NEWEST: ABI = ABI::V6;
 /// Devices that are readable and writable without effect on others.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// Rights to read.
+/// The Landlock rights to read.
 pub(super) fn read() -> BitFlags<AccessFs> {
     AccessFs::Execute | AccessFs::ReadFile | AccessFs::ReadDir
 }
 
-/// Rules for reading these files and folders with everything below them, and harmless devices. All folders can be
-/// listed.
+/// The ruleset for reading these files, these folders with everything below them, and harmless devices. All folders can
+/// be listed.
 pub(super) fn reading(whole: &[PathBuf], beyond: &[&Path]) -> Result<RulesetCreated, RulesetError> {
     // Each layer denies moving files between folders unless it allows `Refer`.
     let everywhere = AccessFs::ReadDir | AccessFs::Refer;
@@ -34,7 +34,7 @@ pub(super) fn reading(whole: &[PathBuf], beyond: &[&Path]) -> Result<RulesetCrea
         .add_rules(path_beneath_rules(devices(), AccessFs::ReadFile))
 }
 
-/// Rules for changing files, for signals and for the network.
+/// The ruleset for changing files, for signals and for the network.
 pub(super) fn changing(open: &[&Path], network: bool) -> Result<RulesetCreated, RulesetError> {
     let all = AccessFs::from_all(NEWEST) & !read();
     let mut ruleset = Ruleset::default().handle_access(all)?.scope(Scope::from_all(NEWEST))?;
@@ -47,13 +47,13 @@ pub(super) fn changing(open: &[&Path], network: bool) -> Result<RulesetCreated, 
         .add_rules(path_beneath_rules(open, change()))
 }
 
-/// Rights to change files: everything except creating devices and sockets.
+/// The Landlock rights to change files: everything except creating devices and sockets.
 pub(super) fn change() -> BitFlags<AccessFs> {
     let all = AccessFs::from_all(NEWEST) & !read();
     all & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev | AccessFs::MakeSock)
 }
 
-/// Adds open folders with these rights.
+/// Adds rules with these rights for open folders.
 pub(super) fn add(
     rules: RulesetCreated,
     folders: &[OwnedFd],
@@ -62,7 +62,7 @@ pub(super) fn add(
     rules.add_rules(folders.iter().map(|folder| Ok::<_, RulesetError>(PathBeneath::new(folder, rights))))
 }
 
-/// Rules that restrict signals and abstract sockets only.
+/// The ruleset that restricts only signals and abstract sockets.
 pub(super) fn scoped() -> Result<RulesetCreated, RulesetError> {
     // Each layer denies moving files between folders unless it allows `Refer`.
     Ruleset::default()
@@ -72,12 +72,13 @@ pub(super) fn scoped() -> Result<RulesetCreated, RulesetError> {
         .add_rules(path_beneath_rules(["/"], AccessFs::Refer))
 }
 
+/// The devices of [`DEVICES`] that exist.
 fn devices() -> impl Iterator<Item = &'static Path> {
     DEVICES.iter().map(Path::new).filter(|device| device.metadata().is_ok_and(|found| is_data(&found)))
 }
 
-/// Rules that allow nothing, to try out what the kernel enforces.
-pub(crate) fn nothing() -> Result<RulesetCreated, RulesetError> {
+/// The ruleset that allows nothing, to test what the kernel enforces.
+pub(crate) fn deny_all_ruleset() -> Result<RulesetCreated, RulesetError> {
     Ruleset::default()
         .handle_access(AccessFs::from_all(NEWEST))?
         .scope(Scope::from_all(NEWEST))?
@@ -85,6 +86,7 @@ pub(crate) fn nothing() -> Result<RulesetCreated, RulesetError> {
         .create()
 }
 
+/// Whether a file is a character device.
 fn is_data(found: &std::fs::Metadata) -> bool {
     found.file_type().is_char_device()
 }

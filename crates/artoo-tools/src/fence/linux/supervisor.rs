@@ -32,36 +32,36 @@ use crate::run_by::run_by;
 /// Maximum number of recorded renames; later ones are seen as deleted and new.
 const RENAMED_MAX: usize = 10_000;
 
-/// A program with a seccomp listener.
+/// A program whose seccomp notifications are received here.
 #[derive(Debug)]
 pub(crate) struct Listening {
     pub(crate) listener: OwnedFd,
-    /// Its first process, which leads its own session from its first instruction on.
+    /// The run's first process, which leads its own session from its first instruction on.
     pub(crate) pid: Pid,
     pub(crate) pidfd: OwnedFd,
 }
 
-/// Facts recorded about a program.
+/// Facts about a run that the supervisor records while it answers: denials, renames and sessions.
 #[derive(Debug, Default)]
 pub(crate) struct Observed {
-    /// Denied acts, each once, in order of the first attempt.
+    /// Denied actions, each once, in the order of the first attempt.
     pub(crate) denied: Vec<Denial>,
     /// The run is being killed for its first denial.
     pub(crate) is_stopped: bool,
     /// The run is being killed for using more than this many bytes of disk space.
     pub(crate) full: Option<u64>,
-    /// It was allowed to use the network and made a socket for it.
+    /// The run was allowed to use the network and created a socket for it.
     pub(crate) reached_out: bool,
     /// One of its processes may have left the first process's group or session.
     pub(crate) left_group: bool,
     /// Folders renamed in a view: old and new path.
     pub(crate) renamed: Vec<(PathBuf, PathBuf)>,
-    /// Files it made beside those it may change.
+    /// Files that the run created beside those it may change.
     pub(crate) temporaries: Temporaries,
 }
 
 impl Observed {
-    /// Whether calls are no longer answered.
+    /// Whether the run is being killed, so that its calls are no longer answered.
     pub(crate) fn is_being_killed(&self) -> bool {
         self.is_stopped || self.full.is_some()
     }
@@ -76,7 +76,8 @@ impl SharedObserved {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// `None` while another thread holds it. The monitor never waits: that thread may have ended with artoo.
+    /// The facts; `None` while another thread holds the lock. The monitor must not wait: that thread may have ended
+    /// together with artoo.
     pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, Observed>> {
         match self.0.try_lock() {
             Ok(observed) => Some(observed),
@@ -163,12 +164,12 @@ impl Supervisor {
             let [events] = files.map(|file| file.revents());
             self.check_disk();
             if events.contains(PollFlags::IN) {
-                // Deleted or ended since then.
+                // Deleted or ended since it was listed.
                 let Ok(notification) = kernel::receive(self.listener.as_fd()) else { continue };
                 self.answer(notification);
             } else if !events.is_empty() || (ready == 0 && is_over()) {
-                // What was reserved since the last check counts too.
-                self.limits.disk.look_now();
+                // Space that was reserved since the last check counts too.
+                self.limits.disk.check_now();
                 return self.check_disk();
             }
         }
@@ -190,10 +191,12 @@ impl Supervisor {
         if self.kind == RunKind::View { Caller::in_view(notification.thread) } else { Caller::new(notification.thread) }
     }
 
+    /// The listener from which notifications are received.
     fn listener(&self) -> BorrowedFd<'_> {
         self.listener.as_fd()
     }
 
+    /// Answers one notification: decodes the call, and sends the answer.
     fn answer(&mut self, notification: Notification) {
         let answer = match call::read(notification) {
             _ if self.observed.lock().is_being_killed() => Ok(Answer::NoReply),
@@ -206,6 +209,7 @@ impl Supervisor {
         kernel::answer(self.listener(), notification, answer);
     }
 
+    /// The answer to a decoded call.
     pub(super) fn answer_call(&mut self, notification: Notification, call: Call) -> io::Result<Answer> {
         match call {
             Call::NewSession | Call::NewGroup => Ok(self.leave_group(notification, call == Call::NewSession)),
@@ -279,6 +283,7 @@ impl Supervisor {
         }
     }
 
+    /// Records that a process leaves its process group or session, and lets the call continue.
     fn leave_group(&mut self, notification: Notification, is_session: bool) -> Answer {
         self.observed.lock().left_group = true;
         if is_session {
@@ -392,6 +397,7 @@ impl Supervisor {
         if kernel::still_waits(self.listener(), notification) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
+    /// The program's access to a path.
     pub(super) fn access(&self, path: &Path) -> Access {
         if self.fence.kept_back.iter().any(|kept| path.starts_with(kept) || kept.starts_with(path)) {
             Access::Outside
@@ -404,13 +410,15 @@ impl Supervisor {
         }
     }
 
+    /// The program's access to a directory entry.
     pub(super) fn access_to(&self, entry: &DirEntry) -> Access {
         let access = self.access(&entry.path);
         let is_own = access == Access::Outside && self.observed.lock().temporaries.stands_at(entry);
         if is_own { Access::Granted } else { access }
     }
 
-    /// Whether a new file there may be a temporary one. Other programs may run one with such a name before it is removed.
+    /// Whether a new file of this name may be a temporary file beside an approved one. Names that other programs run
+    /// are excluded, since they might be run before the file is removed.
     fn is_beside_granted(&self, path: &Path) -> bool {
         let is_beside = |granted: &PathBuf| granted.parent().is_some() && granted.parent() == path.parent();
         self.fence.granted.iter().any(is_beside) && run_by(path, false).is_none()
@@ -450,15 +458,18 @@ fn is_read_only(entry: &DirEntry) -> bool {
     fstatvfs(&entry.folder).is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::RDONLY))
 }
 
+/// The device and inode of an open file.
 fn identity(file: &OwnedFd) -> io::Result<(u64, u64)> {
     let found = fstat(file)?;
     Ok((found.st_dev, found.st_ino))
 }
 
+/// A mode without set-id bits.
 fn plain(mode: u32) -> Mode {
     Mode::from_raw_mode(SET_ID_BITS.iter().fold(mode, |mode, bit| mode & !bit))
 }
 
+/// The error number of an I/O error.
 pub(super) fn number(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(libc::EPERM)
 }

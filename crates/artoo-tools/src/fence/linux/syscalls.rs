@@ -2,9 +2,10 @@
 
 use libc::c_long;
 
-/// A system call with its name.
+/// The number and the name of a system call.
 type Named = (c_long, &'static str);
 
+/// Lists system calls with their names; the calls after `x86_64` exist on that architecture only.
 macro_rules! named {
     ($($call:ident)* $(; x86_64: $($older:ident)*)?) => {
         &[

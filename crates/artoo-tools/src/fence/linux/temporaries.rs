@@ -12,34 +12,35 @@ use super::caller::DirEntry;
 /// Temporary files that a program has at once.
 const TEMPORARIES_MAX: usize = 256;
 
-/// The temporary files of one run. What is left of them at its end is removed.
+/// The temporary files of one run. Those that still exist at its end are removed.
 #[derive(Debug, Default)]
 pub(crate) struct Temporaries {
     made: Vec<Made>,
     is_over: bool,
 }
 
+/// A temporary file: its entry, its open descriptor and its identity.
 #[derive(Debug)]
 struct Made {
     entry: DirEntry,
-    /// Held open, so that no other file gets its number.
+    /// Held open, so that no other file gets its inode.
     _file: OwnedFd,
     identity: (u64, u64),
 }
 
 impl Temporaries {
-    /// Whether a file with this device and number is one of them.
+    /// Whether a file with this device and inode is a temporary file of the run.
     pub(super) fn holds(&self, identity: (u64, u64)) -> bool {
         self.made.iter().any(|made| made.identity == identity)
     }
 
-    /// Whether such a file stands at this entry.
+    /// Whether the entry's file is a temporary file of the run.
     pub(super) fn stands_at(&self, entry: &DirEntry) -> bool {
         let found = statat(&entry.folder, &entry.name, AtFlags::SYMLINK_NOFOLLOW);
         found.is_ok_and(|found| self.holds((found.st_dev, found.st_ino)))
     }
 
-    /// Adds the file that `make` makes.
+    /// Creates a temporary file by `make` and records it.
     ///
     /// # Errors
     /// When it can't be made, when there are too many, or when the run is over.
@@ -63,7 +64,7 @@ impl Temporaries {
         Ok(file)
     }
 
-    /// Removes those that still have the names they were made with, and returns these names.
+    /// Removes the temporary files that still have the names they were created with, and returns these names.
     pub(crate) fn remove_all(&mut self) -> Vec<PathBuf> {
         self.is_over = true;
         let standing = self.made.iter().filter(|made| self.stands_at(&made.entry));

@@ -6,10 +6,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::stat;
 
-/// A second change within one clock tick leaves the same time, so more recent changes are not relied on.
+/// Age that the last change of a path must have: a second change within one clock tick leaves the same time.
 const TICK: Duration = Duration::from_millis(100);
 
-/// The same for a file system that stores whole seconds, or every other second.
+/// The age on a file system whose times have a resolution of one or two seconds.
 const COARSE_TICK: Duration = Duration::from_secs(3);
 
 /// The file at a path and the time of its last change.
@@ -46,7 +46,7 @@ impl Watched {
         self.facts.iter().all(|(path, known)| facts(path).as_ref() == Some(known))
     }
 
-    /// Whether every later change will be noticed.
+    /// Whether every later change of the paths will be noticed: none was changed within the last clock tick.
     pub(super) fn tells_changes(&self) -> bool {
         let since = self.since.duration_since(UNIX_EPOCH).unwrap_or_default();
         self.facts.values().all(|facts| {
@@ -60,6 +60,7 @@ impl Watched {
     }
 }
 
+/// The facts of a path; `None` if it does not exist.
 fn facts(path: &Path) -> Option<Facts> {
     let found = stat(path).ok()?;
     Some(Facts { device: found.st_dev, number: found.st_ino, changed: (found.st_ctime, found.st_ctime_nsec) })

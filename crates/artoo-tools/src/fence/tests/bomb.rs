@@ -13,7 +13,7 @@ const INSIDE: &str = "ARTOO_BOMB_INSIDE";
 #[test]
 fn fork_bomb_is_limited_and_killed() {
     if std::env::var_os(INSIDE).is_some() {
-        return explode();
+        return run_fork_bomb();
     }
     let own = std::env::current_exe().unwrap();
     // The kernel enforces the limit on processes for every user except the machine's own root, in any namespace.
@@ -37,13 +37,14 @@ fn fork_bomb_is_limited_and_killed() {
             let said = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
             let is_refused = ["unshare:", "setpriv:"].iter().any(|program| said.contains(program));
             assert!(is_refused, "{said}");
-            super::say(&format!("no bomb was tried, namespaces are not allowed here: {said}"));
+            super::print_uncaptured(&format!("no bomb was tried, namespaces are not allowed here: {said}"));
         }
-        Err(error) => super::say(&format!("no bomb was tried, there is no unshare: {error}")),
+        Err(error) => super::print_uncaptured(&format!("no bomb was tried, there is no unshare: {error}")),
     }
 }
 
-fn explode() {
+/// Runs a fork bomb in the sandbox, and checks the limit and that no process is left.
+fn run_fork_bomb() {
     let mut home = TestHome::new();
     // All threads of this process count as well.
     home.config.limits.processes = 120;
@@ -77,7 +78,7 @@ fn explode() {
     panic!("{} processes are left", processes() - 1);
 }
 
-/// Number of living processes; zombies wait for the namespace's first process, which does not collect them.
+/// Number of living processes; zombies are not counted, since the namespace's first process does not reap them.
 fn processes() -> usize {
     let stats = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
         entry.file_name().to_str()?.parse::<u32>().ok()?;

@@ -11,7 +11,8 @@ use crate::process::Ended;
 
 const TIME: Duration = Duration::from_secs(20);
 
-/// A home whose workspace, the working folder, holds a file, a folder with two names for one file, and a repository.
+/// A home whose workspace is the working folder and holds a file, a folder with two hard links of one file, and a git
+/// repository.
 fn furnished() -> TestHome {
     let mut home = TestHome::new();
     home.config.environment.cwd = home.config.environment.workspace.clone();
@@ -23,14 +24,17 @@ fn furnished() -> TestHome {
     home
 }
 
+/// The paths of these names in the workspace.
 fn at(home: &TestHome, names: &[&str]) -> Vec<PathBuf> {
     names.iter().map(|name| Path::new(&home.config.environment.workspace).join(name)).collect()
 }
 
+/// Runs a command as a reading command that opens these files.
 fn reading(home: &TestHome, opened: &[PathBuf], command: &str) -> Ended {
     home.run_in(Fence::of_reading(&home.protected, opened), command, TIME).unwrap()
 }
 
+/// Runs a command that may create these names in the workspace.
 fn creating(home: &TestHome, created: &[&str], command: &str) -> Ended {
     let fence = Fence::of_creating(&home.config, &home.protected, &[], &at(home, created));
     home.run_in(fence, command, TIME).unwrap()
@@ -70,7 +74,7 @@ fn reading_command_writes_only_temporary_files() {
     ] {
         let ended = reading(&home, &[], command);
         assert_eq!(without(&home, "none"), before, "{command}: {}", ended.text(SHOWN_CHARS).0);
-        assert!(ended.kept().is_some(), "{command} is told: {}", ended.text(SHOWN_CHARS).0);
+        assert!(ended.kept().is_some(), "{command} is reported: {}", ended.text(SHOWN_CHARS).0);
     }
     for command in [
         "sort old",

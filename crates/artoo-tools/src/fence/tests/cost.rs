@@ -10,18 +10,18 @@ use crate::fence::Fence;
 use crate::process::{self, Invocation, Order};
 use crate::view::View;
 
-/// Starts measured for each way, in turns, so that a busy moment affects all.
+/// Number of starts measured for each way, in turns, so that a busy moment affects all ways.
 const TURNS: usize = 200;
 
 /// Maximum cost of a reading run beyond a bare one.
 const READING_MAX: Duration = Duration::from_millis(3);
 
-/// The same for a command that creates many files.
+/// Number of starts for a command that creates many files.
 const FEW_TURNS: usize = 5;
 
 /// How a program is started.
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+enum StartMode {
     Predicted,
     Fenced,
     Reading,
@@ -29,11 +29,11 @@ enum Way {
 }
 
 /// Time of a program from start to end, including the creation and deletion of its view.
-fn time(home: &TestHome, way: Way, command: &[&str]) -> Duration {
+fn time(home: &TestHome, way: StartMode, command: &[&str]) -> Duration {
     let (program, arguments) = command.split_first().unwrap();
     let workspace = &home.config.environment.workspace;
     let begun = Instant::now();
-    if way == Way::Predicted {
+    if way == StartMode::Predicted {
         let mut command = Command::new(program);
         let output = command.args(arguments).current_dir(workspace).stdin(Stdio::null()).output().unwrap();
         assert!(output.status.success());
@@ -47,8 +47,8 @@ fn time(home: &TestHome, way: Way, command: &[&str]) -> Duration {
     };
     let environment = process::environment(&home.config);
     let prepare = || Arc::new(View::prepare(&home.config, &home.protected, &[]).unwrap());
-    let view = (way == Way::View).then(prepare);
-    let fence = if way == Way::Reading { Fence::of_reading_run(&home.protected) } else { home.fence() };
+    let view = (way == StartMode::View).then(prepare);
+    let fence = if way == StartMode::Reading { Fence::of_reading_run(&home.protected) } else { home.fence() };
     let order = Order { view, ..invocation.order(&home.config, &home.read_allowlist, &environment, fence) };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let ended = runtime.block_on(process::run(&home.config, order, Duration::from_secs(60))).unwrap();
@@ -56,9 +56,10 @@ fn time(home: &TestHome, way: Way, command: &[&str]) -> Duration {
     begun.elapsed()
 }
 
+/// The median time of each way to run a command; `between` runs after each start.
 fn medians<const N: usize>(
     home: &TestHome,
-    ways: [Way; N],
+    ways: [StartMode; N],
     turns: usize,
     command: &[&str],
     between: impl Fn(),
@@ -86,12 +87,12 @@ fn cost_of_a_start() {
     }
     // Recent changes prevent caching.
     std::thread::sleep(Duration::from_millis(500));
-    let ways = [Way::Predicted, Way::Fenced, Way::Reading, Way::View];
+    let ways = [StartMode::Predicted, StartMode::Fenced, StartMode::Reading, StartMode::View];
     for way in ways {
         time(&home, way, &["/bin/true"]);
     }
     let [bare, fenced, reading, view] = medians(&home, ways, TURNS, &["/bin/true"], || ());
-    super::say(&format!(
+    super::print_uncaptured(&format!(
         "median start to end: bare {bare:?}, fenced {fenced:?} (+{:?}), reading run {reading:?} (+{:?}), in a view {view:?} \
          (+{:?})",
         fenced.saturating_sub(bare),
@@ -108,10 +109,12 @@ fn cost_of_many_files() {
     home.config.environment.cwd = home.config.environment.workspace.clone();
     let command = "mkdir n && cd n && perl -e 'for (1..20000) { open(F, q(>), $_); print F q(x); close F }'";
     let folder = format!("{}/n", home.config.environment.workspace);
-    let ways = [Way::Predicted, Way::Fenced, Way::View];
+    let ways = [StartMode::Predicted, StartMode::Fenced, StartMode::View];
     let [bare, fenced, view] = medians(&home, ways, FEW_TURNS, &["/bin/sh", "-c", command], || {
         let _ = std::fs::remove_dir_all(&folder);
     });
     let ratio = view.as_secs_f64() / bare.as_secs_f64();
-    super::say(&format!("20,000 new files: bare {bare:?}, fenced {fenced:?}, in a view {view:?}, ratio {ratio:.2}"));
+    super::print_uncaptured(&format!(
+        "20,000 new files: bare {bare:?}, fenced {fenced:?}, in a view {view:?}, ratio {ratio:.2}"
+    ));
 }

@@ -13,11 +13,12 @@ use super::in_view::home;
 use super::test_home::TestHome;
 use crate::fence::{Denial, Fence, Reach};
 
+/// Whether a program is installed; prints a note if not.
 fn has(program: &str) -> bool {
     let found =
         ["/usr/bin", "/bin", "/usr/local/bin"].iter().any(|folder| std::path::Path::new(folder).join(program).exists());
     if !found {
-        super::say(&format!("not tried with {program}: it is not installed"));
+        super::print_uncaptured(&format!("not tried with {program}: it is not installed"));
     }
     found
 }
@@ -292,7 +293,7 @@ def take(shm,sem,msq):
 
 #[doc = "holds: law 1.17"]
 #[test]
-fn processes_outside_get_no_signal() {
+fn outside_processes_are_not_signalled() {
     let home = TestHome::new();
     let mut outside = std::process::Command::new("sleep").arg("60").spawn().unwrap();
     let ended = home.run(&format!("kill -9 {0}; kill -TERM -- -{0}; kill -9 -1; kill -9 $PPID; true", outside.id()));

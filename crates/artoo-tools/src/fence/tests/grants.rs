@@ -10,6 +10,7 @@ use super::test_home::TestHome;
 use crate::fence::Fence;
 use crate::process::Ended;
 
+/// Runs a command with an approval of these paths.
 fn allowed(home: &TestHome, shown: &[&str], command: &str) -> Ended {
     let shown: Vec<PathBuf> = shown.iter().map(|path| home.path.join(path)).collect();
     let fence = Fence::of_allowed(&home.config, &home.protected, &shown, false);
@@ -41,7 +42,7 @@ fn approval_of_one_path_excludes_its_neighbours() {
         let before = home.state();
         let ended = allowed(&home, &shown, &format!("{undone}; true"));
         assert_eq!(home.state().facts, before.facts, "{undone}: {}", ended.text(SHOWN_CHARS).0);
-        assert!(ended.kept().is_some(), "{undone} is told: {}", ended.text(SHOWN_CHARS).0);
+        assert!(ended.kept().is_some(), "{undone} is reported: {}", ended.text(SHOWN_CHARS).0);
         let ended = allowed(&home, &shown, command);
         assert_eq!(ended.exit_code, Some(0), "{command}: {}", ended.text(SHOWN_CHARS).0);
         assert_eq!(home.run(done).exit_code, Some(0), "{command}");
@@ -49,7 +50,7 @@ fn approval_of_one_path_excludes_its_neighbours() {
 }
 
 #[test]
-fn new_names_beside_are_temporary() {
+fn temporary_files_beside_approved_file_are_removed() {
     for (command, expected, is_told) in [
         ("cp b n && test -s n", "old\n", true),
         ("cp b n && mv n a", "other\n", false),
@@ -111,7 +112,7 @@ fn workspace_modes_are_set_without_set_id() {
     assert_eq!(ended.exit_code, Some(0), "{}", ended.text(SHOWN_CHARS).0);
 }
 
-/// `chmod +x` leaves to the umask what it does not say.
+/// The umask of this process, which limits `chmod +x`.
 fn umask() -> u32 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("Umask:")).unwrap();

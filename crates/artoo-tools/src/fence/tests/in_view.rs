@@ -1,4 +1,4 @@
-//! A test home for commands in views, and tests that run again as another user.
+//! A test home for commands in views, and a helper that runs a test again as another user.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::say;
+use super::print_uncaptured;
 use super::test_home::{State, TestHome, state};
 use crate::fence::Fence;
 use crate::process::{self, Ended, Invocation, Order};
@@ -19,7 +19,7 @@ pub(super) fn home() -> TestHome {
     home_within(&std::env::temp_dir())
 }
 
-/// The same below this folder.
+/// A home with a data folder, so that there are views, below this folder.
 pub(super) fn home_within(folder: &Path) -> TestHome {
     let mut home = TestHome::within(folder);
     home.config.environment.cwd = home.config.environment.workspace.clone();
@@ -30,10 +30,12 @@ pub(super) fn home_within(folder: &Path) -> TestHome {
 }
 
 impl TestHome {
+    /// Runs a command in a view, with an approval that names no path.
     pub(super) fn in_view(&self, command: &str) -> (Ended, Arc<View>) {
         self.in_view_by(self.fence(), command)
     }
 
+    /// Runs a command in a view with these permissions.
     pub(super) fn in_view_by(&self, fence: Fence, command: &str) -> (Ended, Arc<View>) {
         let view = Arc::new(View::prepare(&self.config, &self.protected, &[]).unwrap());
         let invocation = Invocation {
@@ -63,8 +65,9 @@ pub(super) fn python(script: &str) -> String {
 
 pub(super) const INSIDE: &str = "ARTOO_TEST_INSIDE";
 
-/// Runs this test again in a process started by this command line; returns whether that was possible.
-pub(super) fn again(test: &str, by: &[&str], inside: &str) -> bool {
+/// Runs this test again in a child process started by this command line, with `inside` as its variable; `false` if the
+/// command line can't be started.
+pub(super) fn rerun_in_child(test: &str, by: &[&str], inside: &str) -> bool {
     let Some((program, words)) = by.split_first() else { return false };
     let mut command = Command::new(program);
     let own = std::env::current_exe().unwrap();
@@ -78,31 +81,32 @@ pub(super) fn again(test: &str, by: &[&str], inside: &str) -> bool {
     });
     match said {
         Ok((true, said)) if said.contains("1 passed") => {
-            said.lines().filter(|line| line.starts_with("skipped")).for_each(say);
+            said.lines().filter(|line| line.starts_with("skipped")).for_each(print_uncaptured);
             true
         }
         Ok((_, said)) if !said.contains("running 1 test") => {
-            say(&format!("skipped: {test} by {by:?}: {said}"));
+            print_uncaptured(&format!("skipped: {test} by {by:?}: {said}"));
             false
         }
         Ok((_, said)) => panic!("{test} by {by:?}: {said}"),
         Err(error) => {
-            say(&format!("skipped: {test} by {by:?}: {error}"));
+            print_uncaptured(&format!("skipped: {test} by {by:?}: {error}"));
             false
         }
     }
 }
 
+/// What [`rerun_in_child`] set in this process; `None` in the first process.
 pub(super) fn inside() -> Option<String> {
     std::env::var(INSIDE).ok()
 }
 
-/// The number of an ordinary user.
+/// The user id of an ordinary user.
 pub(super) const USER: u32 = 4242;
 
-/// Runs root's test again as an ordinary user.
+/// As root: runs the test `test` again in a process without root rights, because the kernel treats root differently.
 pub(super) fn also_as_user(test: &str) {
     if rustix::process::getuid().is_root() && inside().is_none() {
-        again(test, &["setpriv", "--reuid", "4242", "--regid", "4242", "--clear-groups"], "user");
+        rerun_in_child(test, &["setpriv", "--reuid", "4242", "--regid", "4242", "--clear-groups"], "user");
     }
 }

@@ -1,4 +1,4 @@
-//! Rules for reading are cached between commands until something changes.
+//! The rules for reading are cached between commands until something changes.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,8 @@ use super::test_home::TestHome;
 /// Longer than the clock tick within which a change could be missed.
 const LONGER_THAN_A_TICK: Duration = Duration::from_millis(200);
 
-/// A home with cached rules. It does not lie in the folder for temporary files, where each command creates a folder.
+/// A home whose rules for reading are cached. It is not in the folder for temporary files, in which each command
+/// creates a folder.
 fn seen() -> TestHome {
     let home = TestHome::within(Path::new("/var/tmp"));
     for (path, content) in [
@@ -37,6 +38,7 @@ fn seen() -> TestHome {
 #[doc = "holds: law 1.20"]
 #[test]
 fn changes_invalidate_cached_rules() {
+    /// A change of the home that must invalidate the cached rules.
     type Change = fn(&TestHome);
     let changes: [(&str, Change, &str, Option<&str>); 8] = [
         ("nothing", |_| (), "cat ~/docs/a", Some("open")),
@@ -77,12 +79,13 @@ fn files_move_between_writable_folders() {
     assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "x\n", "{}", ended.text(SHOWN_CHARS).0);
 }
 
+/// Replaces a file by a new one with this content.
 fn replace(home: &TestHome, path: &str, content: &str) {
     let new = home.file("replacement", content);
     fs::rename(new, home.path.join(path)).unwrap();
 }
 
-/// Replaces a folder by a copy of it.
+/// Replaces a folder by a copy of the same name.
 fn exchange(home: &TestHome, folder: &str) {
     let (folder, aside) = (home.path.join(folder), home.path.join("aside"));
     fs::rename(&folder, &aside).unwrap();

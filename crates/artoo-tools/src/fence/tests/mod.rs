@@ -21,6 +21,6 @@ mod view;
 const SHOWN_CHARS: usize = 20_000;
 
 /// Prints why a row can't be tried on this machine.
-fn say(text: &str) {
+fn print_uncaptured(text: &str) {
     println!("{text}");
 }

@@ -1,4 +1,4 @@
-//! An approved address is reached and no other; sockets that reach nothing need no approval.
+//! A command reaches an approved address and no other; sockets that reach nothing need no approval.
 
 use std::fs;
 use std::io::Read;
@@ -10,21 +10,22 @@ use super::in_view::{TIME, also_as_user, home, python};
 use super::reading::reading_run;
 use super::stopping::is_installed;
 use super::test_home::TestHome;
-use super::{SHOWN_CHARS, say};
+use super::{SHOWN_CHARS, print_uncaptured};
 use crate::fence::{Denial, Fence, Reach};
 use crate::process::Ended;
 
-/// Runs a command in a view or outside.
+/// Runs a command with this access, in a view or outside.
 fn run_in(home: &TestHome, reach: &Reach, in_view: bool, command: &str) -> Ended {
     let fence = Fence { reach: reach.clone(), ..home.fence() };
     if in_view { home.in_view_by(fence, command).0 } else { home.run_in(fence, command, TIME).unwrap() }
 }
 
+/// Runs a command twice, in an overlay view and directly on the disk; returns both results in this order.
 fn both(home: &TestHome, reach: &Reach, command: &str) -> [Ended; 2] {
     [true, false].map(|in_view| run_in(home, reach, in_view, command))
 }
 
-/// Everything that was sent to a listener, over all connections.
+/// Everything that was sent to a listener over all connections, with a `+` before each.
 fn received(listener: &TcpListener) -> Vec<u8> {
     listener.set_nonblocking(true).unwrap();
     let mut all = Vec::new();
@@ -36,6 +37,7 @@ fn received(listener: &TcpListener) -> Vec<u8> {
     all
 }
 
+/// The datagrams that a socket has received.
 fn datagrams(socket: &UdpSocket) -> Vec<Vec<u8>> {
     socket.set_nonblocking(true).unwrap();
     let mut bytes = [0; 64];
@@ -55,14 +57,17 @@ impl Listeners {
         Self { tcp, udp }
     }
 
+    /// The address of a TCP listener; 0 is the approved one.
     fn tcp(&self, of: usize) -> SocketAddr {
         self.tcp[of].local_addr().unwrap()
     }
 
+    /// The address of a UDP socket; 0 is the approved one.
     fn udp(&self, of: usize) -> SocketAddr {
         self.udp[of].local_addr().unwrap()
     }
 
+    /// The access that approves the first listener of each kind.
     fn reach(&self) -> Reach {
         Reach::of(&[Denial::Connection(self.tcp(0)), Denial::Connection(self.udp(0))])
     }
@@ -70,8 +75,8 @@ impl Listeners {
 
 #[doc = "holds: law 1.17; law 1.18"]
 #[test]
-fn approval_of_one_address_opens_no_other() {
-    also_as_user("network::approval_of_one_address_opens_no_other");
+fn approval_of_an_address_excludes_others() {
+    also_as_user("network::approval_of_an_address_excludes_others");
     let home = home();
     for in_view in [true, false] {
         let listeners = Listeners::new();
@@ -93,7 +98,7 @@ fn approval_of_one_address_opens_no_other() {
 fn other_addresses_are_denied_to_every_call() {
     also_as_user("network::other_addresses_are_denied_to_every_call");
     if !is_installed("python3") {
-        return say("skipped: python3 is not installed");
+        return print_uncaptured("skipped: python3 is not installed");
     }
     let home = home();
     let listeners = Listeners::new();
@@ -140,12 +145,12 @@ s=socket.create_connection((h,{a})); s.setsockopt(6,1,1); print(s.getpeername()=
     }
 }
 
-/// What only makes a socket or asks the kernel for routes reaches nothing.
+/// A program that only creates a socket, or asks the kernel for routes, reaches nothing.
 #[test]
 fn unused_sockets_ask_nothing_in_views() {
     also_as_user("network::unused_sockets_ask_nothing_in_views");
     if !is_installed("python3") {
-        return say("skipped: python3 is not installed");
+        return print_uncaptured("skipped: python3 is not installed");
     }
     let home = home();
     let script = "import socket,fcntl,struct
@@ -169,16 +174,18 @@ print(fcntl.ioctl(socket.socket(2,2),0x8915,struct.pack('16s24x',b'lo'))[20:24])
     assert_eq!(received(&listeners.tcp[1]), b"");
 }
 
-/// A service that looks up names may pass what it is asked on to any host.
+/// A service that resolves names may pass a query on to any host.
 #[doc = "holds: law 1.16; law 1.18"]
 #[test]
 fn name_services_are_not_reached() {
     if !is_installed("python3") || !rustix::process::geteuid().is_root() {
-        return say("skipped: name services: no python3, or not root");
+        return print_uncaptured("skipped: name services: no python3, or not root");
     }
     let _ = fs::create_dir_all("/run/systemd/userdb");
     let path = format!("/run/systemd/userdb/artoo.test.{}", std::process::id());
-    let Ok(listener) = UnixListener::bind(&path) else { return say("skipped: name services: no folder for them") };
+    let Ok(listener) = UnixListener::bind(&path) else {
+        return print_uncaptured("skipped: name services: no folder for them");
+    };
     listener.set_nonblocking(true).unwrap();
     let script = format!(
         "import socket,errno,pwd\ntry: s=socket.socket(1); s.connect({path:?}); s.send(b'sent by the run')\nexcept OSError as e: print(errno.errorcode[e.errno])\n\

@@ -1,4 +1,4 @@
-//! Granted access beyond files works, and no other.
+//! Granted access beyond files works, and no other access.
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -16,18 +16,18 @@ use rustix::net::{SocketAddrUnix, connect, connect_unspec};
 use super::in_view::{TIME, also_as_user, home, python};
 use super::stopping::{Victim, is_installed};
 use super::test_home::TestHome;
-use super::{SHOWN_CHARS, say};
+use super::{SHOWN_CHARS, print_uncaptured};
 use crate::fence::{Denial, Fence, Reach};
 use crate::process::Ended;
 
-/// Runs a command in a view and outside.
+/// Runs a command with this access in a view and outside.
 fn both(home: &TestHome, reach: &Reach, command: &str) -> [Ended; 2] {
     let fence = || Fence { reach: reach.clone(), ..home.fence() };
     let in_view = home.in_view_by(fence(), command).0;
     [in_view, home.run_in(fence(), command, TIME).unwrap()]
 }
 
-/// A socket that answers each connection with its name.
+/// Starts a server on a Unix socket, which answers each connection with the name of the socket.
 fn listening(path: &Path) {
     let listener = UnixListener::bind(path).unwrap();
     let name = path.file_name().unwrap().to_str().unwrap().to_owned();
@@ -55,7 +55,7 @@ def ask(a,blocking=True):
 fn granted_socket_is_connected() {
     also_as_user("reach::granted_socket_is_connected");
     if !is_installed("python3") {
-        return say("skipped: python3 is not installed");
+        return print_uncaptured("skipped: python3 is not installed");
     }
     let home = home();
     let at = |name: &str| home.path.join("artoo_workspace").join(name);
@@ -101,7 +101,7 @@ except OSError as e: print('inet',errno.errorcode[e.errno])",
             "{said}"
         );
     }
-    // Nothing is granted: all of it is denied, also to one who has the network.
+    // Without a grant all of it is denied, even with access to the network.
     for reach in [Reach::default(), Reach::of_network(true)] {
         let script = format!("{CLIENT}\nask({one:?})", one = two.to_str().unwrap());
         for ended in both(&home, &reach, &python(&script)) {
@@ -111,7 +111,7 @@ except OSError as e: print('inet',errno.errorcode[e.errno])",
     }
 }
 
-/// Calls with other addresses continue in the kernel: a change of the address meanwhile must have no effect.
+/// Calls with other addresses continue in the kernel: a change of the address during the call must have no effect.
 #[test]
 fn substitute_socket_stays_unconnected() {
     let dir = tempfile::TempDir::new().unwrap();
@@ -158,7 +158,7 @@ fn granted_process_is_signalled() {
         assert!(other.0.try_wait().unwrap().is_none(), "it was not");
         // After its end, another process that gets its number is not granted.
         let gone = Reach::of(&denials);
-        assert_eq!(gone, Reach::default(), "nobody is there to be granted");
+        assert_eq!(gone, Reach::default(), "no process is left to grant access to");
     }
 }
 
@@ -227,11 +227,11 @@ fn run_that_fills_disk_is_killed() {
     }
 }
 
-/// It may all be used between two checks.
+/// Space that was reserved but not written may be used between two checks, so the check at the end counts it.
 #[test]
 fn reserved_space_counts_at_the_end() {
     if !std::path::Path::new("/usr/bin/fallocate").exists() {
-        return say("skipped: fallocate is not installed");
+        return print_uncaptured("skipped: fallocate is not installed");
     }
     let _alone = DISK.lock();
     let mut home = home();

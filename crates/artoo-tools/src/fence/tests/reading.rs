@@ -9,7 +9,7 @@ use super::test_home::TestHome;
 use crate::fence::{Denial, Fence};
 use crate::process::Ended;
 
-/// Long enough for every row on a busy machine.
+/// Time limit of a command, long enough for every row on a busy machine.
 const TIME: Duration = Duration::from_secs(120);
 
 /// Maximum number of attempts for a command whose outputs differ, because values such as free space change between runs.
@@ -18,7 +18,7 @@ const TRIES: usize = 4;
 /// Time between two runs of a command whose outputs differed.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Our own rows, and those of the everyday table that only read.
+/// Tables with commands that only read.
 const TABLES: [&str; 2] = [
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/commands/reading.tsv"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/commands/everyday.tsv"),
@@ -33,6 +33,7 @@ const OTHERWISE: [(&str, &str); 5] = [
     ("pstree -p", "it lists the process that holds its run"),
 ];
 
+/// The commands of the tables that only read.
 fn rows() -> Vec<String> {
     let tables = TABLES.map(|path| fs::read_to_string(path).unwrap());
     let line = |line: &str| match line.split_once('\t') {
@@ -78,10 +79,12 @@ pub(super) fn furnished() -> TestHome {
     home
 }
 
+/// Runs a command without the sandbox.
 pub(super) fn bare(home: &TestHome, command: &str) -> Ended {
     home.start(Fence::default(), command, TIME, false).unwrap()
 }
 
+/// Runs a command as a reading run.
 pub(super) fn reading_run(home: &TestHome, command: &str) -> Ended {
     home.start(Fence::of_reading_run(&home.protected), command, TIME, true).unwrap()
 }
@@ -89,6 +92,7 @@ pub(super) fn reading_run(home: &TestHome, command: &str) -> Ended {
 /// Exit code, signal, standard output and standard error of a run, without the name of its temporary folder.
 type Seen = (Option<i32>, Option<i32>, String, String);
 
+/// What is compared of a run.
 fn seen(ended: &Ended) -> Seen {
     let temporary = format!("{}/artoo-", std::env::temp_dir().canonicalize().unwrap().display());
     let text = |stream: &crate::process::Captured| {
@@ -102,7 +106,7 @@ fn seen(ended: &Ended) -> Seen {
     (ended.exit_code, ended.signal, text(&ended.stdout), text(&ended.stderr))
 }
 
-/// Changes times of files, so that git would refresh its index.
+/// Changes the times of tracked files, so that git would refresh its index.
 fn outdate(home: &TestHome) {
     for name in ["old.txt", "src/main.rs"] {
         let file = fs::File::options().append(true).open(home.path.join("work").join(name)).unwrap();
@@ -110,6 +114,7 @@ fn outdate(home: &TestHome) {
     }
 }
 
+/// The result of comparing a reading run with bare runs.
 enum Outcome {
     Same,
     Missing,
@@ -162,7 +167,7 @@ fn tried(home: &TestHome, command: &str, attempt: usize) -> Outcome {
     }
 }
 
-/// The first difference between two runs: exit status or a line.
+/// The first difference between two runs: the exit status or a line.
 fn difference(bare: &Seen, read: &Seen) -> String {
     if (bare.0, bare.1) != (read.0, read.1) {
         return format!("ended with {:?} bare and {:?} in a reading run", (bare.0, bare.1), (read.0, read.1));
@@ -199,13 +204,14 @@ fn reading_runs_print_what_bare_runs_print() {
         *counts.entry(name).or_default() += 1;
         left_out.extend(said.map(|said| format!("{name}: {said:?}")));
     }
-    super::say(&format!("{counts:?}\n{}", left_out.join("\n")));
+    super::print_uncaptured(&format!("{counts:?}\n{}", left_out.join("\n")));
     assert!(differing.is_empty(), "{} differ: {}", differing.len(), differing.join("\n"));
     assert!(counts["same"] >= 120, "{counts:?}");
 }
 
 /// Returns the first item that matches, or else the last one.
 trait FindOrLast: Iterator + Sized {
+    /// The first item that fits, or else the last one.
     fn find_or_last(self, fits: impl Fn(&Self::Item) -> bool) -> Option<Self::Item> {
         let mut last = None;
         for item in self {

@@ -15,7 +15,7 @@ use crate::process::Ended;
 
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/commands/changing.tsv");
 
-/// Abbreviations in the table.
+/// Abbreviations in the table, with their meanings.
 const FORMS: [(&str, &str); 4] = [
     (
         "{GIT}",
@@ -26,6 +26,7 @@ const FORMS: [(&str, &str); 4] = [
     ("␤", "\n"),
 ];
 
+/// A text of the table with its abbreviations replaced.
 fn in_full(text: &str) -> String {
     FORMS.iter().fold(text.to_owned(), |text, (form, full)| text.replace(form, full))
 }
@@ -57,11 +58,11 @@ fn changing_commands_are_stopped() {
         let (command, setup) = row.split_once('\t').unwrap_or((row, "true"));
         let (command, setup) = (in_full(command), in_full(setup));
         if let Some(program) = missing(row) {
-            super::say(&format!("skipped: {program} is not installed: {command:?}"));
+            super::print_uncaptured(&format!("skipped: {program} is not installed: {command:?}"));
             continue;
         }
         if !rustix::process::geteuid().is_root() && OF_ROOT.iter().any(|place| command.contains(place)) {
-            super::say(&format!("skipped: not root: {command:?}"));
+            super::print_uncaptured(&format!("skipped: not root: {command:?}"));
             continue;
         }
         let home = TestHome::new();
@@ -83,7 +84,7 @@ fn changing_commands_are_stopped() {
     for path in ["/tmp", "/dev/shm", "/etc"].map(|folder| PathBuf::from(folder).join("artoo-test-changing")) {
         assert!(!path.exists(), "{}", path.display());
     }
-    super::say(&format!("{stopped} commands were stopped"));
+    super::print_uncaptured(&format!("{stopped} commands were stopped"));
     assert!(wrong.is_empty(), "{} of {}: {}", wrong.len(), wrong.len() + stopped, wrong.join("\n"));
     assert!(stopped >= 80, "{stopped}");
 }
@@ -95,6 +96,7 @@ fn outcome(ended: &Ended) -> String {
     format!("{denied:?}, exit {exit_code:?}, signal {signal:?}, timeout {timed_out:?}, disk full {is_full}, {text:?}")
 }
 
+/// A process outside the sandbox that the commands try to signal.
 pub(super) struct Victim(pub(super) Child);
 
 impl Victim {
@@ -118,13 +120,14 @@ m=ctypes.create_string_buffer(struct.pack('l',1)+b'secret',80)
 def call(*a): l.syscall(*[ctypes.c_long(x) if isinstance(x,int) else x for x in a])
 ";
 
+/// Whether a denial is the expected one.
 type Check = Box<dyn Fn(&Denial) -> bool>;
 
 /// Runs each script in Python, and checks the denial that ends it. Python neither writes compiled modules nor reads the
 /// user's settings at its start: another denial would come first.
 fn are_stopped(home: &TestHome, rows: Vec<(String, Check)>) {
     if !is_installed("python3") {
-        super::say("skipped: python3 is not installed");
+        super::print_uncaptured("skipped: python3 is not installed");
         return;
     }
     let mut wrong = Vec::new();
@@ -137,6 +140,7 @@ fn are_stopped(home: &TestHome, rows: Vec<(String, Check)>) {
     assert!(wrong.is_empty(), "{} of {}: {}", wrong.len(), rows.len(), wrong.join("\n"));
 }
 
+/// A check for exactly this denial.
 fn exactly(denial: Denial) -> Check {
     Box::new(move |found| *found == denial)
 }
@@ -158,7 +162,7 @@ fn signals_to_others_are_stopped_and_named() {
     ];
     let mut others = vec!["os.kill(-1,9)".to_owned(), format!("os.kill({own},9)"), format!("os.killpg({pid},9)")];
     if rustix::process::geteuid().is_root() {
-        // In a container its session is one that has no number there.
+        // In a container its session may have no number in this namespace.
         others.push("os.kill(1,9)".to_owned());
     }
     for script in others {
@@ -224,7 +228,7 @@ fn sockets_to_others_are_stopped_and_named() {
     are_stopped(&home, rows);
 }
 
-/// Numbers are those of x86-64.
+/// System calls by number and arguments, as on x86-64, with the name that the denial must have.
 #[cfg(target_arch = "x86_64")]
 const CALLS: &[(&str, &str)] = &[
     ("30,0,0,0", "shmat"),
@@ -294,10 +298,10 @@ fn calls_beyond_files_are_stopped_and_named() {
 /// Missing services fail as without a sandbox; calls on a run's own processes are allowed.
 #[doc = "holds: law 1.18"]
 #[test]
-fn missing_services_and_own_processes_are_no_denials() {
+fn missing_services_are_not_counted_as_denials() {
     let home = furnished();
     if !is_installed("python3") {
-        super::say("skipped: python3 is not installed");
+        super::print_uncaptured("skipped: python3 is not installed");
         return;
     }
     for script in [
@@ -398,12 +402,12 @@ fn fenced_runs_record_every_denial() {
     assert_eq!((ended.is_stopped, ended.stdout.total()), (false, 3));
 }
 
-/// A program that changes a path during its call changes nothing outside.
+/// A program that changes a path during its own call changes nothing outside the sandbox.
 #[doc = "holds: law 1.17"]
 #[test]
-fn paths_swapped_during_calls_change_nothing() {
+fn swapped_paths_do_not_escape_the_sandbox() {
     if !is_installed("python3") {
-        super::say("skipped: python3 is not installed");
+        super::print_uncaptured("skipped: python3 is not installed");
         return;
     }
     let home = furnished();
@@ -430,9 +434,9 @@ fn paths_swapped_during_calls_change_nothing() {
     }
 }
 
-/// A lock of another program is noticed; a lock of a reading run blocks no other program.
+/// A reading run learns of another program's lock, and its own lock blocks no other program.
 #[test]
-fn reading_run_holds_no_lock() {
+fn reading_run_does_not_lock_files() {
     let home = furnished();
     let path = home.file("work/locked", "x");
     let file = fs::File::open(&path).unwrap();
@@ -440,7 +444,7 @@ fn reading_run_holds_no_lock() {
     std::thread::scope(|scope| {
         let run = scope.spawn(|| reading_run(&home, command).text(400).0);
         std::thread::sleep(Duration::from_millis(1000));
-        assert!(file.try_lock().is_ok(), "nobody holds it");
+        assert!(file.try_lock().is_ok(), "no process holds the lock");
         assert_eq!(run.join().unwrap(), "got\n");
         assert_eq!(reading_run(&home, command).text(400).0, "taken\n");
     });

@@ -1,4 +1,5 @@
-//! A table of commands, each run for real behind the fence alone: our own, or the one `ARTOO_FENCE_TABLE` names.
+//! A table of commands, each run for real in the sandbox alone: our own table, or the one that `ARTOO_FENCE_TABLE`
+//! names.
 //!
 //! A row is class, command, why, run; `json:` marks a command written as a JSON string. Run is `yes` (it is run, and
 //! nothing outside the workspace may change), `net` (likewise, and nothing may reach a listener) or `no` (never run).
@@ -23,20 +24,23 @@ const TIME: Duration = Duration::from_millis(2500);
 /// Ports with listeners in a private network; elsewhere one free port.
 const PORTS: [u16; 12] = [21, 22, 25, 53, 80, 443, 587, 873, 4444, 5432, 6379, 9418];
 
-/// Folders checked besides the home in private namespaces.
+/// Folders checked besides the home if the test runs in namespaces of its own.
 const WATCHED: [&str; 5] = ["/tmp", "/var/tmp", "/dev/shm", "/run", "/etc"];
 
+/// A row of the table: class, command, and how it is run.
 struct Row {
     class: String,
     command: String,
     run: String,
 }
 
+/// The rows of a table.
 fn rows(table: &str) -> Vec<Row> {
     let is_row = |line: &&str| !line.starts_with('#') && !line.starts_with("class\t") && !line.trim().is_empty();
     table.lines().filter(is_row).map(row).collect()
 }
 
+/// Parses a line of the table.
 fn row(line: &str) -> Row {
     let fields: Vec<&str> = line.split('\t').collect();
     let [class, command, .., run] = fields.as_slice() else { panic!("not a row: {line:?}") };
@@ -82,7 +86,7 @@ fn furnish(home: &TestHome, command: &str) {
     let _ = home.run_in(open, setup, Duration::from_secs(20));
 }
 
-/// Counts connections and packets at the ports.
+/// Counts the connections and packets that reach these ports; returns the counter and the ports that are open.
 fn listen(ports: &[u16]) -> (Arc<AtomicUsize>, Vec<u16>) {
     let reached = Arc::new(AtomicUsize::new(0));
     let mut heard = Vec::new();
@@ -108,6 +112,7 @@ fn listen(ports: &[u16]) -> (Arc<AtomicUsize>, Vec<u16>) {
     (reached, heard)
 }
 
+/// The state of the home, and of the watched folders if the test is alone in its namespaces.
 fn everything(home: &TestHome, is_alone: bool) -> State {
     let mut roots = vec![home.path.as_path()];
     if is_alone {
@@ -159,7 +164,7 @@ fn sandbox_alone_confines_every_row() {
             escaped.push(format!("{}: {command:?} reached a listener", row.class));
         }
     }
-    super::say(&format!("rows: {counts:?}; escaped: {}", escaped.len()));
+    super::print_uncaptured(&format!("rows: {counts:?}; escaped: {}", escaped.len()));
     if is_control {
         assert!(!escaped.is_empty(), "without the fence nothing happened either: the rows show nothing");
         return;

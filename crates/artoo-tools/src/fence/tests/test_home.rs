@@ -23,6 +23,7 @@ pub(super) struct State {
     pub(super) times: BTreeMap<PathBuf, (i64, i64)>,
 }
 
+/// A home folder in a temporary folder, with the configuration of the tools.
 pub(super) struct TestHome {
     _dir: TempDir,
     pub(super) path: PathBuf,
@@ -36,6 +37,7 @@ impl TestHome {
         Self::within(&std::env::temp_dir())
     }
 
+    /// A home in a new folder below `folder`.
     pub(super) fn within(folder: &Path) -> Self {
         let dir = TempDir::with_prefix_in("home-", folder).unwrap();
         let home = dir.path().canonicalize().unwrap().join("home");
@@ -57,6 +59,7 @@ impl TestHome {
         Self { _dir: dir, path: home, config, read_allowlist: Arc::new(ReadAllowlist::new(&protected)), protected }
     }
 
+    /// Creates a file in the home, with its folders.
     pub(super) fn file(&self, path: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -64,6 +67,7 @@ impl TestHome {
         path
     }
 
+    /// Creates an executable shell script in the home.
     pub(super) fn program(&self, path: &str, script: &str) -> PathBuf {
         let path = self.file(path, format!("#!/bin/sh\n{script}\n"));
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -75,12 +79,12 @@ impl TestHome {
         Fence::of_allowed(&self.config, &self.protected, &[], false)
     }
 
-    /// Runs a command without any other check.
+    /// Runs a command with these permissions, without the steps of a call.
     pub(super) fn run_in(&self, fence: Fence, command: &str, time: Duration) -> std::io::Result<Ended> {
         self.start(fence, command, time, true)
     }
 
-    /// The same, with or without the sandbox.
+    /// Runs a command with these permissions, in the sandbox only if `is_held`.
     pub(super) fn start(&self, fence: Fence, command: &str, time: Duration, is_held: bool) -> std::io::Result<Ended> {
         let invocation = Invocation {
             program: process::find_program(&self.config, "bash").unwrap(),
@@ -94,6 +98,7 @@ impl TestHome {
         runtime.block_on(process::run(&self.config, order, time))
     }
 
+    /// Runs a command with the permissions of [`TestHome::fence`].
     pub(super) fn run(&self, command: &str) -> Ended {
         self.run_in(self.fence(), command, Duration::from_secs(20)).unwrap()
     }
@@ -104,6 +109,7 @@ impl TestHome {
     }
 }
 
+/// The state of everything below `roots`, except what lies below `without`.
 pub(super) fn state(roots: &[&Path], without: &Path) -> State {
     let mut state = State::default();
     let mut open: Vec<PathBuf> = roots.iter().map(|root| root.to_path_buf()).collect();

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::in_view::{INSIDE, TIME, USER, again, also_as_user, home, inside, python};
+use super::in_view::{INSIDE, TIME, USER, also_as_user, home, inside, python, rerun_in_child};
 use super::test_home::{TestHome, state};
-use super::{SHOWN_CHARS, say};
+use super::{SHOWN_CHARS, print_uncaptured};
 use crate::fence::{Fence, views_in_words};
 use crate::process;
 use crate::view::{NoView, View};
@@ -78,7 +78,7 @@ fn commands_change_only_their_layers() {
         ("cc -o m m.c && ./m", "cc"),
     ] {
         if !needs.is_empty() && process::find_program(&home.config, needs).is_none() {
-            say(&format!("skipped: {command}: {needs} is not installed"));
+            print_uncaptured(&format!("skipped: {command}: {needs} is not installed"));
             continue;
         }
         let (ended, view) = home.in_view(&command.replace("$GIT", git));
@@ -114,7 +114,7 @@ fn renamed_folders_are_recorded_with_their_content() {
     assert_eq!(ended.text(SHOWN_CHARS), plain.text(SHOWN_CHARS));
     let at = |name: &str| home.path.join("artoo_workspace").join(name);
     assert_eq!(view.renamed(), [(at("d"), at("e")), (at("n"), at("o")), (at("e"), at("x"))]);
-    // Without the copy that `mv` falls back to.
+    // Without the copying to which `mv` would resort.
     for (command, expected) in [
         (
             "mkdir full && touch full/f && python3 -c 'import os; os.rename(\"d\", \"full\")' 2>&1 | grep -o 'not empty'",
@@ -154,7 +154,7 @@ fn secrets_are_covered() {
                    cat /etc/shadow | head -c 9; cat c/other .config/other .bashrc";
     let (ended, view) = home.in_view_by(fence, command);
     assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "openstart\n", "{}", ended.text(SHOWN_CHARS).0);
-    // A copy without the content would be a wrong one, for whoever runs the command.
+    // Copying only metadata would be wrong for root and ordinary users alike.
     let fence = || Fence { left_out: vec![home.path.join("work/token.txt")], ..home.fence() };
     for (command, code) in [
         ("cat work/token.txt", 1),
@@ -179,8 +179,8 @@ fn secrets_are_covered() {
 
 #[doc = "holds: law 1.17; law 1.18; law 1.20"]
 #[test]
-fn views_have_no_way_out() {
-    also_as_user("view::views_have_no_way_out");
+fn real_files_stay_unchanged_in_views() {
+    also_as_user("view::real_files_stay_unchanged_in_views");
     let home = home();
     let prize = home.file("work/prize", "held dear\n");
     let outside = tempfile::TempDir::new().unwrap();
@@ -237,7 +237,7 @@ fn sockets_and_threads_outside_are_unreachable() {
     let hidden = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
     hidden.set_nonblocking(true).unwrap();
     if process::find_program(&home.config, "python3").is_none() {
-        return say("skipped: sockets and threads: python3 is not installed");
+        return print_uncaptured("skipped: sockets and threads: python3 is not installed");
     }
     let script = format!(
         "import os,socket,ctypes,signal\n\
@@ -291,7 +291,7 @@ fn descendants_end_with_their_command() {
     assert_eq!(running(&nap), 0);
 }
 
-/// Processes with this text in their command line.
+/// The processes that have this text in their command line.
 fn running(text: &str) -> usize {
     let all = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
     let words = all.filter_map(|path| fs::read(path.join("cmdline")).ok());
@@ -333,17 +333,18 @@ fn killed_process_leaves_nothing() {
     assert!(views.is_empty(), "{views:?}");
 }
 
-/// Run as its own process, this test mounts file systems below the home, if possible.
+/// Folders with mounts below them are overlaid in parts. The test runs as its own process, which mounts file systems
+/// below the home if that is possible.
 #[test]
 fn folders_with_mounts_below_are_divided() {
     let test = "view::folders_with_mounts_below_are_divided";
     match inside().as_deref() {
         None if rustix::process::getuid().is_root() => {
-            again(test, &["unshare", "--mount"], "mount");
+            rerun_in_child(test, &["unshare", "--mount"], "mount");
             return;
         }
         None => {
-            again(test, &["unshare", "--user", "--map-root-user", "--mount"], "mount");
+            rerun_in_child(test, &["unshare", "--user", "--map-root-user", "--mount"], "mount");
             return;
         }
         Some("mount") => {}
@@ -354,7 +355,7 @@ fn folders_with_mounts_below_are_divided() {
     fs::create_dir_all(&disk).unwrap();
     let mounted = Command::new("mount").args(["-t", "tmpfs", "none"]).arg(&disk).status();
     if !mounted.is_ok_and(|status| status.success()) {
-        return say("skipped: no file system can be mounted here");
+        return print_uncaptured("skipped: no file system can be mounted here");
     }
     fs::write(disk.join("f"), "held dear").unwrap();
     // An overlay can't copy files of a user without an ID in the namespace.
@@ -370,10 +371,11 @@ fn folders_with_mounts_below_are_divided() {
     let path = home.path.to_str().unwrap();
     // Locked mounts: in a user namespace the kernel refuses more.
     if rustix::process::getuid().is_root() && fs::read_to_string("/proc/self/uid_map").unwrap().contains("4294967295") {
-        again(test, &["setpriv", "--reuid", "4242", "--regid", "4242", "--clear-groups"], path);
+        rerun_in_child(test, &["setpriv", "--reuid", "4242", "--regid", "4242", "--clear-groups"], path);
     }
 }
 
+/// Runs a command in a home below which file systems are mounted, and checks which files it could change.
 fn below_mounts(path: &Path) {
     let mut home = TestHome::new();
     let text = path.to_str().unwrap().to_owned();
@@ -406,7 +408,7 @@ fn missing_views_have_a_reason() {
         // In its own user namespace no other process is affected.
         let script =
             "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --bounding-set=-all \"$@\"";
-        again(test, &["unshare", "--user", "--map-root-user", "sh", "-c", script, "sh"], "none");
+        rerun_in_child(test, &["unshare", "--user", "--map-root-user", "sh", "-c", script, "sh"], "none");
         return;
     }
     let problem = View::prepare(&home.config, &home.protected, &[]).unwrap_err().to_string();

@@ -56,12 +56,13 @@ impl Descendants {
         });
     }
 
-    /// Whether this holds for one of the living descendants; those after it are not looked at.
+    /// Whether `is` holds for one of the living descendants.
     fn any(&self, mut holds: impl FnMut(Pid) -> bool) -> bool {
         let own = getpid();
         any_process(|pid| pid != own && self.has(pid) && holds(pid))
     }
 
+    /// Whether a process is a living descendant.
     fn has(&self, pid: Pid) -> bool {
         if self.by_fence {
             return test_kill_process(pid).is_ok() && process(pid).is_some_and(|process| !process.is_dead);
@@ -69,6 +70,7 @@ impl Descendants {
         process(pid).is_some_and(|process| !process.is_dead && self.descends(pid, &process))
     }
 
+    /// Whether a process belongs to the program's session or descends from it.
     fn descends(&self, pid: Pid, process: &Process) -> bool {
         if pid == self.leader || process.session == Some(self.leader) {
             return true;
@@ -94,7 +96,7 @@ struct Process {
     session: Option<Pid>,
 }
 
-/// Whether this holds for one of all processes.
+/// Whether `is` holds for one of all processes.
 fn any_process(mut holds: impl FnMut(Pid) -> bool) -> bool {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let Ok(folder) = open(c"/proc", flags, Mode::empty()) else { return false };
@@ -109,6 +111,7 @@ fn any_process(mut holds: impl FnMut(Pid) -> bool) -> bool {
     false
 }
 
+/// The fields of a living process; `None` if it can't be read.
 fn process(pid: Pid) -> Option<Process> {
     let mut path = [0; PATH_BYTES];
     write!(path.as_mut_slice(), "/proc/{}/stat", pid.as_raw_nonzero()).ok()?;
@@ -119,6 +122,7 @@ fn process(pid: Pid) -> Option<Process> {
     facts(stat.get(..length)?)
 }
 
+/// Parses `/proc/PID/stat`.
 fn facts(stat: &[u8]) -> Option<Process> {
     // The process name before the state may contain a parenthesis too.
     let end = stat.iter().rposition(|byte| *byte == b')')?;

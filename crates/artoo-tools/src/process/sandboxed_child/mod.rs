@@ -88,25 +88,29 @@ impl SandboxedChild {
         Ok((sandboxed_child, stdout, stderr))
     }
 
+    /// Asks the monitor to send SIGTERM to all descendants.
     pub(crate) fn ask_to_end(&mut self) {
         self.send(Command::End);
     }
 
+    /// Asks the monitor to kill all descendants.
     pub(crate) fn kill(&mut self) {
         self.send(Command::Kill);
     }
 
-    /// How it ended; `None` if that is lost. Can be awaited again after a timeout.
+    /// The end of the program; `None` if it can't be known. Can be awaited again after a timeout.
     pub(crate) async fn ended(&mut self) -> Option<Verdict> {
         (&mut self.verdict).await.ok()
     }
 
+    /// Sends a command to the monitor.
     fn send(&mut self, command: Command) {
         // The pipe is closed once the monitor has ended.
         let _ = self.control.write_all(&[command as u8]);
     }
 }
 
+/// Prepares a run, starts the monitor and runs the supervisor until the end; the body of the thread of a program.
 fn supervise(
     order: Order,
     control: &PipeReader,
@@ -181,6 +185,7 @@ fn disk(fence: &Fence, view: Option<&View>, scratch: &Path, most: u64) -> Disk {
     Disk::new(real.filter(|_| view.is_none()).chain(changes.as_deref()).chain([scratch]), most)
 }
 
+/// Creates the temporary folder, and prepares everything that the monitor needs before it starts.
 fn prepare(order: Order) -> io::Result<(Scratch, Orders)> {
     let scratch = Scratch::new()?;
     let layers = match &order.view {
@@ -205,6 +210,7 @@ fn prepare(order: Order) -> io::Result<(Scratch, Orders)> {
     Ok((scratch, orders))
 }
 
+/// The parts joined as a C string.
 fn text(parts: &[&[u8]]) -> io::Result<CString> {
     CString::new(parts.concat()).map_err(|error: NulError| io::Error::new(io::ErrorKind::InvalidInput, error))
 }

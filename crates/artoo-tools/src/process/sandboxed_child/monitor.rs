@@ -139,7 +139,7 @@ fn execute(
 /// Moves standard input, output and error to 0, 1 and 2 of the program's own file table and closes all other
 /// descriptors.
 fn take_files(streams: &Streams, nothing: &File) -> io::Result<()> {
-    let moved = |number: RawFd| rustix::io::fcntl_dupfd_cloexec(kernel::borrowed(number), ABOVE_STANDARD);
+    let moved = |number: RawFd| rustix::io::fcntl_dupfd_cloexec(kernel::borrow_by_number(number), ABOVE_STANDARD);
     let stdin = streams.stdin.as_ref().map_or(nothing.as_raw_fd(), |stdin| stdin.as_raw_fd());
     let [stdin, stdout, stderr] = [stdin, streams.stdout.as_raw_fd(), streams.stderr.as_raw_fd()].map(moved);
     let (stdin, stdout, stderr) = (stdin?, stdout?, stderr?);
@@ -160,6 +160,7 @@ fn keep_control(control: &PipeReader) -> io::Result<()> {
     kernel::close_from(1)
 }
 
+/// A started program, as the monitor knows it.
 struct Started<'a> {
     pid: Pid,
     pidfd: OwnedFd,
@@ -169,7 +170,7 @@ struct Started<'a> {
 }
 
 impl Started<'_> {
-    /// Waits for its end, handles commands and kills remaining descendants.
+    /// Waits for the program's end, follows commands and kills remaining descendants.
     fn wait(self) -> Verdict {
         while !self.has_ended() {}
         let status = waitpid(Some(self.pid), WaitOptions::empty()).ok().flatten().map(|(_, status)| status);
@@ -212,7 +213,7 @@ impl Started<'_> {
         none_left_it && test_kill_process_group(self.pid) == Err(Errno::SRCH)
     }
 
-    /// Whether the run is being killed for a denial or its disk space.
+    /// Whether the supervisor is killing the run, for a denial or its disk space.
     fn is_stopped(&self) -> bool {
         self.observed.and_then(SharedObserved::try_lock).is_some_and(|observed| observed.is_being_killed())
     }
@@ -226,6 +227,7 @@ impl Started<'_> {
         by_themselves
     }
 
+    /// Whether all descendants end within this time.
     fn end_within(&self, grace: Duration) -> bool {
         let until = Instant::now() + grace;
         let mut pause = LOOK_FIRST;
@@ -245,6 +247,7 @@ impl Started<'_> {
         }
     }
 
+    /// Sends SIGTERM to all descendants.
     fn ask_to_end(&self) {
         self.descendants.signal(Signal::TERM);
         // A stopped process must continue to handle it.
@@ -266,10 +269,12 @@ impl Started<'_> {
     }
 }
 
+/// The control pipe, which is the monitor's standard input.
 fn control() -> BorrowedFd<'static> {
     rustix::stdio::stdin()
 }
 
+/// Whether a command, or the end of the pipe, can be read.
 fn is_command_waiting() -> bool {
     let control = control();
     let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };

@@ -1,5 +1,5 @@
-//! A tool that runs any command as harmless: nothing is read off its words, so nothing of it is refused or asked about
-//! before it runs.
+//! A tool that runs any command and declares it harmless: the words are not assessed, so no command is refused or asked
+//! about before it runs.
 
 use std::io;
 
@@ -16,6 +16,7 @@ use crate::transaction::Program;
 
 pub(super) const NAME: &str = "harmless";
 
+/// The tool that declares every command harmless.
 #[derive(Debug)]
 pub(super) struct Harmless;
 
@@ -34,6 +35,7 @@ impl Tool for Harmless {
     }
 }
 
+/// The job that runs a command in a shell.
 fn job(machine: &Machine, command: String) -> Job {
     let invocation = Invocation {
         program: process::find_program(&machine.config, "bash").unwrap(),

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use super::super::Fixture;
 use crate::digest;
 
-/// Begins each secret.
+/// First part of the text of each secret.
 pub(super) const MARK: &str = "zQ7secretX";
 
 /// Files that hold secrets.
@@ -48,7 +48,7 @@ const FILES: &str = "old.txt dir/a.txt dir/inner/b.md dir2/a.txt src/main.rs src
     keep_b.txt keep_list.txt keep_x.bak keep_big.txt keep_log keep_app.log keep_data.txt keep_urls.txt keep_topic \
     keep_token keep_db.sqlite keep_job.txt new_text";
 
-/// Programs in the working folder that remove files, under names that commands may run by mistake.
+/// Programs in the working folder that delete files, named like programs that commands may run by mistake.
 const PLANTED: &str = "ls x x.sh keep_tool keep_script.sh keep_env.sh conftest.py";
 
 const SETUP: &str = "tar czf a.tgz dir; tar cf a.tar dir; gzip -k < old.txt > a.gz; cp a.tgz keep_backup.tgz
@@ -58,7 +58,7 @@ const SETUP: &str = "tar czf a.tgz dir; tar cf a.tar dir; gzip -k < old.txt > a.
     echo more >> dir2/a.txt; git add dir2/a.txt && git commit -qm two && echo changed >> dir/a.txt
     git stash -q && echo changed >> dir/inner/b.md; true";
 
-/// Fills a home; the working folder is as it is configured.
+/// Fills a home and its working folder with the files that the rows name.
 pub(super) fn furnish(fixture: &Fixture) {
     let cwd = PathBuf::from(&fixture.config.environment.cwd);
     let inside = |name: &str| cwd.join(name);
@@ -110,16 +110,17 @@ pub(super) fn script(fixture: &Fixture, script: &str) {
     let _ = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
 }
 
-/// What a path is: kind, mode, owner, names, content, and the time of its last change.
+/// The facts of a path: kind, mode, owner, hard links and content; and the time of its last change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Facts {
     pub(super) is: String,
     time: (i64, i64),
 }
 
+/// Facts by path.
 pub(super) type State = BTreeMap<PathBuf, Facts>;
 
-/// Everything below these folders but artoo's own records.
+/// The state of the home without artoo's own records, and of the other folders.
 pub(super) fn state(fixture: &Fixture, others: &[&str]) -> State {
     let mut state = State::new();
     let data = fixture.home.join(".artoo");
@@ -135,13 +136,13 @@ pub(super) fn state(fixture: &Fixture, others: &[&str]) -> State {
         };
         let names = if found.is_dir() { 0 } else { found.nlink() };
         let is = format!("{:o} {} {} {names} {content}", found.mode(), found.uid(), found.gid());
-        // The times of folders in which files may be made, and of those that hold scratch folders, change.
+        // The times of folders change in which files may be created, and of folders that contain scratch folders.
         let is_free = found.is_dir()
             && (path.starts_with(fixture.workspace()) || others.iter().any(|other| path == Path::new(other)));
         let time = if is_free { (0, 0) } else { (found.mtime(), found.mtime_nsec()) };
         if found.is_dir() {
             let below = fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path());
-            // The home and the folder around it are looked at once.
+            // The home and its parent folder are read once.
             open.extend(below.filter(|below| *below != data && !fixture.home.starts_with(below)));
         }
         state.insert(path, Facts { is, time });
@@ -149,7 +150,7 @@ pub(super) fn state(fixture: &Fixture, others: &[&str]) -> State {
     state
 }
 
-/// Removes what is in one state and not in the other.
+/// Removes the paths that are in the second state only.
 pub(super) fn remove_new(before: &State, after: &State) {
     for path in after.keys().filter(|path| !before.contains_key(*path)).rev() {
         let is_folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());

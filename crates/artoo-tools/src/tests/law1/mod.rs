@@ -1,5 +1,5 @@
-//! Every row of the tables of commands, really run with nobody to ask: nothing changes but new files in the workspace,
-//! nothing is revealed, nothing is sent, and no other process is touched.
+//! Every row of the command tables, run for real with all questions unanswered: only new files in the workspace appear,
+//! nothing is revealed or sent, and no other process is touched.
 
 mod harmless;
 mod home;
@@ -23,16 +23,16 @@ use world::World;
 /// Time for one command; those that wait for something are ended.
 const TIME: Duration = Duration::from_secs(3);
 
-/// Folders that are looked at besides the home.
+/// Folders that are compared besides the home.
 const OTHERS: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", "/run"];
 
-/// Names that other programs run by themselves.
+/// File names that other programs run without being asked.
 const RUN_BY_OTHERS: [&str; 6] = [".git", ".envrc", "Makefile", "GNUmakefile", ".vscode", ".husky"];
 
-/// Of the other tables one row in so many is run, unless `ARTOO_LAW1_ALL` is set: all of them take a quarter of an hour.
+/// One row in so many of the other tables is run, unless `ARTOO_LAW1_ALL` is set: all rows take a quarter of an hour.
 const PART: usize = 8;
 
-/// How rows are run.
+/// A way to run the rows: in views or not, by which tool, and in which folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Way {
     views: bool,
@@ -41,7 +41,7 @@ struct Way {
     at_workspace: bool,
 }
 
-/// A row that is not run, and why.
+/// Why a row is not run on this machine; `None` if it is run.
 fn left_out(row: &Row) -> Option<&'static str> {
     let command = &row.command;
     let is_bomb = command.contains(":|:&") || command.contains("b | b &");
@@ -59,6 +59,7 @@ fn left_out(row: &Row) -> Option<&'static str> {
         .then_some("it names a disk of this machine, which a hole would destroy")
 }
 
+/// A fixture with the home of the rows, for one way to run them.
 fn fixture(way: Way) -> Fixture {
     let mut fixture = Fixture::with(|config| {
         config.views = way.views;
@@ -76,11 +77,12 @@ fn fixture(way: Way) -> Fixture {
     fixture
 }
 
+/// The order of a call of this tool.
 fn order(tool: &str, command: &str) -> ToolOrder {
     ToolOrder { allowed_tools: vec![tool.to_owned()], ..Fixture::context(tool, json!({"command": command})) }
 }
 
-/// Everything that a call gave out: its record or question, and the whole output that is stored.
+/// Everything that a call disclosed: its record or question, and the complete stored output.
 fn given_out(fixture: &Fixture, outcome: &ToolOutcome) -> Vec<u8> {
     let mut out = format!("{outcome:?}").into_bytes();
     if let ToolOutcome::Called { call } = outcome {
@@ -90,7 +92,7 @@ fn given_out(fixture: &Fixture, outcome: &ToolOutcome) -> Vec<u8> {
     out
 }
 
-/// Whether a text holds a secret as it is, backwards, in hex or in base64.
+/// Whether a text contains a secret as it is, backwards, in hex or in base64.
 fn reveals(text: &[u8]) -> bool {
     let mark = home::MARK.as_bytes();
     let backwards: Vec<u8> = mark.iter().rev().copied().collect();
@@ -103,10 +105,10 @@ fn reveals(text: &[u8]) -> bool {
         || BASE64.iter().any(|part| found(part))
 }
 
-/// The middle of [`home::MARK`] in base64, for each place in its groups of three.
+/// The middle of [`home::MARK`] in base64, for each of its three alignments.
 const BASE64: [&str; 3] = ["elE3c2VjcmV0", "pRN3NlY3JldF", "6UTdzZWNyZXRY"];
 
-/// What a row changed that it may not change.
+/// The changes of a row that are not allowed.
 fn changed(fixture: &Fixture, before: &State, after: &State) -> Vec<String> {
     let workspace = fixture.workspace();
     let is_run_by_others = |path: &Path| {
@@ -116,7 +118,7 @@ fn changed(fixture: &Fixture, before: &State, after: &State) -> Vec<String> {
     let is_allowed =
         |path: &Path| path.starts_with(&workspace) && !before.contains_key(path) && !is_run_by_others(path);
     let paths = before.keys().chain(after.keys().filter(|path| !before.contains_key(*path)));
-    // Times alone ask nobody.
+    // Changed times alone are not compared.
     let is = |state: &State, path: &Path| state.get(path).map(|facts| facts.is.clone());
     let differing = paths.filter(|path| is(before, path) != is(after, path) && !is_allowed(path));
     let line = |path: &std::path::PathBuf| match (before.get(path), after.get(path)) {
@@ -127,7 +129,7 @@ fn changed(fixture: &Fixture, before: &State, after: &State) -> Vec<String> {
     differing.map(line).collect()
 }
 
-/// Runs rows one way; says what broke.
+/// Runs rows one way; returns a line for each row that broke a rule.
 fn run(rows: &[Row], way: Way) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut world = World::new();
@@ -159,7 +161,7 @@ fn run(rows: &[Row], way: Way) -> Vec<String> {
         }
         fixture.registry.forget(&order.task_id);
         drop(outcome);
-        let after = settled(&fixture);
+        let after = state_after_cleanup(&fixture);
         faults.extend(changed(&fixture, &before, &after));
         faults.extend(world.touched());
         if std::env::var_os("ARTOO_LAW1_TIMES").is_some() && started.elapsed() > Duration::from_secs(1) {
@@ -179,8 +181,8 @@ fn run(rows: &[Row], way: Way) -> Vec<String> {
     broken
 }
 
-/// The state once the scratch folders of runs are gone, which are removed behind them.
-fn settled(fixture: &Fixture) -> State {
+/// The state after the scratch folders of runs are deleted, which happens in the background.
+fn state_after_cleanup(fixture: &Fixture) -> State {
     let is_scratch =
         |path: &Path| path.parent() == Some(Path::new("/tmp")) && path.to_string_lossy().contains("/artoo-");
     let mut found = state(fixture, &OTHERS);
@@ -194,7 +196,7 @@ fn settled(fixture: &Fixture) -> State {
     found
 }
 
-/// Each way of running commands; the first two as artoo runs them, the others with a classifier that finds all harmless.
+/// Each way to run the rows: the first two as artoo does, the others by the tool that declares everything harmless.
 const WAYS: [Way; 4] = [
     Way { views: true, tool: "shell", at_workspace: false },
     Way { views: false, tool: "shell", at_workspace: true },
@@ -204,8 +206,8 @@ const WAYS: [Way; 4] = [
 
 #[doc = "holds: law 1.1; law 1.16"]
 #[test]
-fn labelled_rows_do_no_harm_unasked() {
-    world::apart("labelled_rows_do_no_harm_unasked", || {
+fn labelled_rows_are_harmless_without_approval() {
+    world::run_in_namespaces("labelled_rows_are_harmless_without_approval", || {
         let rows = rows::labelled();
         let broken: Vec<String> = WAYS.into_iter().flat_map(|way| run(&rows, way)).collect();
         assert!(broken.is_empty(), "{} broken:\n{}", broken.len(), broken.join("\n"));
@@ -214,8 +216,8 @@ fn labelled_rows_do_no_harm_unasked() {
 
 #[doc = "holds: law 1.1; law 1.16"]
 #[test]
-fn other_rows_do_no_harm_unasked() {
-    world::apart("other_rows_do_no_harm_unasked", || {
+fn other_rows_are_harmless_without_approval() {
+    world::run_in_namespaces("other_rows_are_harmless_without_approval", || {
         let all = std::env::var_os("ARTOO_LAW1_ALL").is_some();
         let (ways, part) = if all { (&WAYS[..], 1) } else { (&WAYS[2..], PART) };
         let rows: Vec<Row> = rows::others().into_iter().step_by(part).collect();

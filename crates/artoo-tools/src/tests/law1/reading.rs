@@ -1,4 +1,4 @@
-//! Rows that only read print byte for byte what they print without artoo, and ask nothing.
+//! Rows that only read print the same bytes as without artoo, and ask nothing.
 
 use std::collections::BTreeMap;
 use std::os::unix::process::CommandExt;
@@ -12,10 +12,10 @@ use super::home::furnish;
 use super::{order, rows, world};
 use crate::process;
 
-/// Times a row that differs is tried again: free space and the like change by themselves.
+/// Number of attempts for a row that differs, since values such as free space change by themselves.
 const TRIES: usize = 4;
 
-/// Rows that print otherwise, and why.
+/// Rows whose output differs, with the reason.
 const OTHERWISE: [(&str, &str); 5] = [
     ("getconf -a", "it prints the limits of its run"),
     ("ps -eo pid,ppid,comm --sort=-rss | head", "it lists the process that holds its run"),
@@ -27,6 +27,7 @@ const OTHERWISE: [(&str, &str); 5] = [
 /// What a run prints: its exit code and both streams, without the name of its temporary folder.
 type Printed = (Option<i32>, Vec<u8>, Vec<u8>);
 
+/// Runs a command without artoo.
 fn bare(fixture: &Fixture, command: &str) -> Printed {
     let mut bash = Command::new("/usr/bin/bash");
     bash.arg0("bash")
@@ -37,6 +38,7 @@ fn bare(fixture: &Fixture, command: &str) -> Printed {
     (output.status.code(), without_scratch(output.stdout), without_scratch(output.stderr))
 }
 
+/// Runs a command as a call; an error if it needs approval.
 fn by_artoo(fixture: &Fixture, runtime: &tokio::runtime::Runtime, command: &str) -> Result<Printed, String> {
     let order = order("shell", command);
     let outcome = runtime.block_on(fixture.outcome(&order, None));
@@ -53,10 +55,12 @@ fn by_artoo(fixture: &Fixture, runtime: &tokio::runtime::Runtime, command: &str)
     Ok((call.exit_code, without_scratch(stream("stdout")), without_scratch(stream("stderr"))))
 }
 
+/// A run's output as text.
 fn shown((code, out, errors): &Printed) -> String {
     format!("{code:?} {} {}", String::from_utf8_lossy(out), String::from_utf8_lossy(errors))
 }
 
+/// The output without the name of the temporary folder.
 fn without_scratch(bytes: Vec<u8>) -> Vec<u8> {
     let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
     let mut parts = text.split("/tmp/artoo-");
@@ -69,7 +73,7 @@ fn without_scratch(bytes: Vec<u8>) -> Vec<u8> {
 #[doc = "holds: law 1.16"]
 #[test]
 fn read_only_rows_print_the_same_bytes() {
-    world::apart("reading::read_only_rows_print_the_same_bytes", || {
+    world::run_in_namespaces("reading::read_only_rows_print_the_same_bytes", || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let fixture = Fixture::with(|config| config.call_timeout = Duration::from_secs(20));
         furnish(&fixture);

@@ -1,14 +1,14 @@
 //! The tables of commands under `fixtures/commands`.
 
-/// The text of a table.
+/// Includes the text of a table.
 macro_rules! table {
     ($name:literal) => {
         include_str!(concat!("../../../../../fixtures/commands/", $name))
     };
 }
 
-/// What the tables write for a repository with one commit, for a file whose differences a program shows, and for
-/// settings that name such a program.
+/// Abbreviations in the tables: a repository with one commit, a file with a diff driver, and settings that name a
+/// program as the driver.
 const SHORT: [(&str, &str); 3] = [
     (
         "{GIT}",
@@ -24,11 +24,12 @@ pub(super) struct Row {
     pub(super) table: &'static str,
     pub(super) class: String,
     pub(super) command: String,
-    /// A script that makes what the command needs, in the working folder.
+    /// A script that creates what the command needs in the working folder.
     pub(super) setup: String,
 }
 
 impl Row {
+    /// A row; abbreviations are replaced.
     fn new(table: &'static str, class: &str, command: &str, setup: &str) -> Self {
         let whole =
             |text: &str| SHORT.iter().fold(text.replace('␤', "\n"), |text, (short, long)| text.replace(short, long));
@@ -39,28 +40,29 @@ impl Row {
         Self { table, class: class.to_owned(), command, setup: whole(setup) }
     }
 
+    /// Whether the row's command only reads.
     pub(super) fn is_reading(&self) -> bool {
         self.class == "read_only"
     }
 }
 
-/// A command written as a JSON string.
+/// Decodes a command that is written as a JSON string.
 fn surrogates(text: &str) -> String {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// The lines of a table without its notes, each in its columns.
+/// The lines of a table without comments, each split into its columns.
 fn lines(text: &str) -> Vec<Vec<String>> {
     let is_row = |line: &&str| !line.starts_with('#') && !line.starts_with("class\t") && !line.trim().is_empty();
     text.lines().filter(is_row).map(|line| line.split('\t').map(str::to_owned).collect()).collect()
 }
 
-/// The labelled table.
+/// The rows of the labelled table.
 pub(super) fn labelled() -> Vec<Row> {
     lines(table!("law1.tsv")).iter().map(|row| Row::new("law1", &row[0], &row[1], "")).collect()
 }
 
-/// All other tables.
+/// The rows of all other tables.
 pub(super) fn others() -> Vec<Row> {
     let mut rows = Vec::new();
     let tables =

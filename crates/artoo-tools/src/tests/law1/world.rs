@@ -1,4 +1,5 @@
-//! Where rows are run: namespaces of their own, in which every address leads here, with a process that must be left alone.
+//! The environment of rows: namespaces of their own, in which every address leads to this machine, and a process that
+//! must not be touched.
 
 use std::fs;
 use std::io::Write;
@@ -9,17 +10,18 @@ use tempfile::TempDir;
 
 const INSIDE: &str = "ARTOO_LAW1_INSIDE";
 
-/// The number of an ordinary user whose processes nobody else counts.
+/// The user id of an ordinary user that has no other processes.
 const USER: &str = "4243";
 
-/// Prepares the namespaces, with this program at a place that stays, then runs the rest of its arguments.
+/// Script that prepares the namespaces, copies this program to a fixed path, and runs its other arguments.
 const SCRIPT: &str = "ip link set lo up; ip route add local default dev lo; ip -6 route add local default dev lo
     mount -t tmpfs -o mode=755 none /mnt && : > /mnt/tests && mount --bind \"$2\" /mnt/tests && mount --bind \"$1\" /tmp &&
         mount -t tmpfs none /var/tmp && mount -t tmpfs none /dev/shm && mount -t tmpfs none /run || exit 77
     shift 2; setsid --wait \"$@\"; exit $?";
 
-/// Runs a test in a process of its own, apart from the machine: as root and as an ordinary user, or as the one it is.
-pub(super) fn apart(test: &str, body: impl FnOnce()) {
+/// Runs a test in a child process with namespaces of its own: as root and as an ordinary user, or only as the current
+/// user.
+pub(super) fn run_in_namespaces(test: &str, body: impl FnOnce()) {
     if std::env::var_os(INSIDE).is_some() {
         return body();
     }
@@ -55,7 +57,7 @@ pub(super) fn apart(test: &str, body: impl FnOnce()) {
             }
             Err(error) => (false, format!("unshare: {error}")),
         };
-        // Written past the test's own capture.
+        // Printed outside of the test's captured output.
         if is_passed {
             let _ = errors.write_all(said.as_bytes());
         } else if said.contains("running 1 test") {
@@ -67,7 +69,7 @@ pub(super) fn apart(test: &str, body: impl FnOnce()) {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// What must be left alone: another process, objects in memory, and the network.
+/// The objects that no row may touch: another process, shared memory, and network listeners.
 pub(super) struct World {
     other: Child,
     before: Vec<(&'static str, String)>,
@@ -76,12 +78,12 @@ pub(super) struct World {
 impl World {
     pub(super) fn new() -> Self {
         let _ = Command::new("ipcmk").args(["-M", "4096", "-S", "1", "-Q"]).stdout(Stdio::null()).status();
-        let mut world = Self { other: bystander(), before: Vec::new() };
+        let mut world = Self { other: start_untouched_process(), before: Vec::new() };
         world.before = world.facts();
         world
     }
 
-    /// What was touched since it was last looked at.
+    /// The objects touched since the last call.
     pub(super) fn touched(&mut self) -> Vec<String> {
         let mut facts = self.facts();
         if facts == self.before {
@@ -93,13 +95,14 @@ impl World {
         if facts[0] != self.before[0] {
             let _ = self.other.kill();
             let _ = self.other.wait();
-            self.other = bystander();
+            self.other = start_untouched_process();
             facts = self.facts();
         }
         self.before = facts;
         touched
     }
 
+    /// What an attack could change without a file: another process, shared-memory objects, bytes sent; by name.
     fn facts(&self) -> Vec<(&'static str, String)> {
         let own = format!("/proc/{}", self.other.id());
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
@@ -128,9 +131,10 @@ impl Drop for World {
     }
 }
 
-fn bystander() -> Child {
+/// Starts the process that no row may touch.
+fn start_untouched_process() -> Child {
     let child = Command::new("sleep").arg("86400").stdin(Stdio::null()).spawn().unwrap();
-    // Until it sleeps, its state is another.
+    // The process has another state until it sleeps.
     for _ in 0..200 {
         let state = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
         if state.contains("(sleep) S") {

@@ -1,4 +1,5 @@
-//! The process ends between any two writes of the journal: afterwards every file is as before, or told.
+//! The process is killed between any two writes of the journal: after an undo every file is as before, or the report
+//! names it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,20 +14,20 @@ use super::{Fixture, furnish, tree};
 use crate::undo::{Report, UndoConfig, UndoStore};
 use crate::{Registry, ToolConfig};
 
-/// The number of the moment at which the child ends itself; see `undo/fault.rs`.
+/// Variable with the number of the point at which the child kills itself; see `undo/fault.rs`.
 const KILL_AT: &str = "ARTOO_TEST_KILL_AT";
 
-/// In whose home the child acts.
+/// Variable with the home folder in which the child works.
 const HOME: &str = "ARTOO_TEST_HOME";
 
-/// What the child does: `act` or `undo`.
+/// Variable with the task of the child: `act` or `undo`.
 const ROLE: &str = "ARTOO_TEST_ROLE";
 
-/// More moments than there are; the loop ends when a child comes to its end.
+/// Upper bound on the number of points; the loop ends when a child is not killed.
 const MOMENTS_MAX: u64 = 400;
 
 impl Fixture {
-    /// A fixture in a given folder, for the child and its parent.
+    /// A fixture in an existing folder, which the child and its parent share.
     fn at(home: &Path, dir: TempDir) -> Self {
         let text = |path: PathBuf| path.to_str().unwrap().to_owned();
         let mut config = ToolConfig::new(Environment {
@@ -47,13 +48,14 @@ impl Fixture {
     }
 }
 
-/// The child's temporary folders, which are removed with the fixture, since the child is killed.
+/// The folder for the child's temporary files, which is removed with the fixture, since the child is killed.
 fn temporary(home: &Path) -> PathBuf {
     home.with_file_name("tmp")
 }
 
+/// A fixture with files of many kinds, in memory if possible.
 fn fresh() -> Fixture {
-    // In memory where there is such a place: a disk takes its time for every sync.
+    // In memory if possible, since each sync to a disk takes time.
     let dir = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
     let home = dir.path().canonicalize().unwrap().join("home");
     fs::create_dir_all(home.join("work")).unwrap();
@@ -65,7 +67,7 @@ fn fresh() -> Fixture {
     fixture
 }
 
-/// Everything the child does to the home.
+/// All changes that the child makes to the home.
 async fn change(fixture: &Fixture) {
     let ws = fixture.workspace();
     let ws = ws.to_str().unwrap();
@@ -80,7 +82,7 @@ async fn change(fixture: &Fixture) {
         .await;
 }
 
-/// Not a test of its own: what the child process runs, and nothing without its variables.
+/// The body of the child processes; passes without doing anything if the variables are not set.
 #[tokio::test]
 async fn child() {
     let (Ok(home), Ok(role)) = (std::env::var(HOME), std::env::var(ROLE)) else { return };
@@ -95,7 +97,7 @@ async fn child() {
     }
 }
 
-/// Runs the child; whether it came to its end.
+/// Runs the child, killed at point number `kill_at`; `true` if it ended by itself.
 fn run(fixture: &Fixture, role: &str, kill_at: Option<u64>) -> bool {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "tests::undo::crash::child", "--test-threads=1"]).env(HOME, &fixture.home).env(ROLE, role);
@@ -107,14 +109,14 @@ fn run(fixture: &Fixture, role: &str, kill_at: Option<u64>) -> bool {
     status.success()
 }
 
-/// Undoes whatever there is; what was told of what.
+/// Undoes every entry that can be undone, and returns the reports.
 fn undo_all(store: &UndoStore) -> Vec<Report> {
     let mut reports = Vec::new();
     while let Some(last) = store.last().unwrap() {
         let report = store.undo(&last.id).unwrap();
         let is_whole = report.redo.is_some();
         reports.push(report);
-        // What can't be brought back stays in the list.
+        // Entries that can't be restored stay in the list.
         if !is_whole || reports.len() > 3 {
             break;
         }
@@ -122,7 +124,7 @@ fn undo_all(store: &UndoStore) -> Vec<Report> {
     reports
 }
 
-/// Every path is as before or was told of.
+/// Checks that every path is as before, or is named in a report with the reason.
 #[track_caller]
 fn check(fixture: &Fixture, before: &super::Tree, reports: &[Report], moment: &str) {
     let found = tree(&fixture.home);

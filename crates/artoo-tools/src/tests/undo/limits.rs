@@ -1,4 +1,4 @@
-//! Where undo ends: too much to keep, no room, a journal that is cut short or full, nothing to keep it in.
+//! Limits of undo: too much to store, no free space, a truncated or full journal, and no journal.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -11,8 +11,8 @@ use serde_json::json;
 use super::{Fixture, furnish, tree};
 
 impl Fixture {
-    /// What is said about undo when this command is asked about.
-    async fn said(&self, command: &str) -> String {
+    /// What the question about a command says about its undo.
+    async fn undo_sentence(&self, command: &str) -> String {
         let context = Self::context("shell", json!({"command": command}));
         match self.outcome(&context, None).await {
             ToolOutcome::NeedsConsent { effects, .. } => effects.last().unwrap().clone(),
@@ -28,9 +28,9 @@ async fn too_large_changes_are_announced_and_named() {
     furnish(&fixture);
     let ws = fixture.workspace();
     let command = format!("rm -r {}", ws.display());
-    assert!(fixture.said(&command).await.starts_with("can be undone with artoo undo"));
+    assert!(fixture.undo_sentence(&command).await.starts_with("can be undone with artoo undo"));
     fs::write(ws.join("large"), vec![0; 10_001]).unwrap();
-    let said = fixture.said(&command).await;
+    let said = fixture.undo_sentence(&command).await;
     assert!(
         said.starts_with("can't be undone: what it may change is too large to copy first (")
             && said.contains("10.0 kB"),
@@ -44,14 +44,14 @@ async fn too_large_changes_are_announced_and_named() {
     for number in 0..50 {
         fs::write(ws.join(format!("many{number}")), "").unwrap();
     }
-    assert!(fixture.said(&command).await.contains("too large to copy first"));
+    assert!(fixture.undo_sentence(&command).await.contains("too large to copy first"));
     let report = fixture.store().undo(&entry.id).unwrap();
     assert!(report.items.is_empty() && report.not_undoable.len() == 1, "{report:?}");
 }
 
 #[doc = "holds: law 1.10"]
 #[tokio::test]
-async fn approval_of_undoable_change_covers_no_other() {
+async fn approval_of_undoable_change_excludes_others() {
     let fixture = Fixture::keeping_directly(|undo| undo.max_bytes = 10_000);
     furnish(&fixture);
     let ws = fixture.workspace();
@@ -65,7 +65,7 @@ async fn approval_of_undoable_change_covers_no_other() {
 }
 
 #[tokio::test]
-async fn patterns_and_the_home_variable_are_covered() {
+async fn patterns_and_home_are_expanded_for_undo() {
     let fixture = Fixture::keeping();
     fixture.file("p/one.tmp", "1");
     fixture.file("p/two.tmp", "2");
@@ -86,18 +86,18 @@ async fn keys_are_not_copied_into_the_journal() {
     let fixture = Fixture::keeping_directly(|_| {});
     fixture.file(".ssh/id", "the very secret key");
     fixture.file("plain", "x");
-    // Changed by the command, it would stay in the journal if it had been kept.
+    // If the file had been copied, its content would be in the journal after the command changed it.
     fixture.allowed(&format!("cd {}; echo y > plain; echo z >> .ssh/id", fixture.home.display())).await;
     for (path, (_, content)) in tree(&fixture.config.undo.as_ref().unwrap().folder) {
         assert!(!String::from_utf8_lossy(&content).contains("very secret"), "{}", path.display());
         let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o077;
-        // A displaced file keeps its mode; nobody else gets to it.
+        // A displaced file keeps its mode, so other users can't read it.
         assert!(mode == 0 || path.parent().unwrap().ends_with("saved"), "{} {mode:o}", path.display());
     }
 }
 
 #[tokio::test]
-async fn the_oldest_tasks_are_forgotten_and_counted() {
+async fn oldest_tasks_are_deleted_and_counted() {
     let fixture = Fixture::keeping_with(|undo| undo.max_tasks = 3);
     for number in 1..=5 {
         let task = TaskId::try_from(format!("t{number}-00000000-0000-4000-8000-000000000002")).unwrap();
@@ -144,7 +144,7 @@ async fn truncated_journal_undoes_its_complete_entries() {
     }
 }
 
-/// Makes files and takes the end of the act away, as a kill in the middle does.
+/// Creates files, and then rewrites the journal as if the process had been killed during the act.
 async fn interrupted(fixture: &Fixture) {
     fixture.act(json!({"act": "create_file", "to": fixture.home.join("n/e/w"), "text": "x"})).await;
     let entry = fs::read_dir(&fixture.config.undo.as_ref().unwrap().folder).unwrap();
@@ -158,12 +158,13 @@ async fn interrupted(fixture: &Fixture) {
     fs::remove_file(act.join("ended.json")).unwrap();
 }
 
+/// The log of steps of the first act.
 fn steps(fixture: &Fixture) -> std::path::PathBuf {
     let folder = &fixture.config.undo.as_ref().unwrap().folder;
     folder.join(super::super::task().as_str()).join("000001/steps.jsonl")
 }
 
-/// Not a test of its own: what runs where files can't grow, and nothing without its variable.
+/// The body of a child process that can't make files larger; passes without doing anything if its variable is not set.
 #[tokio::test]
 async fn full() {
     if std::env::var("ARTOO_TEST_FULL").is_err() {
@@ -180,7 +181,7 @@ async fn full() {
     assert_eq!(call.status, CallStatus::Ok, "{}", call.output);
     fixture.undo();
     assert_eq!(tree(&fixture.home), before);
-    // The journal's own notes no longer fit.
+    // The journal's notes no longer fit.
     for number in 0..600 {
         fs::write(ws.join(format!("a file with a long name, so that the manifest grows {number}")), "").unwrap();
     }

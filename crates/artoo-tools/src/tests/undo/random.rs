@@ -1,4 +1,4 @@
-//! A random tree, a random sequence of acts and commands on it: undone, it is what it was.
+//! A random tree and a random sequence of acts and commands: after an undo the tree is as before.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -10,13 +10,14 @@ use serde_json::json;
 
 use super::{Fixture, Tree, is_fine, mode, tree};
 
-/// Enough to meet most pairs of acts; each takes about a second on a slow machine.
+/// Number of seeds, enough to have most pairs of acts; each takes about a second on a slow machine.
 const SEEDS: u64 = 24;
 
-/// The same numbers for the same seed, on every machine.
+/// A seeded generator of pseudo-random numbers.
 struct Numbers(u64);
 
 impl Numbers {
+    /// A number below this one.
     fn next(&mut self, below: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -24,6 +25,7 @@ impl Numbers {
         usize::try_from(self.0 % below as u64).unwrap()
     }
 
+    /// One of these values.
     fn one_of<T: Clone>(&mut self, all: &[T]) -> T {
         all[self.next(all.len())].clone()
     }
@@ -31,7 +33,8 @@ impl Numbers {
 
 const NAMES: [&str; 9] = ["a", "b.txt", "C", "d e", "é", "-f", "new\nline", "*", "\\x"];
 
-fn plant(numbers: &mut Numbers, folder: &Path, depth: usize) {
+/// Creates a random tree below a folder.
+fn create_random_tree(numbers: &mut Numbers, folder: &Path, depth: usize) {
     fs::create_dir_all(folder).unwrap();
     for name in NAMES {
         let path = folder.join(name);
@@ -41,7 +44,7 @@ fn plant(numbers: &mut Numbers, folder: &Path, depth: usize) {
                 mode(&path, numbers.one_of(&[0o644, 0o600, 0o755, 0o444, 0o4755]));
             }
             2 if depth < 3 => {
-                plant(numbers, &path, depth + 1);
+                create_random_tree(numbers, &path, depth + 1);
                 mode(&path, numbers.one_of(&[0o755, 0o700, 0o1777]));
             }
             3 => symlink(numbers.one_of(&NAMES), &path).unwrap(),
@@ -55,11 +58,12 @@ fn plant(numbers: &mut Numbers, folder: &Path, depth: usize) {
     }
 }
 
+/// The path quoted for a shell.
 fn quoted(path: &Path) -> String {
     format!("'{}'", path.to_str().unwrap())
 }
 
-/// One act on what there is. Many can't be done where they fall; what they then leave is undone as well.
+/// One random act on existing or missing paths. Many fail; whatever a failed act changed is undone as well.
 async fn act(fixture: &Fixture, numbers: &mut Numbers) -> String {
     let ws = fixture.workspace();
     let mut all: Vec<PathBuf> = tree(&ws).into_keys().collect();
@@ -127,7 +131,7 @@ async fn random_acts_are_undone_and_redone_exactly() {
     for seed in 1..=SEEDS {
         let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let fixture = Fixture::keeping();
-        plant(&mut numbers, &fixture.workspace(), 0);
+        create_random_tree(&mut numbers, &fixture.workspace(), 0);
         let before = tree(&fixture.home);
         let mut acts = Vec::new();
         for _ in 0..1 + numbers.next(6) {
@@ -148,6 +152,7 @@ async fn random_acts_are_undone_and_redone_exactly() {
     }
 }
 
+/// Checks that two trees are equal; `story` lists the acts.
 #[track_caller]
 fn assert_same(found: &Tree, expected: &Tree, story: &str) {
     let differs = |(path, entry): (&PathBuf, &(u32, Vec<u8>))| {

@@ -1,4 +1,4 @@
-//! What somebody changed since stays; what can't be brought back is told; twice is not twice.
+//! Undo leaves paths that were changed since, names what it can't restore, and changes nothing the second time.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,10 +10,11 @@ use serde_json::json;
 use super::{Fixture, furnish, is_fine, mode, tree};
 use crate::undo::{ItemOutcome, Report, UndoError, UndoStore};
 
+/// The outcome of the path with this name.
 fn outcome<'a>(report: &'a Report, name: &str) -> &'a ItemOutcome {
     let fits = |path: &str| path.ends_with(&format!("/{name}"));
     let found = report.items.iter().find(|item| fits(&item.path));
-    &found.unwrap_or_else(|| panic!("{name} is not told of: {report:#?}")).outcome
+    &found.unwrap_or_else(|| panic!("{name} is not reported: {report:#?}")).outcome
 }
 
 #[doc = "holds: law 1.11"]
@@ -25,7 +26,7 @@ async fn undo_skips_and_names_files_modified_since() {
     let ws_text = ws.to_str().unwrap();
     let before = tree(&fixture.home);
     fixture.allowed(&format!("cd {ws_text}; echo 1 > a.txt; echo 2 > b.txt; rm run.sh deep/empty; mkdir made")).await;
-    // The person goes on working.
+    // The user continues to work on the files.
     fs::write(ws.join("a.txt"), "mine").unwrap();
     fs::write(ws.join("run.sh"), "mine too").unwrap();
     fs::write(ws.join("made/inside"), "mine as well").unwrap();
@@ -45,7 +46,7 @@ async fn undo_skips_and_names_files_modified_since() {
     assert_eq!(fs::read_to_string(ws.join("run.sh")).unwrap(), "mine too");
     assert_eq!(fs::read_to_string(ws.join("made/inside")).unwrap(), "mine as well");
     assert!(ws.join("deep/empty").exists());
-    // It stays in the list; once the person's own is out of the way the rest can follow.
+    // The entry stays in the list; once the user's own file is moved away, the rest can be restored.
     fs::remove_file(ws.join("run.sh")).unwrap();
     fs::remove_file(ws.join("made/inside")).unwrap();
     fs::write(ws.join("a.txt"), "1\n").unwrap();
@@ -127,7 +128,7 @@ async fn interrupted_act_is_recorded_until_compared() {
     }
     let entry = fixture.store().last().unwrap().unwrap();
     assert!(entry.interrupted && entry.changes == 0, "{entry:?}");
-    // The next act of the task settles it before it begins, so that each has its own.
+    // The next act of the task reconciles the interrupted one first, so that each has its own changes.
     fixture.allowed(&format!("echo y > {}/later", ws.display())).await;
     let entry = fixture.store().last().unwrap().unwrap();
     assert!(entry.interrupted && entry.acts.len() == 2 && entry.changes > 2, "{entry:?}");
@@ -136,13 +137,13 @@ async fn interrupted_act_is_recorded_until_compared() {
 }
 
 #[tokio::test]
-async fn no_undo_during_an_act() {
+async fn undo_is_refused_during_an_act() {
     let fixture = Fixture::keeping_directly(|_| {});
     fixture.act(json!({"act": "create_file", "to": fixture.home.join("f"), "text": "t"})).await;
     let command = format!("touch {0}/started; while [ ! -e {0}/go ]; do sleep 0.01; done", fixture.home.display());
     let (home, store) = (fixture.home.clone(), fixture.store());
     let undo = tokio::task::spawn_blocking(move || {
-        // A command that never starts must not wait for ever.
+        // A command that never starts must not hold the lock forever.
         for _ in 0..4_000 {
             if home.join("started").exists() {
                 break;
@@ -176,11 +177,11 @@ async fn folder_replaced_by_link_is_not_followed() {
 #[tokio::test]
 async fn concurrent_writes_are_not_lost() {
     for (command, moment, name) in [
-        // Changed: the exchange finds what it did not expect, and is taken back.
-        ("echo x > a.txt", "the new stands aside", "a.txt"),
-        // Gone: its name is taken before the old gets it.
-        ("rm b.txt", "the new stands aside", "b.txt"),
-        // Made: it changes before it is taken away, or afterwards by a handle.
+        // Changed: the exchange finds another file than expected, and is reverted.
+        ("echo x > a.txt", "the new has its temporary name", "a.txt"),
+        // Deleted: another file takes the name before the old one is restored.
+        ("rm b.txt", "the new has its temporary name", "b.txt"),
+        // Created: the file changes before it is removed, or afterwards through an open handle.
         ("echo x > made", "a step is written", "made"),
         ("echo x > made", "the old is kept", "made"),
     ] {
@@ -208,7 +209,7 @@ async fn concurrent_writes_are_not_lost() {
 }
 
 #[tokio::test]
-async fn each_task_has_its_own_entry() {
+async fn each_task_has_its_own_undo_entry() {
     let fixture = Fixture::keeping();
     let other = TaskId::try_from("other-00000000-0000-4000-8000-000000000002".to_owned()).unwrap();
     fixture.call("write_file", json!({"path": "one", "text": "1"})).await;
@@ -219,7 +220,7 @@ async fn each_task_has_its_own_entry() {
     assert_eq!(store.last().unwrap().unwrap().id, other.as_str());
     store.undo(super::super::task().as_str()).unwrap();
     assert!(!fixture.workspace().join("one").exists() && fixture.workspace().join("two").exists());
-    // The first made the workspace, which now holds the other's file.
+    // The first task created the workspace, which now holds the other task's file.
     store.undo(other.as_str()).unwrap();
     assert!(!fixture.workspace().join("two").exists());
 }
@@ -267,7 +268,7 @@ async fn unreadable_folders_are_restored() {
     assert_eq!(call.status, CallStatus::Ok, "{}", call.output);
     fixture.store().undo(&fixture.store().last().unwrap().unwrap().id).unwrap();
     assert!(ws.join("a.txt").exists());
-    // An ordinary user could not look into the first, so that it is only told; root can, and has it back.
+    // An ordinary user can't read the first folder, so the report only names it; root restores it.
     mode(&ws.join("closed"), 0o700);
     assert_eq!((names("closed"), names("deep")), (1, 2));
 }

@@ -1,10 +1,10 @@
-//! Searching: what goes out unasked, what each engine's answer means, and the chain.
+//! Searching: which queries are sent without approval, what each engine's answer means, and the order of engines.
 
 use artoo_proto::{CallStatus, ToolOutcome};
 use serde_json::json;
 
 use super::server::{Reply, Server, html, json as as_json, to};
-use super::{allowed, context, fixture, unasked, with_searxng};
+use super::{allowed, call_without_approval, context, fixture, with_searxng};
 use crate::web::Engine;
 
 const SEARXNG: &str = r#"{"query":"x","results":[
@@ -20,11 +20,11 @@ const DUCK: &str = r#"<html><body><div class="result results_links"><h2>
 
 #[doc = "holds: law 1.22"]
 #[tokio::test]
-async fn own_words_need_no_approval_others_do() {
+async fn only_foreign_query_words_need_approval() {
     let server = Server::start(vec![("/search", as_json(SEARXNG))]);
     let fixture = with_searxng(&server);
     let said = "what is the population of Lisbon?";
-    let call = unasked(&fixture, json!({"query": "population of lisbon"}), said).await;
+    let call = call_without_approval(&fixture, json!({"query": "population of lisbon"}), said).await;
     assert_eq!(call.status, CallStatus::Ok, "{call:?}");
     let expected = "1. One \\u{1b}[31mred\n   https://one.example/a\n   first line\n2. Two\n   https://two.example/\n\
                     [SearXNG at 127.0.0.1 on \"population of lisbon\": 2 results]";
@@ -65,11 +65,11 @@ async fn fallback_engine_always_needs_approval() {
     assert_eq!(server.asked().len(), 0);
 }
 
-/// Decision D7: nothing found is an answer only where the engine says that it looked; a page that asks for proof of a
-/// person, an engine that is down and an answer that can't be read are none.
+/// Decision D7: an empty list counts as an answer only if the engine says that it searched. A captcha page, an
+/// unreachable engine and an answer that can't be parsed are failures.
 #[doc = "holds: law 0.10; design D7"]
 #[tokio::test]
-async fn empty_answers_differ_from_no_answer() {
+async fn empty_answers_differ_from_failed_ones() {
     let check = async |engine: &str, reply: Reply, status: CallStatus, expected: &str| {
         let server = Server::start(vec![("/search", reply.clone()), ("/", reply)]);
         let site = format!("http://site.test:{}/", server.address.port());
@@ -79,7 +79,7 @@ async fn empty_answers_differ_from_no_answer() {
             "google" => Engine::google("k", "c").unwrap().at(&site),
             _ => Engine::duckduckgo(true).unwrap().at(&site),
         };
-        let call = unasked(&fixture(vec![engine], &server), json!({"query": "word"}), "word").await;
+        let call = call_without_approval(&fixture(vec![engine], &server), json!({"query": "word"}), "word").await;
         assert_eq!(call.status, status, "{call:?}");
         assert_eq!(call.environmental, status != CallStatus::Ok, "{call:?}");
         assert!(call.output.contains(expected), "{expected}: {call:?}");
@@ -113,37 +113,37 @@ async fn empty_answers_differ_from_no_answer() {
 
 #[doc = "holds: law 0.10; design D15"]
 #[tokio::test]
-async fn next_engine_is_asked_after_no_answer() {
+async fn next_engine_is_asked_after_failure() {
     let down = Server::start(vec![("/search", Reply::Plain("503 Busy", vec![], vec![]))]);
     let up = Server::start(vec![("/", as_json(r#"{"type":"search","web":{"results":[]}}"#))]);
     let site = format!("http://site.test:{}/", up.address.port());
     let searxng = || Engine::searxng(&down.url("/")).unwrap();
     let brave = || Engine::brave("secret-key").unwrap().at(&site);
-    let call = unasked(&fixture(vec![searxng(), brave()], &up), json!({"query": "word"}), "word").await;
+    let call = call_without_approval(&fixture(vec![searxng(), brave()], &up), json!({"query": "word"}), "word").await;
     assert_eq!(call.status, CallStatus::Ok, "{call:?}");
     assert!(
         call.output.contains("[Brave on \"word\": it looked and found nothing; no answer from SearXNG"),
         "{call:?}"
     );
-    assert_eq!((down.asked().len(), up.asked().len()), (1, 1), "an empty answer is one: nobody else is asked");
-    let call = unasked(&fixture(vec![brave(), searxng()], &up), json!({"query": "word"}), "word").await;
+    assert_eq!((down.asked().len(), up.asked().len()), (1, 1), "an empty answer counts: no other engine is asked");
+    let call = call_without_approval(&fixture(vec![brave(), searxng()], &up), json!({"query": "word"}), "word").await;
     assert_eq!((call.status, down.asked().len()), (CallStatus::Ok, 1), "{call:?}");
-    let call = unasked(&fixture(vec![searxng()], &up), json!({"query": "word"}), "word").await;
+    let call = call_without_approval(&fixture(vec![searxng()], &up), json!({"query": "word"}), "word").await;
     assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
     assert!(call.output.contains("nothing is known of what there is"), "{call:?}");
 }
 
-/// A key goes into a header and nowhere else, whatever the server does with it.
+/// A key is sent in a header only, whatever the server answers.
 #[doc = "holds: design H7"]
 #[tokio::test]
-async fn keys_are_in_no_url_or_error() {
+async fn keys_are_not_in_urls_or_errors() {
     for status in ["200 OK", "401 Unauthorized", "500 Oops"] {
         let echo = Reply::Plain(status, vec![], b"your key canary-4f9a is bad".to_vec());
         let server = Server::start(vec![("/", echo)]);
         let site = format!("http://site.test:{}/", server.address.port());
         let engines = [Engine::brave("canary-4f9a").unwrap(), Engine::google("canary-4f9a", "cx1").unwrap()];
         let fixture = fixture(engines.map(|engine| engine.at(&site)).to_vec(), &server);
-        let call = unasked(&fixture, json!({"query": "word"}), "word").await;
+        let call = call_without_approval(&fixture, json!({"query": "word"}), "word").await;
         assert!(!format!("{call:?} {:?} {:?}", fixture.registry, fixture.config).contains("canary"), "{call:?}");
         let asked = server.asked();
         assert!(asked[0].contains("x-subscription-token: canary-4f9a"), "{asked:?}");

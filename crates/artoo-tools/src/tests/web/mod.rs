@@ -23,16 +23,17 @@ fn with_searxng(server: &Server) -> Fixture {
     fixture(vec![Engine::searxng(&server.url("/")).unwrap()], server)
 }
 
+/// The order of a `search` call.
 fn context(input: serde_json::Value) -> ToolOrder {
     Fixture::context("search", input)
 }
 
-/// A call the person's own words allow.
-async fn unasked(fixture: &Fixture, input: serde_json::Value, said: &str) -> ToolCall {
+/// The record of a call that needs no approval, since its words are the user's own.
+async fn call_without_approval(fixture: &Fixture, input: serde_json::Value, said: &str) -> ToolCall {
     called(fixture.outcome_for(&context(input), said, None).await)
 }
 
-/// A call after a yes.
+/// The record of a call after approval.
 async fn allowed(fixture: &Fixture, input: serde_json::Value) -> ToolCall {
     let context = context(input);
     match fixture.outcome(&context, None).await {
@@ -45,7 +46,7 @@ async fn allowed(fixture: &Fixture, input: serde_json::Value) -> ToolCall {
 
 #[doc = "holds: design D14"]
 #[test]
-fn without_an_engine_there_is_no_search() {
+fn search_needs_a_configured_engine() {
     let names = |registry: &Registry| registry.specs().into_iter().map(|spec| spec.name).collect::<Vec<_>>();
     assert!(!names(&Fixture::new().registry).contains(&"search".to_owned()));
     let server = Server::start(vec![]);
@@ -57,7 +58,7 @@ async fn invalid_search_inputs_are_refused_by_field() {
     let server = Server::start(vec![]);
     let fixture = with_searxng(&server);
     let check = async |input: serde_json::Value, status: CallStatus, expected: &str| {
-        let call = unasked(&fixture, input.clone(), "").await;
+        let call = call_without_approval(&fixture, input.clone(), "").await;
         assert_eq!(call.status, status, "{input}: {call:?}");
         assert!(call.output.contains(expected), "{input}: {call:?}");
     };

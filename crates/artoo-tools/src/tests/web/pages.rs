@@ -1,4 +1,4 @@
-//! Fetching a page: where it may lie, how much of it is read, and what of it is told.
+//! Fetching a page: which addresses are allowed, how much is read, and how the text is shown.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use artoo_proto::{CallStatus, ToolOutcome};
 use serde_json::json;
 
 use super::server::{Reply, Server, html, json as as_json, to};
-use super::{allowed, context, unasked, with_searxng};
+use super::{allowed, call_without_approval, context, with_searxng};
 
 const PAGE: &str = "<html><head><title>A  page</title><style>p{}</style><script>var a='<p>no</p>';</script></head>
     <body><h1>Head &amp; shoulders</h1><p>One<br>two <b>three</b></p><ul><li>x<li>y</ul>
@@ -39,7 +39,7 @@ async fn pages_are_read_as_visible_text() {
 
 #[doc = "holds: law 1.22"]
 #[tokio::test]
-async fn only_named_pages_need_no_approval() {
+async fn only_named_pages_are_fetched_unasked() {
     let found = as_json(r#"{"results":[{"url":"http://site.test/found","title":"t"}]}"#);
     let server = Server::start(vec![("/search", found), ("/found", html("found it")), ("/other", html("other"))]);
     let fixture = with_searxng(&server);
@@ -55,14 +55,14 @@ async fn only_named_pages_need_no_approval() {
     assert_eq!(effects.first().unwrap(), "sends this address to site.test, with whatever is written in it");
     check("/other", "read http://site.test/other, please", false).await;
     check("/found", "look it up", true).await;
-    let call = unasked(&fixture, json!({"query": "it"}), "look it up").await;
+    let call = call_without_approval(&fixture, json!({"query": "it"}), "look it up").await;
     assert_eq!(call.status, CallStatus::Ok, "{call:?}");
     check("/found", "look it up", false).await;
     check("/found?secret=hunter2", "look it up", true).await;
     check("/found/more", "look it up", true).await;
 }
 
-/// Every hop is checked like the first, by its letters and by the address it resolves to.
+/// Each redirect is checked as the first URL is: the URL itself, and the address that its host resolves to.
 #[doc = "holds: law 1.24; design T21"]
 #[tokio::test]
 async fn redirects_to_private_addresses_are_refused() {
@@ -87,7 +87,7 @@ async fn redirects_to_private_addresses_are_refused() {
     assert_eq!(inside.asked().len(), 0);
 }
 
-/// A name of the outside that leads inside (rebinding): the addresses that are connected to are the checked ones.
+/// DNS rebinding: the client connects only to addresses that were checked.
 #[doc = "holds: law 1.24; design T21"]
 #[tokio::test]
 async fn names_resolving_to_private_addresses_are_refused() {
@@ -121,7 +121,7 @@ async fn size_time_and_hops_are_bounded() {
     };
     check(&fixture, "/big", CallStatus::Failed, "sent more than 5242880 bytes").await;
     check(&fixture, "/endless", CallStatus::Failed, "sent more than 5242880 bytes").await;
-    // What the system's own buffers hold comes on top.
+    // The system's socket buffers hold more.
     assert!(server.sent() < 30 * 1024 * 1024, "{} bytes were taken", server.sent());
     check(&fixture, "/round", CallStatus::Failed, "redirected more than 5 times").await;
     assert_eq!(server.asked().iter().filter(|head| head.starts_with("GET /round ")).count(), 6);
@@ -142,7 +142,7 @@ async fn size_time_and_hops_are_bounded() {
 async fn network_failures_are_environmental() {
     let server = Server::start(vec![]);
     let fixture = with_searxng(&server);
-    // Nobody listens on a port that was just given back.
+    // The port was just released, so no server listens on it.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let mut config = fixture.config.clone();
     config.web.loopback.insert("gone.test".to_owned(), ([127, 0, 0, 1], port).into());

@@ -1,4 +1,4 @@
-//! A real HTTP server on loopback that answers by path and keeps what it was asked.
+//! An HTTP server on loopback that answers by path and records the requests.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -7,25 +7,27 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// What it sends for a path.
+/// The reply of the server to a path.
 #[derive(Clone)]
 pub(super) enum Reply {
-    /// Status line's rest, headers, body.
+    /// Status, headers, body.
     Plain(&'static str, Vec<(&'static str, String)>, Vec<u8>),
     /// A body that never ends, in chunks.
     Endless,
-    /// Nothing, for ever.
+    /// No reply at all.
     Silence,
 }
 
+/// An HTTP server on loopback.
 pub(super) struct Server {
     pub(super) address: SocketAddr,
     asked: Arc<Mutex<Vec<String>>>,
-    /// Bytes of endless bodies that were taken.
+    /// Bytes of endless bodies that clients received.
     sent: Arc<AtomicUsize>,
 }
 
 impl Server {
+    /// Starts a server with a reply for each path.
     pub(super) fn start(replies: Vec<(&'static str, Reply)>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -42,20 +44,23 @@ impl Server {
         Self { address, asked, sent }
     }
 
+    /// Number of bytes of endless bodies that were sent.
     pub(super) fn sent(&self) -> usize {
         self.sent.load(Ordering::Relaxed)
     }
 
-    /// Whole requests, head and all, as they came.
+    /// The received requests, complete with their headers.
     pub(super) fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
 
+    /// The URL of a path on the server.
     pub(super) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 }
 
+/// Reads one request, records it and answers it.
 fn serve(mut stream: TcpStream, seen: &Mutex<Vec<String>>, replies: &BTreeMap<&str, Reply>, sent: &AtomicUsize) {
     let mut head = String::new();
     let mut reader = BufReader::new(stream.try_clone().unwrap());
@@ -67,7 +72,7 @@ fn serve(mut stream: TcpStream, seen: &Mutex<Vec<String>>, replies: &BTreeMap<&s
     seen.lock().unwrap().push(head.clone());
     let path = head.split(' ').nth(1).unwrap_or_default().split('?').next().unwrap_or_default();
     let missing = Reply::Plain("404 Not Found", vec![], b"no such page".to_vec());
-    // A client that hangs up early is what some tests are about.
+    // Some tests disconnect early.
     let _ = match replies.get(path).unwrap_or(&missing) {
         Reply::Plain(status, headers, body) => {
             let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
@@ -75,7 +80,7 @@ fn serve(mut stream: TcpStream, seen: &Mutex<Vec<String>>, replies: &BTreeMap<&s
             let head = format!("HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n");
             stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body))
         }
-        Reply::Endless => endless(&mut stream, sent),
+        Reply::Endless => send_endless_body(&mut stream, sent),
         Reply::Silence => {
             thread::park();
             Ok(())
@@ -83,7 +88,8 @@ fn serve(mut stream: TcpStream, seen: &Mutex<Vec<String>>, replies: &BTreeMap<&s
     };
 }
 
-fn endless(stream: &mut TcpStream, sent: &AtomicUsize) -> std::io::Result<()> {
+/// Sends a body without end, until the client disconnects.
+fn send_endless_body(stream: &mut TcpStream, sent: &AtomicUsize) -> std::io::Result<()> {
     stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ntransfer-encoding: chunked\r\n\r\n")?;
     let chunk = [b"4000\r\n".as_slice(), &[b'x'; 0x4000], b"\r\n"].concat();
     loop {
@@ -92,14 +98,17 @@ fn endless(stream: &mut TcpStream, sent: &AtomicUsize) -> std::io::Result<()> {
     }
 }
 
+/// A reply with this HTML body.
 pub(super) fn html(body: &str) -> Reply {
     Reply::Plain("200 OK", vec![("content-type", "text/html; charset=utf-8".to_owned())], body.as_bytes().to_vec())
 }
 
+/// A reply with this JSON body.
 pub(super) fn json(body: &str) -> Reply {
     Reply::Plain("200 OK", vec![("content-type", "application/json".to_owned())], body.as_bytes().to_vec())
 }
 
+/// A redirect to this location.
 pub(super) fn to(location: &str) -> Reply {
     Reply::Plain("302 Found", vec![("location", location.to_owned())], Vec::new())
 }

@@ -4,10 +4,10 @@ use std::io;
 use std::path::Path;
 
 use super::super::blobs::{BlobDir, discard};
-use super::super::commit::{arrived, aside, aside_name, displaced_place, store_displaced};
+use super::super::commit::{aside, aside_name, created_changes, displaced_place, store_displaced};
 use super::super::facts::{set_mode, shift};
 use super::super::format::{Change, Done, Operation};
-use super::super::state::{self, Identity, State, stands};
+use super::super::state::{self, Identity, State, exists};
 use super::super::tree::fingerprint_at;
 use crate::limit::Limit;
 use crate::openat::Place;
@@ -34,6 +34,7 @@ impl Found<'_> {
         Ok(done)
     }
 
+    /// The changes of one operation, as the inodes at its paths show them.
     fn found(&self, operation: &Operation) -> io::Result<Vec<Done>> {
         let stored = self.blobs.stored()?;
         let place = match Place::of(operation.path()) {
@@ -50,7 +51,7 @@ impl Found<'_> {
             Operation::Store { path, before, old, number, tree } => {
                 let to = stored_place(&stored, *number)?;
                 let beside = aside(&place, self.nonce, *number)?;
-                if is_inode(&beside, old)? && !stands(&place)? {
+                if is_inode(&beside, old)? && !exists(&place)? {
                     if self.is_half_removed(&beside, Some(&to), path, Some(tree))? {
                         discard(&beside)?;
                     } else {
@@ -62,7 +63,7 @@ impl Found<'_> {
                     discard(&to)?;
                     return Ok(Vec::new());
                 }
-                if !stands(&to)? {
+                if !exists(&to)? {
                     return Ok(Vec::new());
                 }
                 self.give_mode(&to, before)?;
@@ -74,7 +75,7 @@ impl Found<'_> {
                     return Ok(Vec::new());
                 }
                 self.give_mode(&place, after)?;
-                Ok(arrived((self.created)(path)?))
+                Ok(created_changes((self.created)(path)?))
             }
             Operation::Exchange { .. } => self.exchanged(operation, &place),
             Operation::Facts { after, closes_to, .. } => {
@@ -85,6 +86,7 @@ impl Found<'_> {
         }
     }
 
+    /// The changes of an operation that replaces a file or folder; completes or reverts one that is half done.
     fn exchanged(&self, operation: &Operation, place: &Place) -> io::Result<Vec<Done>> {
         let Operation::Exchange { path, source, before, after, old, new, tree, number, .. } = operation else {
             return Ok(Vec::new());
@@ -98,8 +100,8 @@ impl Found<'_> {
             self.give_mode(place, before)?;
             return Ok(Vec::new());
         }
-        let mut is_kept = kept.as_ref().map_or(Ok(false), stands)?;
-        // Displaced, and not stored yet: in the layer, or beside its path where that is another file system.
+        let mut is_kept = kept.as_ref().map_or(Ok(false), exists)?;
+        // Displaced and not stored yet: it is in the layer, or beside its path on another file system.
         for displaced in [Place::of(source).ok(), Some(beside)].into_iter().flatten() {
             if !is_inode(&displaced, old)? {
                 continue;
@@ -108,7 +110,7 @@ impl Found<'_> {
             if self.is_half_removed(&displaced, kept.as_ref(), path, tree.as_deref())? {
                 discard(&displaced)?;
             } else {
-                // A copy that was cut off is made again.
+                // A copy that was cut off is deleted and made again.
                 kept.as_ref().map_or(Ok(()), discard)?;
                 store_displaced(self.blobs, &displaced, before, tree.as_deref(), *number, self.limit)?;
             }
@@ -119,13 +121,13 @@ impl Found<'_> {
         self.give_mode(place, after)?;
         let mut done = operation.done(&stored);
         if matches!(after, State::Folder(_)) {
-            // The process that knew what it holds is gone.
+            // The process that knew the content has ended.
             done.retain(|done| matches!(done, Done::Moved { .. }));
             let mut changes = (self.created)(path)?;
             if let (None, Some(root)) = (tree, changes.first_mut()) {
                 root.before = before.clone();
             }
-            done.extend(arrived(changes));
+            done.extend(created_changes(changes));
         }
         Ok(done)
     }
@@ -159,10 +161,12 @@ impl Found<'_> {
     }
 }
 
+/// Whether a place has the file or folder with this inode.
 fn is_inode(place: &Place, wanted: &Identity) -> io::Result<bool> {
     Ok(Identity::at(place)?.is_some_and(|found| found.same_inode(wanted)))
 }
 
+/// The place of a file or folder stored under this number.
 fn stored_place(stored: &Path, number: u64) -> io::Result<Place> {
     Place::of(&stored.join(number.to_string()))
 }

@@ -1,4 +1,4 @@
-//! Removing paths that an act created, many with one line of the log.
+//! Removes paths that an act created; one line of the log announces many of them.
 
 use std::io;
 use std::path::Path;
@@ -8,20 +8,21 @@ use super::super::fault;
 use super::super::format::{Before, Change, Step};
 use super::super::state::{self, Identity, State};
 use super::super::store::ItemOutcome;
-use super::super::verdict::{changed_meanwhile, is_left, judge, told};
+use super::super::verdict::{changed_meanwhile, failed_restore, is_left, judge};
 use super::{Restoring, Told, remove_folder};
 use crate::files;
 use crate::openat::Place;
 
 impl Restoring<'_> {
-    /// Removes created paths, the deepest first. Most are announced together: syncing each would take minutes.
+    /// Removes created paths, the deepest first. Most are announced together, since syncing a line for each would take
+    /// minutes.
     pub(super) fn remove_all(&mut self, changes: &[&Change], all: &mut Vec<Told>) {
         let mut folders = Folders::default();
         let mut due = Vec::new();
         for change in changes {
             match self.movable(change, &mut folders) {
                 Ok(Some(found)) => due.push(found),
-                Ok(None) => self.remove(&change.path, all, |restoring| restoring.bring(change)),
+                Ok(None) => self.remove(&change.path, all, |restoring| restoring.restore_path(change)),
                 Err(error) => self.remove(&change.path, all, |_| Err(error)),
             }
         }
@@ -34,22 +35,23 @@ impl Restoring<'_> {
         for (Before { path, state }, old) in due {
             let done = announced.as_ref().map(drop).map_err(|error| io::Error::new(error.kind(), error.to_string()));
             self.remove(&path, all, |restoring| {
-                done.and_then(|()| restoring.move_away(&folders.place(&path)?, &state, &old))
+                done.and_then(|()| restoring.move_into_journal(&folders.place(&path)?, &state, &old))
             });
-            if matches!(all.last(), Some((told, _, ItemOutcome::Done)) if *told == path) {
+            if matches!(all.last(), Some((failed_restore, _, ItemOutcome::Done)) if *failed_restore == path) {
                 removed.push(Change { path, before: state, after: State::Absent });
             }
         }
-        // Where this can't be written, what stands where tells the same.
-        let _ = self.act.brought(removed);
+        // If this line can't be written, the paths themselves show what was removed.
+        let _ = self.act.note_reverted(removed);
     }
 
+    /// Removes one created path by `act`, and adds the outcome.
     fn remove(&mut self, path: &Path, all: &mut Vec<Told>, act: impl FnOnce(&mut Self) -> io::Result<ItemOutcome>) {
-        // What stays keeps the folders it is in, and in the trash the note that tells where it came from.
+        // Paths that stay keep their folders, and in the trash the note with their origin.
         if self.undone.left.iter().any(|left| left.starts_with(path)) {
             return;
         }
-        let outcome = act(self).unwrap_or_else(|error| told(&error));
+        let outcome = act(self).unwrap_or_else(|error| failed_restore(&error));
         self.limit.meter.add_entries(1);
         if is_left(&outcome) {
             self.undone.left.push(path.to_path_buf());
@@ -75,7 +77,7 @@ impl Restoring<'_> {
     }
 
     /// Moves a file into the journal if it is still the one that was read, or removes an empty folder.
-    fn move_away(&mut self, place: &Place, present: &State, old: &Identity) -> io::Result<ItemOutcome> {
+    fn move_into_journal(&mut self, place: &Place, present: &State, old: &Identity) -> io::Result<ItemOutcome> {
         let Some((blobs, number)) = self.act.blobs().zip(present.saved()) else { return remove_folder(place) };
         let to = blobs.place(number)?;
         files::rename(place, &to)?;

@@ -1,4 +1,4 @@
-//! An undo entry of format 2, as artoo wrote it, is read and undone by the program as it is now.
+//! An undo entry of format 2, written by an earlier artoo, is read and undone by this one.
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -14,9 +14,10 @@ use crate::undo::{ItemOutcome, UndoConfig, UndoStore};
 /// and the undo journal `/home/ada/.artoo/undo`. Nothing was edited.
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/undo/tests/format_2");
 
-/// When the files that the command moved had last been changed. A checkout does not keep that.
+/// The modification time of the files that the command moved, which a git checkout does not keep.
 const MODIFIED: Duration = Duration::from_secs(1_767_323_045);
 
+/// Copies a folder.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {

@@ -2,10 +2,11 @@
 
 use reqwest::Url;
 
-use super::{Hit, NoAnswer, unread};
+use super::{Hit, NoAnswer, unreadable_answer};
 use crate::limit::Limit;
 use crate::web::html::{self, Event};
 
+/// Collects results from the page's tags.
 #[derive(Default)]
 struct Reader {
     hits: Vec<Draft>,
@@ -14,6 +15,7 @@ struct Reader {
     part: Option<(Part, Vec<u8>)>,
 }
 
+/// A result as it appears in the page.
 #[derive(Default)]
 struct Draft {
     url: String,
@@ -21,27 +23,30 @@ struct Draft {
     snippet: String,
 }
 
+/// The part of a result that a text belongs to.
 #[derive(Clone, Copy)]
 enum Part {
     Title,
     Snippet,
 }
 
+/// The results in the page.
 pub(super) fn hits(text: &str, limit: &Limit) -> Result<Vec<Hit>, NoAnswer> {
     let mut reader = Reader::default();
-    if !html::events(text, limit, |event| reader.see(event)) {
-        return Err(unread("the time was up"));
+    if !html::events(text, limit, |event| reader.handle_event(event)) {
+        return Err(unreadable_answer("the time was up"));
     }
     let hits: Vec<Hit> =
         reader.hits.iter().filter_map(|draft| Hit::new(&draft.title, &target(&draft.url)?, &draft.snippet)).collect();
     if hits.is_empty() && !reader.says_none {
-        return Err(unread("it has no results and does not say that there are none"));
+        return Err(unreadable_answer("it has no results and does not say that there are none"));
     }
     Ok(hits)
 }
 
 impl Reader {
-    fn see(&mut self, event: Event<'_>) {
+    /// Handles one tag or text.
+    fn handle_event(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) if html::has_class(tag, "result__a") => {
                 let url = html::attribute(tag, "href").unwrap_or_default();
@@ -70,7 +75,7 @@ impl Reader {
     }
 }
 
-/// The URL of a result. Its link goes through a redirect of DuckDuckGo, with the URL in `uddg`; one without is an
+/// The URL of a result. The link goes through a redirect of DuckDuckGo with the URL in `uddg`; a link without it is an
 /// advertisement and is left out.
 fn target(href: &str) -> Option<String> {
     let base = Url::parse("https://html.duckduckgo.com/html/").ok()?;

@@ -1,4 +1,4 @@
-//! The engines: the request that asks each, and the results in its answer.
+//! The engines: the request for each, and the results in its response.
 
 mod duckduckgo;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::limit::Limit;
 use crate::web::client::Answer;
 use crate::web::config::{ApiKey, Engine, EngineKind};
-use crate::web::html::{joined, readable};
+use crate::web::html::{joined, visible_text};
 use crate::web::{challenge, charset};
 
 /// Longest title shown.
@@ -19,7 +19,7 @@ const TITLE_MAX_CHARS: usize = 150;
 /// Longest snippet shown; engines give about half of it.
 const SNIPPET_MAX_CHARS: usize = 400;
 
-/// Engines named that gave a SearXNG instance no answer.
+/// Maximum number of engines named that gave a SearXNG instance no answer.
 const SILENT_MAX: usize = 10;
 
 /// One result.
@@ -46,19 +46,20 @@ impl Hit {
 /// The reason that an engine gave no answer. It differs from an empty answer.
 type NoAnswer = String;
 
-fn unread(problem: impl std::fmt::Display) -> NoAnswer {
+/// The reason of an answer that can't be parsed.
+fn unreadable_answer(problem: impl std::fmt::Display) -> NoAnswer {
     let problem = escape::one_line(&escape::shorten(&problem.to_string(), 200));
     format!("its answer could not be read: {problem}")
 }
 
-/// The request that asks this engine; `query` has been checked.
+/// The request for this engine; `query` has been checked.
 pub(crate) fn request(engine: &Engine, query: &str, count: usize) -> Result<Request, NoAnswer> {
     let mut url = engine.base.clone();
     let mut headers = HeaderMap::new();
     let count = count.to_string();
     match &engine.kind {
         EngineKind::Searxng => {
-            url = url.join("search").map_err(unread)?;
+            url = url.join("search").map_err(unreadable_answer)?;
             url.query_pairs_mut().append_pair("q", query).append_pair("format", "json");
         }
         EngineKind::Brave { key } => {
@@ -67,7 +68,7 @@ pub(crate) fn request(engine: &Engine, query: &str, count: usize) -> Result<Requ
         }
         EngineKind::Google { key, engine_id } => {
             url.query_pairs_mut().append_pair("cx", engine_id).append_pair("q", query).append_pair("num", &count);
-            // In a header, so that no log of addresses holds it.
+            // The key is in a header, so that no log of URLs contains it.
             headers.insert("x-goog-api-key", header(key)?);
         }
         EngineKind::DuckDuckGo => {
@@ -79,8 +80,9 @@ pub(crate) fn request(engine: &Engine, query: &str, count: usize) -> Result<Requ
     Ok(request)
 }
 
+/// The key as a header value.
 fn header(key: &ApiKey) -> Result<HeaderValue, NoAnswer> {
-    let mut value = HeaderValue::from_str(key.expose()).map_err(unread)?;
+    let mut value = HeaderValue::from_str(key.expose()).map_err(unreadable_answer)?;
     value.set_sensitive(true);
     Ok(value)
 }
@@ -90,7 +92,7 @@ pub(crate) fn hits(engine: &Engine, answer: &Answer, limit: &Limit) -> Result<Ve
     let text = charset::decode(&answer.content_type, &answer.body);
     let is_json = !matches!(engine.kind, EngineKind::DuckDuckGo) && text.trim_start().starts_with(['{', '[']);
     let is_busy = answer.status == StatusCode::TOO_MANY_REQUESTS;
-    if let Some(why) = challenge::recognised(answer.status, &text, &readable(&text, limit).text)
+    if let Some(why) = challenge::recognised(answer.status, &text, &visible_text(&text, limit).text)
         && (is_busy || !is_json)
     {
         return Err(why);
@@ -105,7 +107,7 @@ pub(crate) fn hits(engine: &Engine, answer: &Answer, limit: &Limit) -> Result<Ve
         }
         EngineKind::Brave { .. } => {
             // Brave marks the words of the query with tags.
-            let plain = |text: &str| readable(text, limit).text;
+            let plain = |text: &str| visible_text(text, limit).text;
             from_json(&text, "/web/results", ["title", "url", "description"], says_none_brave, plain)
         }
         EngineKind::Google { .. } => {
@@ -114,7 +116,8 @@ pub(crate) fn hits(engine: &Engine, answer: &Answer, limit: &Limit) -> Result<Ve
     }
 }
 
-/// The results in JSON. `says_none` fails unless an answer without results says that there are none.
+/// The results in a JSON response. If there are none, `says_none` fails unless the response says that nothing was
+/// found.
 fn from_json(
     text: &str,
     results: &str,
@@ -122,23 +125,24 @@ fn from_json(
     says_none: fn(&Value) -> Result<(), NoAnswer>,
     plain: impl Fn(&str) -> String,
 ) -> Result<Vec<Hit>, NoAnswer> {
-    let answer: Value = serde_json::from_str(text).map_err(unread)?;
+    let answer: Value = serde_json::from_str(text).map_err(unreadable_answer)?;
     let results = answer.pointer(results).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     if results.is_empty() {
         says_none(&answer)?;
     }
     let text = |found: &Value, key| plain(found.get(key).and_then(Value::as_str).unwrap_or_default());
     let hit = |found: &Value| {
-        let url = found.get(url).and_then(Value::as_str).ok_or_else(|| unread("a result has no URL"))?;
+        let url = found.get(url).and_then(Value::as_str).ok_or_else(|| unreadable_answer("a result has no URL"))?;
         Ok(Hit::new(&text(found, title), url, &text(found, snippet)))
     };
     let hits: Result<Vec<Option<Hit>>, NoAnswer> = results.iter().map(hit).collect();
     Ok(hits?.into_iter().flatten().collect())
 }
 
+/// Fails unless the response of SearXNG says that nothing was found.
 fn says_none_searxng(answer: &Value) -> Result<(), NoAnswer> {
     if !answer.get("results").is_some_and(Value::is_array) {
-        return Err(unread("it has no list of results"));
+        return Err(unreadable_answer("it has no list of results"));
     }
     let silent = answer.get("unresponsive_engines").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     if silent.is_empty() {
@@ -150,12 +154,18 @@ fn says_none_searxng(answer: &Value) -> Result<(), NoAnswer> {
     Err(format!("it found nothing, but some engines gave it no answer: {who}"))
 }
 
+/// Fails unless the response of Brave says that nothing was found.
 fn says_none_brave(answer: &Value) -> Result<(), NoAnswer> {
     let kind = answer.get("type").and_then(Value::as_str).unwrap_or_default();
-    if kind == "search" { Ok(()) } else { Err(unread(format!("it is of the kind {kind:?}"))) }
+    if kind == "search" { Ok(()) } else { Err(unreadable_answer(format!("it is of the kind {kind:?}"))) }
 }
 
+/// Fails unless the response of Google says that nothing was found.
 fn says_none_google(answer: &Value) -> Result<(), NoAnswer> {
     let total = answer.pointer("/searchInformation/totalResults").and_then(Value::as_str);
-    if total == Some("0") { Ok(()) } else { Err(unread("it has no results and does not say that there are none")) }
+    if total == Some("0") {
+        Ok(())
+    } else {
+        Err(unreadable_answer("it has no results and does not say that there are none"))
+    }
 }

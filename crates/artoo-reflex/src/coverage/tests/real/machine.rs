@@ -1,17 +1,17 @@
-//! Processes, ports, programs, and questions about the machine.
+//! Tests of processes, ports, programs, and questions about the machine.
 
 use super::*;
 use crate::algebra::{Fact, Relation};
-use crate::coverage::later;
+use crate::coverage::at_end;
 
-/// A place whose machine has these files below `/proc`.
-fn machine(files: &[(&str, &str)]) -> Place {
-    let place = Place::new(&FILES);
+/// A folder whose file system has these files below `/proc`.
+fn machine(files: &[(&str, &str)]) -> RealFolder {
+    let place = RealFolder::new(&FILES);
     put(&place, files);
     place
 }
 
-fn put(place: &Place, files: &[(&str, &str)]) {
+fn put(place: &RealFolder, files: &[(&str, &str)]) {
     for (name, content) in files {
         let path = place.fs.proc.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -20,7 +20,7 @@ fn put(place: &Place, files: &[(&str, &str)]) {
     }
 }
 
-fn called(place: &mut Place, command: &str, output: &str) {
+fn called(place: &mut RealFolder, command: &str, output: &str) {
     let call = place.sh("true");
     (call.input, call.output) = (json!({ "command": command }), output.to_owned());
 }
@@ -28,7 +28,7 @@ fn called(place: &mut Place, command: &str, output: &str) {
 const STAT: &str = "7 (a) b) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4711 0 0";
 
 #[test]
-fn a_process_is_gone_when_it_has_ended_or_its_number_is_of_another() {
+fn process_is_identified_by_start_time() {
     for (now, state) in [
         (Some(STAT.to_owned()), Refuted),
         (Some(STAT.replace("20 0 1", "20 0 2")), Refuted),
@@ -54,7 +54,7 @@ fn a_process_is_gone_when_it_has_ended_or_its_number_is_of_another() {
 }
 
 #[test]
-fn the_call_that_ends_a_process_names_it_alone() {
+fn kill_must_name_one_process() {
     for (command, is_its) in [
         ("kill 7", true),
         ("kill -9 7", true),
@@ -76,7 +76,7 @@ fn the_call_that_ends_a_process_names_it_alone() {
 }
 
 #[test]
-fn a_port_is_free_when_nothing_listens_on_it() {
+fn port_is_free_without_listener() {
     let head = "  sl  local_address rem_address st\n";
     let line = |port: &str, state: &str, inode: u32| {
         format!("   0: 0100007F:{port} 00000000:0000 {state} 0:0 0:0 0 0 0 {inode} 1\n")
@@ -103,7 +103,7 @@ fn a_port_is_free_when_nothing_listens_on_it() {
 }
 
 #[test]
-fn an_installed_program_is_in_the_path_and_of_its_version() {
+fn installed_program_is_in_path_with_version() {
     let install =
         |version: Option<&str>| Act::Install { program: "tool".to_owned(), version: version.map(str::to_owned) };
     let there = machine(&[("bin/tool", "")]);
@@ -157,9 +157,9 @@ fn an_installed_program_is_in_the_path_and_of_its_version() {
 }
 
 #[test]
-fn questions_about_the_machine_cite_the_call_that_measured_them() {
+fn machine_answers_cite_their_call() {
     let variable = || Query::System { fact: Fact::Variable { name: "PATH".to_owned() } };
-    let mut place = Place::new(&FILES);
+    let mut place = RealFolder::new(&FILES);
     let all = vec![ReadClause { span: (0, 1), read: Ok(vec![Step::Ask(variable())]) }];
     let ledger = Ledger::of_clauses("x", all, &environment()).simulate(&place.fs);
     let path = place.fs.proc.join("bin").to_str().unwrap().to_owned();
@@ -181,35 +181,36 @@ fn questions_about_the_machine_cite_the_call_that_measured_them() {
 }
 
 #[test]
-fn a_comparison_with_the_machine_is_about_the_machine() {
+fn comparison_with_machine_state_is_deferred() {
     let machine = || Box::new(Query::System { fact: Fact::User });
     let file = || Box::new(text("/w/a.txt"));
-    let compare = |of, with| later::is_of_machine(&Query::Compare { of, with, relation: Relation::Identical });
+    let compare = |of, with| at_end::is_of_machine(&Query::Compare { of, with, relation: Relation::Identical });
     assert!(compare(machine(), file()) && compare(file(), machine()) && !compare(file(), file()));
     assert!(
-        later::is_of_machine(&Query::Unique { of: machine() }) && !later::is_of_machine(&Query::Unique { of: file() })
+        at_end::is_of_machine(&Query::Unique { of: machine() })
+            && !at_end::is_of_machine(&Query::Unique { of: file() })
     );
-    assert!(later::is_of_machine(&Query::Processes));
+    assert!(at_end::is_of_machine(&Query::Processes));
 }
 
 #[test]
-fn several_answers_each_have_their_question() {
-    let runs = |place: &Place| vec![run(place, "ls d", None), run(place, "true", None)];
-    let answer = Place::check(&FILES, runs, &["ls d", "true"]).answer().unwrap();
+fn several_answers_are_labelled() {
+    let runs = |place: &RealFolder| vec![run(place, "ls d", None), run(place, "true", None)];
+    let answer = RealFolder::check(&FILES, runs, &["ls d", "true"]).answer().unwrap();
     let lines: Vec<&str> = answer.lines().collect();
     assert!(lines.len() == 5 && lines[0].ends_with(':') && lines[4].ends_with(": exit code 0"), "{answer:?}");
 }
 
 #[test]
-fn what_a_run_changed_is_open_for_the_steps_before_it() {
-    let acts = |place: &Place| {
+fn run_may_change_earlier_results() {
+    let acts = |place: &RealFolder| {
         let made = Act::CreateFile { path: place.path("n.txt"), text: "n\n".to_owned() };
         vec![made, run(place, "echo m >> n.txt", None)]
     };
-    assert_states(&Place::check(&FILES, acts, &["echo n > n.txt", "echo m >> n.txt"]), &[NotShown, Shown]);
-    assert_states(&Place::check(&FILES, acts, &["echo x > n.txt"]), &[Refuted, NotShown]);
-    // Each repository has steps of its own.
-    let mut place = Place::new(&FILES);
+    assert_states(&RealFolder::check(&FILES, acts, &["echo n > n.txt", "echo m >> n.txt"]), &[NotShown, Shown]);
+    assert_states(&RealFolder::check(&FILES, acts, &["echo x > n.txt"]), &[Refuted, NotShown]);
+    // Steps on another repository don't count.
+    let mut place = RealFolder::new(&FILES);
     let start = "git init -q -b main; git add -A; git commit -qm s; echo z > z";
     place.sh(&format!("mkdir p q; for r in p q; do (cd $r; echo x > x; {start}); done"));
     place.calls.clear();
@@ -222,15 +223,15 @@ fn what_a_run_changed_is_open_for_the_steps_before_it() {
 }
 
 #[test]
-fn kept_files_are_those_below_the_path_too() {
-    let keep = |place: &Place| vec![Act::Keep { paths: vec![place.path("d")] }];
+fn unchanged_paths_include_descendants() {
+    let keep = |place: &RealFolder| vec![Act::Keep { paths: vec![place.path("d")] }];
     for (command, state) in
         [("ls", Shown), ("echo x > c.txt", Shown), ("echo x > d/a.txt", Refuted), ("mv d/e/b.txt d/e/c.txt", Refuted)]
     {
-        assert_eq!(Place::check(&FILES, keep, &[command]).rows[0].state, state, "{command}");
+        assert_eq!(RealFolder::check(&FILES, keep, &[command]).rows[0].state, state, "{command}");
     }
-    // Without a record, the disk shows it.
-    let place = Place::new(&FILES);
+    // Without a record, the change is found on the disk.
+    let place = RealFolder::new(&FILES);
     let ledger = place.ledger(&[Act::Keep { paths: vec![place.path("c.txt"), place.path("none")] }]);
     assert_states(&ledger.cover(&[], &place.fs), &[Shown]);
     fs::write(place.path("none"), "x").unwrap();
@@ -238,7 +239,7 @@ fn kept_files_are_those_below_the_path_too() {
 }
 
 #[test]
-fn the_time_of_a_folder_is_no_change_of_its_own() {
+fn folder_time_alone_is_no_change() {
     let world = World::new(&[("/w/a.txt", "one\n")]);
     let ledger = super::super::ledger(&[&[create("/w/n", "n\n")]], &world);
     let mut done = world.clone();

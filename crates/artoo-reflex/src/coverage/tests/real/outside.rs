@@ -1,15 +1,15 @@
-//! Downloads, processes, programs and late questions, on real files.
+//! Tests of downloads, processes, programs and deferred questions with real files.
 
 use super::*;
 
 #[test]
-fn downloads_are_of_exactly_the_address() {
+fn download_url_must_match_exactly() {
     let url = "https://h/x?a=b";
     let fetch = |to: Option<&'static str>| {
-        move |place: &Place| vec![Act::Fetch { url: url.to_owned(), to: to.map(|to| place.path(to)) }]
+        move |place: &RealFolder| vec![Act::Fetch { url: url.to_owned(), to: to.map(|to| place.path(to)) }]
     };
     let check = |to, command: &str, line: &str| {
-        let mut place = Place::new(&FILES);
+        let mut place = RealFolder::new(&FILES);
         let ledger = place.ledger(&fetch(to)(&place));
         let call = place.sh(command);
         call.input = json!({ "command": line });
@@ -30,7 +30,7 @@ fn downloads_are_of_exactly_the_address() {
         assert_eq!(check(None, "echo page", line).rows[0].state, state, "{line}");
     }
     assert_states(&check(Some("f"), "echo page > g", "curl 'https://h/x?a=b' -o g"), &[Refuted]);
-    let mut place = Place::new(&FILES);
+    let mut place = RealFolder::new(&FILES);
     let ledger = place.ledger(&fetch(None)(&place));
     let call = place.sh("echo text");
     (call.tool, call.input) = ("search".to_owned(), json!({ "url": url }));
@@ -38,10 +38,10 @@ fn downloads_are_of_exactly_the_address() {
 }
 
 #[test]
-fn processes_that_ended_and_programs_that_came() {
+fn stopped_processes_and_installed_programs() {
     let stat = "7 (a) b) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4711 0 0";
     let tcp = "  sl  local_address rem_address st\n   0: 0100007F:1F90 00000000:0000 0A 0:0 0:0 0 0 0 99 1\n";
-    let mut place = Place::new(&[]);
+    let mut place = RealFolder::new(&[]);
     let proc = place.fs.proc.clone();
     for (name, content) in [("7/stat", stat), ("net/tcp", tcp), ("bin/old", "")] {
         fs::create_dir_all(proc.join(name).parent().unwrap()).unwrap();
@@ -83,8 +83,8 @@ fn processes_that_ended_and_programs_that_came() {
 }
 
 #[test]
-fn a_question_after_a_run_is_answered_at_the_end() {
-    let mut place = Place::new(&FILES);
+fn question_after_run_is_answered_last() {
+    let mut place = RealFolder::new(&FILES);
     let tree = Query::Tree { roots: vec![place.path("")], depth: Depth::Direct, hidden: true, kind: Kind::File };
     let steps = [Step::Do(run(&place, "touch a.o", None)), count(tree)];
     let all = vec![ReadClause { span: (0, 1), read: Ok(steps.to_vec()) }];

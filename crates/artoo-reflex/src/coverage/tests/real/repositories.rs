@@ -1,8 +1,8 @@
-//! Repositories in their several states: packed names, first commits, several steps.
+//! Tests of repositories: packed refs, first commits, several steps.
 
 use super::*;
 
-/// A repository whose names are packed, and compares actions on it with commands.
+/// The coverage of git actions after commands in a repository with packed refs.
 fn check_packed(actions: &[GitAction], commands: &[&str]) -> Coverage {
     check_after(
         "git branch old; echo y >> c.txt; git commit -qam two; git tag v0; git pack-refs --all",
@@ -11,10 +11,10 @@ fn check_packed(actions: &[GitAction], commands: &[&str]) -> Coverage {
     )
 }
 
-/// Prepares a repository with a commit, and compares actions on it with commands.
+/// The coverage of git actions after commands in a repository prepared by a script.
 fn check_after(prepare: &str, actions: &[GitAction], commands: &[&str]) -> Coverage {
     let script = format!("git init -q -b main && git add -A && git commit -q -m start; {prepare}; echo z >> c.txt");
-    Place::prepared(&FILES, &script).compare_git(actions, commands)
+    RealFolder::prepared(&FILES, &script).compare_git(actions, commands)
 }
 
 fn branch(name: &str, switch: bool) -> GitAction {
@@ -30,7 +30,7 @@ fn tag(name: &str) -> GitAction {
 }
 
 #[test]
-fn packed_names_are_read() {
+fn packed_refs_are_read() {
     assert_complete(&check_packed(&[commit("m")], &["git commit -qam m"]));
     assert_complete(&check_packed(&[branch("new", false)], &["git branch new && git pack-refs --all"]));
     assert_complete(&check_packed(&[tag("v1")], &["git tag v1 && git pack-refs --all"]));
@@ -54,9 +54,9 @@ fn packed_names_are_read() {
 }
 
 #[test]
-fn the_first_commit_follows_none() {
+fn first_commit_has_no_parent() {
     let check = |actions: &[GitAction], commands: &[&str]| {
-        Place::prepared(&FILES, "git init -q -b main").compare_git(actions, commands)
+        RealFolder::prepared(&FILES, "git init -q -b main").compare_git(actions, commands)
     };
     assert_complete(&check(&[commit("m")], &["git add -A && git commit -qm m"]));
     assert_states(&check(&[commit("m")], &["git add -A && git commit -qm n"]), &[Refuted]);
@@ -69,7 +69,7 @@ fn the_first_commit_follows_none() {
 }
 
 #[test]
-fn steps_on_a_repository_are_compared_at_their_place() {
+fn git_steps_are_compared_in_order() {
     let two = ["git commit -qam one", "echo y >> c.txt; git commit -qam two"];
     let [first, second] = two;
     let between = check_after("true", &[commit("one"), tag("v1"), commit("two")], &[first, "git tag v1", second]);
@@ -85,7 +85,7 @@ fn steps_on_a_repository_are_compared_at_their_place() {
         &check_after("true", &[branch("b", false), commit("one")], &["git checkout -q -b b", first]),
         &[Refuted, Shown],
     );
-    // Of two that are checked out, only the last can be seen.
+    // Of two switches only the last can be seen.
     let old = "git branch old; git branch older";
     let out = ["git checkout -q old", "git checkout -q older"];
     assert_states(&check_after(old, &[switch("old"), switch("older")], &out), &[NotShown, Shown]);
@@ -102,7 +102,7 @@ fn steps_on_a_repository_are_compared_at_their_place() {
 }
 
 #[test]
-fn files_of_a_branch_belong_to_its_checkout() {
+fn checkout_claims_files_of_its_branch() {
     let prepare = "git checkout -q -b old; echo o > d/e/b.txt; echo n > new.txt; git add -A; git rm -q d/a.txt; \
                    git commit -qm o; git checkout -q main";
     let check = |command: &str| check_after(prepare, &[switch("old")], &[command]);
@@ -114,7 +114,7 @@ fn files_of_a_branch_belong_to_its_checkout() {
 }
 
 #[test]
-fn a_commit_stays_on_the_branch_that_is_left_after_it() {
+fn commit_is_found_on_its_branch_after_switch() {
     let back = [commit("m"), tag("v1"), switch("old")];
     let old = "git branch old";
     let shown = check_after(old, &back, &["git commit -qam m", "git tag v1", "git checkout -q old"]);
@@ -129,9 +129,9 @@ fn a_commit_stays_on_the_branch_that_is_left_after_it() {
     ] {
         assert_states(&check_after(old, &back, &commands), &states);
     }
-    // The switch is asked for by a part that is not read.
+    // The switch may be asked for by the unread clause.
     let mut place =
-        Place::prepared(&FILES, "git init -q; git add -A; git commit -qm o; git branch old; echo z >> c.txt");
+        RealFolder::prepared(&FILES, "git init -q; git add -A; git commit -qm o; git branch old; echo z >> c.txt");
     let act = git(&place, commit("m"));
     let ledger = half_read(&[Step::Do(act)], &place.fs);
     place.sh("git commit -qam m; git checkout -q old");
@@ -144,7 +144,7 @@ fn a_commit_stays_on_the_branch_that_is_left_after_it() {
 }
 
 #[test]
-fn commits_that_hold_nothing_or_join_others_are_no_commits_of_the_work() {
+fn empty_and_merge_commits_are_refuted() {
     assert_states(&check_after("true", &[commit("m")], &["git commit -qam m; git checkout -q --detach"]), &[Shown]);
     let merge = "git checkout -q -b b; git commit -qam x; git checkout -q main; git merge -q --no-ff -m m b";
     assert_states(&check_after("true", &[commit("m")], &[merge]), &[Refuted]);
@@ -154,12 +154,12 @@ fn commits_that_hold_nothing_or_join_others_are_no_commits_of_the_work() {
     assert_complete(&lines);
     let other = check_after("true", &[commit("a\n\nb")], &["git commit -qam a -m c"]);
     assert_states(&other, &[Refuted]);
-    // A commit that is checked out without a branch.
+    // A detached HEAD.
     assert_complete(&check_after("git checkout -q --detach", &[commit("m")], &["git commit -qam m"]));
 }
 
 #[test]
-fn changes_of_the_repository_belong_to_its_step_and_others_do_not() {
+fn git_step_claims_only_repository_data() {
     let more = check_after("true", &[commit("m")], &["git commit -qam m; echo x > n.txt"]);
     assert!(more.rows[0].state == Shown && more.unasked.len() == 1, "{more:#?}");
     assert!(more.rows[0].by.len() == 1 && more.unasked[0].path.ends_with("n.txt"), "{more:#?}");
@@ -171,20 +171,22 @@ fn changes_of_the_repository_belong_to_its_step_and_others_do_not() {
     let removed =
         check_after("echo x > .git/hooks/post-x", &[commit("m")], &["git commit -qam m; rm .git/hooks/post-x"]);
     assert!(removed.unasked.len() == 1 && removed.run_by_others.is_empty(), "{removed:#?}");
-    let mut place = Place::new(&FILES);
+    let mut place = RealFolder::new(&FILES);
     let ledger = place.ledger(&[git(&place, GitAction::Init)]);
     place.sh("git init -q; git config a.b c");
     assert_complete(&ledger.cover(&place.calls, &place.fs));
 }
 
 #[test]
-fn a_step_after_a_commit_comes_after_it() {
-    let acts = |place: &Place| {
+fn step_order_around_commits_is_checked() {
+    let acts = |place: &RealFolder| {
         vec![git(place, commit("m")), Act::CreateFile { path: place.path("n.txt"), text: "n\n".to_owned() }]
     };
     let check = |commands: &[&str]| {
-        let mut place =
-            Place::prepared(&FILES, "git init -q -b main && git add -A && git commit -q -m start; echo z >> c.txt");
+        let mut place = RealFolder::prepared(
+            &FILES,
+            "git init -q -b main && git add -A && git commit -q -m start; echo z >> c.txt",
+        );
         let ledger = place.ledger(&acts(&place));
         for command in commands {
             place.sh(command);
@@ -197,9 +199,9 @@ fn a_step_after_a_commit_comes_after_it() {
 }
 
 #[test]
-fn a_new_repository_stays_new_when_it_is_committed_to() {
-    let acts = |place: &Place| vec![git(place, GitAction::Init), git(place, commit("m"))];
-    assert_complete(&Place::check(&FILES, acts, &["git init -q", "git add -A && git commit -qm m"]));
+fn new_repository_claims_its_config() {
+    let acts = |place: &RealFolder| vec![git(place, GitAction::Init), git(place, commit("m"))];
+    assert_complete(&RealFolder::check(&FILES, acts, &["git init -q", "git add -A && git commit -qm m"]));
     let coverage = check_after("true", &[commit("m")], &["git config core.pager 'cat'; git add -A; git commit -qm m"]);
     assert!(!coverage.unasked.is_empty(), "{coverage:#?}");
 }

@@ -1,14 +1,14 @@
-//! Spellings of a command or download that count as the requested one, and the records that prove it.
+//! Tests of equivalent spellings of commands and downloads, and of the records that prove them.
 
 use artoo_proto::KeptOutput;
 
 use super::*;
 
 #[test]
-fn scripts_are_run_by_the_programs_that_their_endings_ask_for() {
+fn script_interpreters_match_extensions() {
     let files = [("a.sh", ""), ("a.bash", ""), ("a.py", ""), ("a.js", ""), ("ls", "")];
     let check = |wanted: &'static str, said: &str| {
-        let mut place = Place::new(&files);
+        let mut place = RealFolder::new(&files);
         let ledger = place.ledger(&[run(&place, wanted, None)]);
         place.sh("true").input = json!({ "command": said });
         ledger.cover(&place.calls, &place.fs)
@@ -47,8 +47,8 @@ fn scripts_are_run_by_the_programs_that_their_endings_ask_for() {
 }
 
 #[test]
-fn an_option_is_no_path_even_if_a_file_has_its_name() {
-    let mut place = Place::new(&[("-l", ""), ("d/x", "")]);
+fn option_is_not_read_as_path() {
+    let mut place = RealFolder::new(&[("-l", ""), ("d/x", "")]);
     let ledger = place.ledger(&[run(&place, "ls -l", None)]);
     place.sh("ls ./-l");
     assert_states(&ledger.cover(&place.calls, &place.fs), &[NotShown]);
@@ -57,24 +57,24 @@ fn an_option_is_no_path_even_if_a_file_has_its_name() {
 }
 
 #[test]
-fn a_run_is_in_its_folder() {
-    let acts = |place: &Place| vec![Act::Run { command: "ls".to_owned(), folder: place.path("my d"), to: None }];
+fn run_folder_is_compared() {
+    let acts = |place: &RealFolder| vec![Act::Run { command: "ls".to_owned(), folder: place.path("my d"), to: None }];
     let files = [("my d/a.txt", ""), ("d/b.txt", "")];
     for command in ["cd 'my d' && ls", "cd @/'my d'&&ls", "cd ./d/../'my d' && ls", "cd ~/'my d' && ls"] {
-        let mut place = Place::new(&files);
+        let mut place = RealFolder::new(&files);
         place.fs.home = Some(place.path("").trim_end_matches('/').to_owned());
         let ledger = place.ledger(&acts(&place));
         place.sh(&command.replace('@', place.path("").trim_end_matches('/')));
         assert_complete(&ledger.cover(&place.calls, &place.fs));
     }
     for command in ["ls", "cd d && ls", "cd 'my d'; ls", "cd d 'my d' && ls", "cd 'my d' && ls && touch x"] {
-        assert_states(&Place::check(&files, acts, &[command]), &[NotShown]);
+        assert_states(&RealFolder::check(&files, acts, &[command]), &[NotShown]);
     }
 }
 
 #[test]
-fn only_calls_that_ran_commands_count_as_runs() {
-    let mut place = Place::new(&FILES);
+fn only_shell_calls_count_as_runs() {
+    let mut place = RealFolder::new(&FILES);
     let ledger = place.ledger(&[run(&place, "ls d", None)]);
     place.sh("ls d");
     let with = |change: &dyn Fn(&mut ToolCall)| {
@@ -98,8 +98,8 @@ fn only_calls_that_ran_commands_count_as_runs() {
 }
 
 #[test]
-fn output_in_a_file_is_the_whole_output_of_the_run() {
-    let mut place = Place::new(&FILES);
+fn saved_output_is_the_whole_output() {
+    let mut place = RealFolder::new(&FILES);
     let ledger = place.ledger(&[run(&place, "ls d", Some("o"))]);
     place.sh("ls d");
     place.sh("printf 'a.txt\\ne' > o");
@@ -126,50 +126,50 @@ fn output_in_a_file_is_the_whole_output_of_the_run() {
     assert_eq!(cut(vec![kept("stdout", 1, "a.txt\ne")]), NotShown);
     assert_eq!(cut(vec![kept("stdout", 0, "x")]), NotShown);
     for command in ["ls d > o", "ls d &> o", "ls d >o 2>&1", "ls d | tee o"] {
-        let coverage = Place::check(&FILES, |place| vec![run(place, "ls d", Some("o"))], &[command]);
+        let coverage = RealFolder::check(&FILES, |place| vec![run(place, "ls d", Some("o"))], &[command]);
         assert_complete(&coverage);
         assert_eq!(coverage.answer(), None);
     }
     for command in ["ls d > o o", "ls d > d/o", "ls > o", "ls d | tee -a o"] {
-        let coverage = Place::check(&FILES, |place| vec![run(place, "ls d", Some("o"))], &[command]);
+        let coverage = RealFolder::check(&FILES, |place| vec![run(place, "ls d", Some("o"))], &[command]);
         assert_eq!(coverage.rows[0].state, NotShown, "{command} {coverage:#?}");
     }
 }
 
 #[test]
-fn commands_that_show_files_may_follow_a_run() {
-    let to_file = |place: &Place| vec![run(place, "ls d", Some("o"))];
+fn viewers_may_follow_a_run() {
+    let to_file = |place: &RealFolder| vec![run(place, "ls d", Some("o"))];
     for command in ["ls d > o && cat o", "cd @ && ls d > o && wc -l o && head -n 1 o"] {
-        assert_complete(&Place::check(&FILES, to_file, &[command]));
+        assert_complete(&RealFolder::check(&FILES, to_file, &[command]));
     }
     for command in ["ls d > o && rm c.txt", "ls d > o && cat o > p", "ls d > o; cat o", "ls d && cat o > o"] {
-        assert_eq!(Place::check(&FILES, to_file, &[command]).rows[0].state, NotShown, "{command}");
+        assert_eq!(RealFolder::check(&FILES, to_file, &[command]).rows[0].state, NotShown, "{command}");
     }
-    // The output of the run alone was not recorded, and neither was which command failed.
-    let touch = |place: &Place| vec![run(place, "touch n", Some("o"))];
-    assert_eq!(Place::check(&FILES, touch, &["touch n && ls d", "ls d > o"]).rows[0].state, NotShown);
-    let plain = |place: &Place| vec![run(place, "touch n", None)];
-    assert_states(&Place::check(&FILES, plain, &["touch n && ls zz"]), &[NotShown]);
-    let coverage = Place::check(&FILES, plain, &["touch n && ls d"]);
+    // The separate output of the command was not recorded, nor which command failed.
+    let touch = |place: &RealFolder| vec![run(place, "touch n", Some("o"))];
+    assert_eq!(RealFolder::check(&FILES, touch, &["touch n && ls d", "ls d > o"]).rows[0].state, NotShown);
+    let plain = |place: &RealFolder| vec![run(place, "touch n", None)];
+    assert_states(&RealFolder::check(&FILES, plain, &["touch n && ls zz"]), &[NotShown]);
+    let coverage = RealFolder::check(&FILES, plain, &["touch n && ls d"]);
     assert_complete(&coverage);
     assert_eq!(coverage.answer().as_deref(), Some("exit code 0, followed by what other commands show:\na.txt\ne"));
-    assert_complete(&Place::check(&FILES, plain, &["touch n 2>&1"]));
+    assert_complete(&RealFolder::check(&FILES, plain, &["touch n 2>&1"]));
 }
 
 #[test]
-fn a_long_output_is_answered_with_its_end() {
-    let coverage = Place::check(&FILES, |place| vec![run(place, "seq 30", None)], &["seq 30"]);
+fn long_output_is_answered_with_its_tail() {
+    let coverage = RealFolder::check(&FILES, |place| vec![run(place, "seq 30", None)], &["seq 30"]);
     let lines: Vec<String> = (11..=30).map(|number| number.to_string()).collect();
     assert_eq!(coverage.answer(), Some(format!("exit code 0\n{}", lines.join("\n"))));
-    let coverage = Place::check(&FILES, |place| vec![run(place, "true", None)], &["true"]);
+    let coverage = RealFolder::check(&FILES, |place| vec![run(place, "true", None)], &["true"]);
     assert_eq!(coverage.answer().as_deref(), Some("exit code 0"));
 }
 
 #[test]
-fn downloads_have_plain_options_alone() {
+fn download_options_are_allowlisted() {
     let url = "https://h/x";
     let check = |line: &str| {
-        let mut place = Place::new(&FILES);
+        let mut place = RealFolder::new(&FILES);
         let ledger = place.ledger(&[Act::Fetch { url: url.to_owned(), to: None }]);
         let call = place.sh("echo page");
         call.input = json!({ "command": line });
@@ -187,7 +187,7 @@ fn downloads_have_plain_options_alone() {
         let state = check(line);
         assert_eq!(state, if line.contains("O-") { NotShown } else { Shown }, "{line}");
     }
-    // Another program may have fetched the address that it was given.
+    // Another program may have downloaded the URL that it got.
     for line in [
         "curl -s -d x https://h/x",
         "curl -sd x https://h/x",
@@ -207,8 +207,8 @@ fn downloads_have_plain_options_alone() {
 }
 
 #[test]
-fn a_download_is_the_file_that_its_call_wrote() {
-    let mut place = Place::new(&FILES);
+fn downloaded_file_is_written_by_its_call() {
+    let mut place = RealFolder::new(&FILES);
     let ledger = place.ledger(&[Act::Fetch { url: "https://h/x".to_owned(), to: Some(place.path("f")) }]);
     place.sh("echo page > f").input = json!({ "command": "curl -s https://h/x -o f" });
     assert_complete(&ledger.cover(&place.calls, &place.fs));
@@ -227,7 +227,7 @@ fn a_download_is_the_file_that_its_call_wrote() {
         ("search", "https://h/y", Refuted),
         ("files", "https://h/x", Refuted),
     ] {
-        let mut place = Place::new(&FILES);
+        let mut place = RealFolder::new(&FILES);
         let ledger = place.ledger(&[Act::Fetch { url: "https://h/x".to_owned(), to: None }]);
         let call = place.sh("echo page");
         (call.tool, call.input, call.truncated) = (tool.to_owned(), json!({ "url": input }), true);
@@ -238,20 +238,23 @@ fn a_download_is_the_file_that_its_call_wrote() {
 }
 
 #[test]
-fn a_run_is_after_the_changes_before_it_and_before_those_after_it() {
-    let add =
-        |place: &Place, text: &str| Act::Insert { path: place.path("c.txt"), text: text.to_owned(), at_start: false };
-    let acts = |place: &Place| {
+fn run_order_between_changes_is_strict() {
+    let add = |place: &RealFolder, text: &str| Act::Insert {
+        path: place.path("c.txt"),
+        text: text.to_owned(),
+        at_start: false,
+    };
+    let acts = |place: &RealFolder| {
         let made = Act::CreateFile { path: place.path("n.txt"), text: "n\n".to_owned() };
         vec![add(place, "x\n"), run(place, "ls d", None), made]
     };
     let (before, ran, after) = ("echo x >> c.txt", "ls d", "echo n > n.txt");
-    assert_complete(&Place::check(&FILES, acts, &[before, ran, after]));
-    assert_complete(&Place::check(&FILES, acts, &[ran, before, ran, after]));
+    assert_complete(&RealFolder::check(&FILES, acts, &[before, ran, after]));
+    assert_complete(&RealFolder::check(&FILES, acts, &[ran, before, ran, after]));
     for commands in [[before, after, ran], [ran, before, after], [after, ran, before]] {
-        assert_states(&Place::check(&FILES, acts, &commands), &[Shown, NotShown, Shown]);
+        assert_states(&RealFolder::check(&FILES, acts, &commands), &[Shown, NotShown, Shown]);
     }
-    // The command changes a file of an earlier step itself, so no order is violated.
-    let own = |place: &Place| vec![add(place, "x\n"), run(place, "echo x >> c.txt", None)];
-    assert_complete(&Place::check(&FILES, own, &["echo x >> c.txt"]));
+    // The command itself changes a file of an earlier step, so the order is correct.
+    let own = |place: &RealFolder| vec![add(place, "x\n"), run(place, "echo x >> c.txt", None)];
+    assert_complete(&RealFolder::check(&FILES, own, &["echo x >> c.txt"]));
 }

@@ -1,0 +1,113 @@
+//! The page of `artoo report`: its text, how a browser parses it, and that hostile text is escaped.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::pty::{Pty, QUESTION};
+use crate::server::{Server, call, one_step, pass, prose, said, understood};
+use crate::world::World;
+
+/// Environment variable; if it is 1, the page is written instead of compared.
+const BLESS: &str = "ARTOO_BLESS";
+
+/// Names of browsers that can print a page's elements.
+const BROWSERS: [&str; 3] = ["chromium-headless-shell", "chromium", "google-chrome"];
+
+/// The page about the last task.
+fn page(world: &World) -> String {
+    let path = world.home().join("page.html");
+    let ran = world.run(&["report", "-o", path.to_str().unwrap()]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    fs::read_to_string(path).unwrap()
+}
+
+/// The page without the embedded record, and without text that differs between runs: numbers, ids, the home folder.
+fn steady(page: &str, world: &World) -> String {
+    let (shown, record) = page.split_once("<script").unwrap();
+    assert!(record.starts_with(" type=\"application/json\" id=\"record\">"), "the only script is data");
+    let body = &shown[shown.find("</style>").unwrap()..];
+    let body = body.replace(world.home().to_str().unwrap(), "HOME");
+    let mut out = String::new();
+    let mut word = String::new();
+    for c in body.chars().chain(['\n']) {
+        if c.is_ascii_hexdigit() || c == '-' {
+            word.push(c);
+            continue;
+        }
+        let is_id = word.len() >= 8 && word.contains(|c: char| c.is_ascii_digit());
+        out.push_str(if is_id { "ID" } else { &word });
+        word.clear();
+        out.push(c);
+    }
+    out.chars()
+        .map(|c| if c.is_ascii_digit() { '0' } else { c })
+        .collect::<String>()
+        .replace("00", "0")
+        .replace("00", "0")
+}
+
+#[test]
+fn report_page_matches_its_snapshot() {
+    let world = World::new().with_things();
+    let mut pty = Pty::start(&world.command(&["delete the files in ~/things ending in .txt"]), 160);
+    pty.see(QUESTION);
+    pty.send("y\r");
+    assert_eq!(pty.ended().0, 0);
+    let page = page(&world);
+    assert!(page.contains("default-src 'none'; style-src 'unsafe-inline'; img-src data:"), "{page}");
+    let found = steady(&page, &world);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/report.html");
+    if std::env::var_os(BLESS).is_some_and(|value| value == "1") {
+        fs::write(&path, &found).unwrap();
+    }
+    let expected = fs::read_to_string(&path).unwrap();
+    assert!(found == expected, "the page changed; run with {BLESS}=1 and look at it\n{found}");
+}
+
+#[expect(clippy::print_stdout, reason = "a test that looks at less says so")]
+/// The elements of the page as a browser parses it; `None` if this machine has no browser.
+fn elements(path: &Path) -> Option<String> {
+    let flags = ["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"];
+    let url = format!("file://{}", path.display());
+    let run = |browser: &str| {
+        let output = Command::new(browser).args(flags).arg(&url).output().ok()?;
+        (output.status.success() && !output.stdout.is_empty()).then_some(output)
+    };
+    let output = BROWSERS.into_iter().find_map(run);
+    if output.is_none() {
+        println!("SKIPPED: no browser is there that works (apt-get install chromium-headless-shell)");
+    }
+    Some(String::from_utf8_lossy(&output?.stdout).into_owned())
+}
+
+#[test]
+fn hostile_text_is_escaped_in_report() {
+    let hostile = "<img src=x onerror=document.title='broken'></script><script>document.title='broken'</script>";
+    let world = World::new();
+    world.file(format!("things/{}.txt", hostile.replace('/', "_")), hostile);
+    world.file("note.txt", hostile);
+    let said_by_model = hostile.to_owned();
+    let server = Server::start(move |asked| match asked.schema.as_str() {
+        "task_spec" => understood(&said_by_model),
+        "plan" => {
+            one_step("read the note", &["read_file"], &json!([prose(&format!("the text holds {said_by_model}"))]))
+        }
+        "execution" if asked.evidence().is_empty() => call("read_file", &json!({"path": "~/note.txt"})),
+        "execution" => said("completed", &said_by_model),
+        _ => pass(asked, &asked.evidence()),
+    });
+    let words = format!("summarise note.txt {hostile}");
+    drop(world.ask(&server, &words));
+    let page = page(&world);
+    assert!(!page.contains("<img") && page.matches("<script").count() == 1, "{page}");
+    assert!(page.contains("&lt;img src=x"), "{page}");
+    let Some(document) = elements(&world.home().join("page.html")) else { return };
+    assert!(!document.contains("<img") && document.matches("<script").count() == 1, "{document}");
+    assert!(document.contains("<title>summarise note.txt &lt;img"), "{document}");
+    for heading in ["Calls", "Cost", "Provenance"] {
+        assert!(document.contains(&format!("<h2>{heading}</h2>")), "{heading}: {document}");
+    }
+}

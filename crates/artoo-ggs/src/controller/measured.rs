@@ -1,0 +1,33 @@
+//! A validated round with its unmet criteria and its D and P.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::measurement::{CriterionScope, Failing, Measurement, Round, RoundError, failing, measure_failing};
+use crate::profile::Profile;
+use crate::unit::micros;
+
+/// A valid round with its unmet criteria and its measurement.
+pub(super) struct MeasuredRound<'a> {
+    pub(super) round: &'a Round,
+    pub(super) failing: Vec<Failing<'a>>,
+    pub(super) measurement: Measurement,
+}
+
+impl<'a> MeasuredRound<'a> {
+    pub(super) fn new(round: &'a Round, profile: &Profile) -> Result<Self, RoundError> {
+        round.validate()?;
+        let failing: Vec<_> = failing(round).collect();
+        let measurement = measure_failing(round, &failing, profile.rules());
+        Ok(Self { round, failing, measurement })
+    }
+
+    /// The claim that contributes most to D: required before optional, then the heaviest, then the first declared. If D
+    /// comes from the task criteria, an optional criterion of a subtask does not count.
+    pub(super) fn primary_failed(&self) -> Option<String> {
+        let from_task = self.measurement.d > self.measurement.subtask_distance;
+        let rank = |f: &Failing<'_>| (f.required, (f.scope == CriterionScope::Task) == from_task, micros(f.weight));
+        // `max_by_key` returns the last of equals, so the first declared has to come last.
+        self.failing.iter().rev().max_by_key(|f| rank(f)).map(|f| f.claim.clone().into_owned())
+    }
+}

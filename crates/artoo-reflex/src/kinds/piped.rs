@@ -1,0 +1,430 @@
+//! What a program makes of the lines or files of another query: lines around a text, medians, addresses in a text, facts
+//! and counts of each file, sizes in units, whether there is nothing.
+
+mod eval;
+
+use std::path::Path;
+
+use self::eval::eval;
+use super::{Known, Row};
+use crate::algebra::{Depth, Function, GroupKey, Kind, Pred, Query, Ty};
+use crate::english::{english, quoted};
+use crate::eval::{digest, evaluate};
+use crate::lower::{Argv, Pipeline, Unsupported, files_to, lines_to};
+use crate::parse::Form;
+
+/// Questions that are computed from the answer to another one.
+pub(super) const ROW: Row = Row { name: "piped", forms: include_str!("piped.txt"), read, english: phrase, lower, eval };
+
+/// What a shape of question is computed from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum From {
+    /// The lines of a query.
+    Lines,
+    /// The files of a query, in their order.
+    Files,
+    /// Everything below the folder that a query searches; the programs read the folder themselves.
+    Folder,
+}
+
+/// A shape of question: its name, what it is computed from, its reading, and the programs that compute it.
+///
+/// In the reading and the programs `{of}` is the query, `{n}` and `{m}` are numbers, `{text}` is a text; the others
+/// stand for what [`values`] says.
+type Shape = (&'static str, From, &'static str, &'static str);
+
+/// All shapes.
+const SHAPES: [Shape; 38] = [
+    ("every", From::Lines, "every line in {n} of the {of}", "awk 'NR%{n}==0'"),
+    ("but_last", From::Lines, "{of}, but the last {n}", "head -n -{n}"),
+    (
+        "around",
+        From::Lines,
+        "{of}, from {n} before to {n} after each that contains {text}",
+        "grep -a -F --no-group-separator -C {n} -e {raw}",
+    ),
+    (
+        "after",
+        From::Lines,
+        "{of}, the {n} after each that contains {text}",
+        "V awk 'NR<=e; index($0,ENVIRON[\"V\"]){e=NR+{n}}'",
+    ),
+    (
+        "before",
+        From::Lines,
+        "{of}, the {n} before each that contains {text}",
+        "V awk '{l[NR]=$0} index($0,ENVIRON[\"V\"]){for(i=NR-{n};i<NR;i++)if(i>0&&!s[i]++)print l[i]}'",
+    ),
+    ("long", From::Lines, "{of} with more than {n} words", "awk 'NF>{n}'"),
+    ("words", From::Lines, "number of words of each of the {of}", "awk '{print NF \"\\t\" $0}'"),
+    (
+        "widest",
+        From::Lines,
+        "length in characters of the longest of the {of}",
+        "U sed -e s/./x/g | awk 'length>m{m=length} END{print m+0}'",
+    ),
+    ("over", From::Lines, "{of} that are numbers above {n}", "awk '{number}&&$1>{n}'"),
+    ("under", From::Lines, "{of} that are numbers below {n}", "awk '{number}&&$1<{n}'"),
+    ("within", From::Lines, "{of} that are numbers between {n} and {m}", "awk '{number}&&$1>={n}&&$1<={m}'"),
+    ("largest", From::Lines, "{n} largest numbers of the {of}", "awk '{number}' | sort -n -r | head -n {n}"),
+    ("smallest", From::Lines, "{n} smallest numbers of the {of}", "awk '{number}' | sort -n | head -n {n}"),
+    (
+        "median",
+        From::Lines,
+        "median of the numbers of the {of}",
+        "grep -a -x -E -e [0-9]+ | sort -n | awk '{v[NR]=$1} END{s=v[int((NR+1)/2)]+v[int(NR/2)+1]; print s%2?int(s/2)\".5\":s/2}'",
+    ),
+    (
+        "sorted",
+        From::Lines,
+        "answer to whether the {of} are sorted",
+        "awk 'NR>1&&($0 \"\")<(p \"\"){b=1} {p=$0} END{print b?\"no\":\"yes\"}'",
+    ),
+    ("digits", From::Lines, "numbers with {n} digits in the {of}", "grep -a -o -E -e [0-9]+ | awk 'length==0+{n}'"),
+    ("urls", From::Lines, "web addresses in the {of}", "grep -a -o -E -e {pattern} | sed -e 's/[.:?]*$//'"),
+    ("emails", From::Lines, "e-mail addresses in the {of}", "grep -a -o -E -e {pattern} | sed -e 's/[.:?]*$//'"),
+    ("addresses", From::Lines, "IP addresses in the {of}", "grep -a -o -E -e {pattern}"),
+    ("facts", From::Files, "{facts} and path of each of the {of}", "xargs -0 -r stat -c {formats} --"),
+    (
+        "digest",
+        From::Files,
+        "MD5 of the MD5 sums of the {of}",
+        "xargs -0 -r md5sum -z -- | tr \\0 \\n | cut -c 1-32 | md5sum | cut -c 1-32",
+    ),
+    (
+        "digest_sorted",
+        From::Files,
+        "MD5 of the sorted MD5 sums of the {of}",
+        "xargs -0 -r md5sum -z -- | tr \\0 \\n | cut -c 1-32 | sort | md5sum | cut -c 1-32",
+    ),
+    ("hashes", From::Files, "MD5 and path of each of the {of}, sorted", "xargs -0 -r md5sum -z -- | tr \\0 \\n | sort"),
+    (
+        "same",
+        From::Files,
+        "{of} whose SHA-256 is {text}",
+        "xargs -0 -r sha256sum -z -- | tr \\0 \\n | V awk 'substr($0,1,64)==ENVIRON[\"V\"]{print substr($0,67)}'",
+    ),
+    (
+        "each",
+        From::Files,
+        "number of lines that contain {text} of each of the {of}",
+        "xargs -0 -r grep -a -c -H -F -e {raw} -- | cat",
+    ),
+    (
+        "counts",
+        From::Files,
+        "number of lines of each of the {of}, largest first",
+        "xargs -0 -r grep -a -c -H -e '' -- | awk '{n=$0; sub(/.*:/,\"\",n); sub(/:[0-9]+$/,\"\"); print n \"\\t\" $0}' | sort -k 1,1nr -k 2",
+    ),
+    ("most", From::Files, "files with the most lines of the {of}", "xargs -0 -r grep -a -c -H -e '' -- | awk '{best}'"),
+    (
+        "fewest",
+        From::Files,
+        "files with the fewest lines of the {of}",
+        "xargs -0 -r grep -a -c -H -e '' -- | awk '{best}'",
+    ),
+    (
+        "unit",
+        From::Files,
+        "total size in {unit} of the {of}",
+        "xargs -0 -r stat -c %s -- | awk '{s+=$1} END{printf \"%.2f {unit}\\n\",s/{bytes}}'",
+    ),
+    (
+        "levels",
+        From::Folder,
+        "{of}, {n} levels deep",
+        "find -H {root} -mindepth 1 -maxdepth {n} -name .* -prune -o -print | sort",
+    ),
+    (
+        "level_folders",
+        From::Folder,
+        "folders among the {of}, {n} levels deep",
+        "find -H {root} -mindepth 1 -maxdepth {n} -name .* -prune -o -type d -print | sort",
+    ),
+    (
+        "per_folder",
+        From::Folder,
+        "number of files of each folder directly there, of the {of}",
+        "find -H {root} -mindepth 1 -name .* -prune -o ( -type d -o -type f ) -printf '%y %P\\n' | awk '{t=substr($0,1,1); p=substr($0,3); i=index(p,\"/\"); k=i?substr(p,1,i-1):p; if(t==\"f\"&&i)c[k]++; else if(t==\"d\"&&!i)c[k]+=0} END{for(k in c)print c[k] \"\\t\" k}' | sort -k 2",
+    ),
+    (
+        "kind",
+        From::Folder,
+        "kind of the {of}",
+        "stat -L -c %F -- {root} | sed -e 's/^regular.*/file/; s/^directory/folder/'",
+    ),
+    ("differ", From::Folder, "what differs between the {of} and those in {text}", "diff -r -q -- {root} {raw} | sort"),
+    (
+        "broken",
+        From::Folder,
+        "broken symbolic links among the {of}",
+        "find -P {root} -name .?* -prune -o -xtype l -print | sort",
+    ),
+    (
+        "broken_any",
+        From::Folder,
+        "answer to whether there is a broken symbolic link among the {of}",
+        "find -P {root} -name .?* -prune -o -xtype l -print | awk 'END{print NR?\"yes\":\"no\"}'",
+    ),
+    ("none", From::Lines, "answer to whether there are no {of}", "awk 'END{print NR?\"no\":\"yes\"}'"),
+    ("no_files", From::Files, "answer to whether there are no {of}", "tr \\0 \\n | awk 'END{print NR?\"no\":\"yes\"}'"),
+];
+
+/// The shape of this name.
+fn shape(name: &str) -> Option<&'static Shape> {
+    SHAPES.iter().find(|(known, ..)| *known == name)
+}
+
+/// Characters that follow each other in what is looked for: those of each place, with the least and the largest number.
+type Places = &'static [(&'static str, usize, usize)];
+
+/// What is looked for in a text, by name.
+const PATTERNS: [(&str, Places); 3] = [
+    ("urls", &[("h", 1, 1), ("t", 2, 2), ("p", 1, 1), ("s", 0, 1), (":", 1, 1), ("/", 2, 2), (URL, 1, MANY)]),
+    ("emails", &[("A-Za-z0-9._%+-", 1, MANY), ("@", 1, 1), ("A-Za-z0-9.-", 1, MANY), (".", 1, 1), ("A-Za-z", 2, MANY)]),
+    ("addresses", &[D, DOT, D, DOT, D, DOT, D]),
+];
+/// No largest number.
+const MANY: usize = usize::MAX;
+const D: (&str, usize, usize) = ("0-9", 1, 3);
+const DOT: (&str, usize, usize) = (".", 1, 1);
+const URL: &str = "A-Za-z0-9/_.~%?=&#:@+-";
+
+/// Units of a size: how their words begin, their short names, and how many bytes they have.
+const UNITS: [(&str, &str, u64); 9] = [
+    ("kb", "kB", 1000),
+    ("kilo", "kB", 1000),
+    ("mb", "MB", 1_000_000),
+    ("mega", "MB", 1_000_000),
+    ("gb", "GB", 1_000_000_000),
+    ("giga", "GB", 1_000_000_000),
+    ("kib", "KiB", 1024),
+    ("mib", "MiB", 1 << 20),
+    ("gib", "GiB", 1 << 30),
+];
+
+/// Facts of a file: the words for each, and how `stat` prints it.
+const FACTS: [(&str, &str); 5] =
+    [("permission", "%a"), ("owner", "%U"), ("user", "%U"), ("group", "%G"), ("size", "%s")];
+
+fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
+    let (name, then) = wording.split_once('.').unwrap_or((wording, ""));
+    if name == "linked" {
+        let of = Box::new(Query::Paths { paths: vec![form.path("file")?], kind: Kind::Link });
+        return Some(Query::Aggregate { of, function: Function::Any });
+    }
+    let of = source(form, name)?;
+    let name = match (name, of.ty().ok()?) {
+        ("all" | "none", Ty::Files) => "no_files",
+        ("all" | "none", _) => "none",
+        (name, _) => name,
+    };
+    let (_, from, ..) = shape(name)?;
+    let fits = match from {
+        From::Lines => of.ty() == Ok(Ty::Lines) && evaluate(&of, form.fs()).is_ok(),
+        From::Files | From::Folder => of.ty() == Ok(Ty::Files),
+    };
+    // The order of the sums decides the sum of sums.
+    let is_ordered = matches!(of, Query::Sort { .. }) && name == "digest";
+    if !fits || is_ordered || (name == "sorted" && !is_order_clear(form, &of)?) {
+        return None;
+    }
+    let text = match name {
+        "differ" => Some(form.path("other")?),
+        "same" => Some(digest::of_file::<sha2::Sha256>(Path::new(&form.path("other")?), form.fs()).ok()?),
+        _ => form.text("text").map(str::to_owned),
+    };
+    // Which of several places is meant is not said.
+    if matches!(name, "before" | "after") {
+        let hits =
+            content(form, &of)?.lines().filter(|line| text.as_ref().is_some_and(|text| line.contains(text))).count();
+        (hits == 1).then_some(())?;
+    }
+    let number = |name: &str| form.number(name).map(|number| number.to_string());
+    let n = number("n").or_else(|| number("count"));
+    let query = Known::of(
+        "piped",
+        [
+            ("of", serde_json::to_string(&of).ok()),
+            ("shape", Some(name.to_owned())),
+            ("n", n.or_else(|| matches!(name, "before" | "after" | "around" | "but_last").then(|| "1".to_owned()))),
+            ("m", number("m")),
+            ("text", text),
+            ("unit", form.text("unit").map(str::to_lowercase)),
+            ("facts", form.said_of(&FACTS.map(|(word, _)| word))),
+        ],
+    );
+    // "the size of a.txt and b.txt" may be one number.
+    if name == "facts" && form.said_of(&FACTS.map(|(word, _)| word)).is_none_or(|facts| facts == "size") {
+        return None;
+    }
+    let is_whole = matches!(&query, Query::Known { known } if lower(known).is_ok());
+    is_whole.then(|| counted(query, then, form.number("n").or_else(|| form.number("count")).unwrap_or(1)))
+}
+
+/// The query that a question is computed from.
+fn source(form: &Form<'_>, name: &str) -> Option<Query> {
+    let several = form.paths("files").or_else(|| Some(vec![form.path("file")?, form.path("other")?]));
+    let of = match (form.query("of"), form.path("file")) {
+        (None, _) if several.is_some() && !form.is_given("in") => {
+            let mut paths = several?;
+            paths.sort();
+            Query::Paths { paths, kind: Kind::File }
+        }
+        (Some(of), _) => of,
+        (None, Some(path)) if matches!(name, "broken_any" | "kind") => {
+            Query::Paths { paths: vec![path], kind: Kind::Any }
+        }
+        (None, Some(path)) => Query::TextFile { path },
+        (None, None) => {
+            let roots = vec![form.path("in").unwrap_or_else(|| form.folder())];
+            Query::Tree { roots, depth: Depth::Whole, hidden: false, kind: Kind::Any }
+        }
+    };
+    // All are of a kind if none is of another.
+    if name == "all" { other_than(&of, &form.query("with")?) } else { Some(of) }
+}
+
+/// What a selection of files has besides those that another selection of the same files keeps.
+fn other_than(all: &Query, kept: &Query) -> Option<Query> {
+    let Query::Filter { of, keep } = kept else { return None };
+    let keep = Pred::Not(Box::new(keep.clone())).normalise();
+    (of.kind() == all.kind()).then(|| Query::Filter { of: Box::new(all.clone()), keep })
+}
+
+/// The text of the one file whose lines a query has.
+fn content(form: &Form<'_>, of: &Query) -> Option<String> {
+    if let Query::TextFile { path } = of { form.content(path) } else { None }
+}
+
+/// Whether lines are sorted or not whatever is thought of letter case and of numbers.
+fn is_order_clear(form: &Form<'_>, of: &Query) -> Option<bool> {
+    let text = content(form, of)?;
+    let lines: Vec<&str> = text.lines().collect();
+    let lower: Vec<String> = lines.iter().map(|line| line.to_lowercase()).collect();
+    let numbers: Option<Vec<f64>> = lines.iter().map(|line| line.trim().parse().ok()).collect();
+    let is_sorted = lines.is_sorted();
+    Some(is_sorted == lower.is_sorted() && numbers.is_none_or(|numbers| numbers.is_sorted() == is_sorted))
+}
+
+/// A question with what is done to its answer: counted, each line once, the most frequent ones.
+fn counted(query: Query, then: &str, count: u64) -> Query {
+    let of = Box::new(query.clone());
+    match then {
+        "count" => Query::Aggregate { of, function: Function::Count },
+        "unique" => Query::Unique { of },
+        "unique_count" => Query::Aggregate { of: Box::new(Query::Unique { of }), function: Function::Count },
+        "top" => {
+            let groups = Query::Group { of, by: GroupKey::Text, function: Function::Count };
+            Query::Limit { of: Box::new(groups), skip: 0, count }
+        }
+        _ => query,
+    }
+}
+
+/// The query whose answer is processed.
+fn of(known: &Known) -> Option<Query> {
+    serde_json::from_str(known.value("of")).ok()
+}
+
+fn phrase(known: &Known) -> String {
+    let of = of(known).map(|of| english(&of)).unwrap_or_default();
+    let of = ["show the ", "list the "].iter().find_map(|verb| of.strip_prefix(verb)).unwrap_or(&of);
+    let said = shape(known.value("shape")).map_or("", |(.., said, _)| said);
+    let unit = unit(known).map_or("", |(name, _)| name);
+    let values = [("n", known.value("n")), ("m", known.value("m")), ("unit", unit), ("facts", known.value("facts"))];
+    let said = values.iter().fold(said.to_owned(), |said, (name, value)| said.replace(&format!("{{{name}}}"), value));
+    said.replace("{text}", &quoted(known.value("text"))).replace("{of}", of)
+}
+
+/// The place of the only root of a tree, or the only path.
+fn root(of: &Query) -> Option<&str> {
+    match of.source() {
+        Query::Tree { roots: one, .. } | Query::Paths { paths: one, .. } if one.len() == 1 => {
+            one.first().map(String::as_str)
+        }
+        _ => None,
+    }
+}
+
+/// The expression for grep that finds a pattern.
+fn expression(name: &str) -> String {
+    let pieces = PATTERNS.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, pieces)| *pieces);
+    let most = |to: usize| if to == MANY { String::new() } else { to.to_string() };
+    pieces.iter().map(|(class, from, to)| format!("[{class}]{{{from},{}}}", most(*to))).collect()
+}
+
+/// The facts that a question asks for, in the order in which they are shown.
+fn facts(known: &Known) -> Vec<(&'static str, &'static str)> {
+    let asked: Vec<&str> = known.value("facts").split(' ').collect();
+    FACTS.into_iter().filter(|(word, _)| asked.contains(word)).collect()
+}
+
+/// The short name of the unit of a question, and how many bytes it has.
+fn unit(known: &Known) -> Option<(&'static str, u64)> {
+    let said = known.value("unit");
+    UNITS.into_iter().find(|(word, ..)| said.starts_with(word)).map(|(_, name, bytes)| (name, bytes))
+}
+
+/// What the names in braces stand for in the programs of a question; a value that the question lacks is missing.
+fn values(known: &Known, query: &Query) -> Vec<(&'static str, String)> {
+    const NUMBER: &str = "$0~/^[ \\t]*-?[0-9]+([.][0-9]+)?[ \\t]*$/";
+    const BEST: &str = "{n=$0; sub(/.*:/,\"\",n); n+=0; sub(/:[0-9]+$/,\"\"); if(NR==1||n>b){b=n;k=$0} else if(n==b)k=k \"\\n\" $0} END{print k}";
+    let name = known.value("shape");
+    let formats: Vec<&str> = facts(known).into_iter().map(|(_, format)| format).collect();
+    let given = |name: &'static str| known.get(name).map(|value| (name, value.to_owned()));
+    let known_values = [
+        given("n"),
+        given("m"),
+        known.get("text").map(|text| ("raw", text.to_owned())),
+        unit(known).map(|(name, _)| ("unit", name.to_owned())),
+        unit(known).map(|(_, bytes)| ("bytes", bytes.to_string())),
+        root(query).map(|root| ("root", root.to_owned())),
+        (!formats.is_empty()).then(|| ("formats", format!("{} %n", formats.join(" ")))),
+        Some(("pattern", expression(name))),
+        Some(("number", NUMBER.to_owned())),
+        Some(("best", BEST.replace("n>b", if name == "most" { "n>b" } else { "n<b" }))),
+    ];
+    known_values.into_iter().flatten().collect()
+}
+
+fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
+    let unknown = || Unsupported::Arrangement("this question");
+    let query = of(known).ok_or_else(unknown)?;
+    let (_, from, _, programs) = shape(known.value("shape")).ok_or_else(unknown)?;
+    let values = values(known, &query);
+    let calls = programs.split(" | ").map(|program| call(known, program, &values).ok_or_else(unknown));
+    let mut calls = calls.collect::<Result<Vec<_>, _>>()?.into_iter();
+    let first = match from {
+        From::Lines => lines_to(&query)?,
+        From::Files => files_to(&query)?,
+        From::Folder => Pipeline::of(calls.next().ok_or_else(unknown)?),
+    };
+    Ok(calls.fold(first, Pipeline::pipe))
+}
+
+/// A program written as for a shell, with single quotes around arguments with spaces. A leading `V` gives it the text in
+/// a variable of this name, a leading `U` a locale that knows characters.
+fn call(known: &Known, program: &'static str, values: &[(&str, String)]) -> Option<Argv> {
+    let (lead, program) =
+        program.split_once(' ').filter(|(lead, _)| ["U", "V"].contains(lead)).unwrap_or(("", program));
+    let mut argv = match lead {
+        "U" => Argv::new("env LC_ALL=C.UTF-8"),
+        "V" => Argv::new("env LC_ALL=C").value(format!("V={}", known.value("text"))),
+        _ => Argv::new("env LC_ALL=C"),
+    };
+    for (at, piece) in program.split('\'').enumerate() {
+        let words: Vec<&str> = if at % 2 == 0 { piece.split_whitespace().collect() } else { vec![piece] };
+        for word in words {
+            let mut filled = word.to_owned();
+            for (name, value) in values {
+                filled = filled.replace(&format!("{{{name}}}"), value);
+            }
+            let is_missing = ["n", "m", "raw", "unit", "bytes", "root", "formats"]
+                .iter()
+                .any(|name| word.contains(&format!("{{{name}}}")) && !values.iter().any(|(known, _)| known == name));
+            argv = if is_missing { return None } else { argv.value(filled) };
+        }
+    }
+    Some(argv)
+}

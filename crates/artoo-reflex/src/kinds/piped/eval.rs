@@ -1,0 +1,348 @@
+//! The answers to questions of the kind `piped`, computed without the programs.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::{Known, PATTERNS, Places, facts, of, root, unit};
+use crate::algebra::{Depth, Kind, Query};
+use crate::eval::{Answer, Entry, EntryKind, EvalError, FileSystem, digest, evaluate, text};
+
+/// The matches of a pattern in a line, from left to right.
+fn matches(pieces: Places, line: &str) -> Vec<String> {
+    let chars: Vec<char> = line.chars().collect();
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < chars.len() {
+        match ends(pieces, &chars, at) {
+            Some(end) if end > at => {
+                found.push(chars.get(at..end).unwrap_or_default().iter().collect());
+                at = end;
+            }
+            _ => at += 1,
+        }
+    }
+    found
+}
+
+/// Where the longest match of a pattern ends that starts at a position.
+fn ends(pieces: Places, chars: &[char], at: usize) -> Option<usize> {
+    let Some(((class, least, most), rest)) = pieces.split_first() else { return Some(at) };
+    let run = chars.iter().skip(at).take(*most).take_while(|c| is_in(class, **c)).count();
+    (*least..=run).rev().find_map(|taken| ends(rest, chars, at + taken))
+}
+
+/// Whether a character is one of a class written as in brackets.
+fn is_in(class: &str, c: char) -> bool {
+    let class: Vec<char> = class.chars().collect();
+    let in_range = |run: &[char]| matches!(run, [from, '-', to] if (from..=to).contains(&&c));
+    class.contains(&c) && (c != '-' || class.last() == Some(&'-')) || class.windows(3).any(in_range)
+}
+
+pub(super) fn eval(known: &Known, fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
+    let query = of(known).ok_or(EvalError::Meaningless)?;
+    let shape = known.value("shape");
+    let root = || root(&query).ok_or(EvalError::Meaningless);
+    match shape {
+        "levels" | "level_folders" | "per_folder" => return in_folder(known, root()?, fs),
+        "broken" | "broken_any" => return broken(shape, root()?, fs),
+        "differ" => return differences(root()?, known.value("text"), fs),
+        "kind" if fs.list(Path::new(root()?)).is_ok() => return Ok(vec!["folder".to_owned()]),
+        "kind" => {
+            return fs.open(Path::new(root()?)).map(|_| vec!["file".to_owned()]).map_err(|_| EvalError::Meaningless);
+        }
+        _ => {}
+    }
+    match evaluate(&query, fs)? {
+        Answer::Lines(lines) => {
+            let lines: Option<Vec<String>> = lines.into_iter().map(|line| String::from_utf8(line.text).ok()).collect();
+            of_lines(known, &lines.ok_or(EvalError::Meaningless)?)
+        }
+        Answer::Files(files) if shape == "facts" => facts_of(known, &files, fs),
+        Answer::Files(files) => of_files(known, &files, fs),
+        _ => Err(EvalError::Meaningless),
+    }
+}
+
+/// A whole number of a question.
+fn whole(known: &Known, name: &str) -> Result<usize, EvalError> {
+    known.value(name).parse().map_err(|_| EvalError::Meaningless)
+}
+
+/// "yes" or "no".
+fn yes(is_so: bool) -> Vec<String> {
+    vec![if is_so { "yes" } else { "no" }.to_owned()]
+}
+
+/// The lines near those that hold the text of a question.
+fn near(known: &Known, lines: &[String], before: usize, itself: bool, after: usize) -> Vec<String> {
+    let is_hit = |line: &String| line.contains(known.value("text"));
+    let hits: BTreeSet<usize> = lines.iter().enumerate().filter(|(_, line)| is_hit(line)).map(|(at, _)| at).collect();
+    let is_near = |at: usize| {
+        let close = |hit: usize| match at.cmp(&hit) {
+            Ordering::Equal => itself,
+            Ordering::Less => at + before >= hit,
+            Ordering::Greater => at <= hit + after,
+        };
+        hits.iter().any(|hit| close(*hit))
+    };
+    lines.iter().enumerate().filter(|(at, _)| is_near(*at)).map(|(_, line)| line.clone()).collect()
+}
+
+/// The answer to a question about lines.
+fn of_lines(known: &Known, lines: &[String]) -> Result<Vec<String>, EvalError> {
+    let n = || whole(known, "n");
+    let words = |line: &String| text::count_words(line.as_bytes());
+    Ok(match known.value("shape") {
+        "none" => yes(lines.is_empty()),
+        "sorted" => yes(lines.is_sorted()),
+        "every" => {
+            let n = n()?.max(1);
+            lines.iter().skip(n - 1).step_by(n).cloned().collect()
+        }
+        "but_last" => lines.iter().take(lines.len().saturating_sub(n()?)).cloned().collect(),
+        "around" => near(known, lines, n()?, true, n()?),
+        "after" => near(known, lines, 0, false, n()?),
+        "before" => near(known, lines, n()?, false, 0),
+        "long" => {
+            let n = n()?;
+            lines.iter().filter(|line| words(line) > n).cloned().collect()
+        }
+        "words" => lines.iter().map(|line| format!("{}\t{line}", words(line))).collect(),
+        "widest" => vec![lines.iter().map(|line| line.chars().count()).max().unwrap_or(0).to_string()],
+        "digits" => {
+            let n = n()?;
+            let runs = lines.iter().flat_map(|line| line.split(|c: char| !c.is_ascii_digit()));
+            runs.filter(|run| run.len() == n && n > 0).map(str::to_owned).collect()
+        }
+        shape => match PATTERNS.iter().find(|(name, _)| *name == shape) {
+            Some((_, places)) => {
+                let found = lines.iter().flat_map(|line| matches(places, line));
+                found.map(|found| found.trim_end_matches(['.', ':', '?']).to_owned()).collect()
+            }
+            None => return numbers(known, lines),
+        },
+    })
+}
+
+/// The answer to a question about lines that are numbers.
+fn numbers(known: &Known, lines: &[String]) -> Result<Vec<String>, EvalError> {
+    let number = |line: &str| {
+        let digits = line.trim_matches([' ', '\t']);
+        let is_plain = digits.chars().all(|c| c.is_ascii_digit() || c == '.' || c == '-');
+        digits.parse::<f64>().ok().filter(|_| is_plain && !digits.starts_with('.') && !digits.ends_with('.'))
+    };
+    let mut found: Vec<(f64, &String)> = lines.iter().filter_map(|line| Some((number(line)?, line))).collect();
+    let bound = |name: &str| known.value(name).parse::<f64>().map_err(|_| EvalError::Meaningless);
+    let shape = known.value("shape");
+    match shape {
+        "over" => {
+            let n = bound("n")?;
+            found.retain(|(value, _)| *value > n);
+        }
+        "under" => {
+            let n = bound("n")?;
+            found.retain(|(value, _)| *value < n);
+        }
+        "within" => {
+            let (n, m) = (bound("n")?, bound("m")?);
+            found.retain(|(value, _)| (n..=m).contains(value));
+        }
+        "largest" | "smallest" => {
+            found.sort_by(|a, b| a.0.total_cmp(&b.0));
+            if shape == "largest" {
+                found.reverse();
+            }
+            found.truncate(whole(known, "n")?);
+        }
+        "median" => {
+            let mut values: Vec<u64> = lines.iter().filter_map(|line| line.parse().ok()).collect();
+            values.sort_unstable();
+            let at = |at: usize| values.get(at).copied().ok_or(EvalError::Meaningless);
+            let sum = at(values.len().saturating_sub(1) / 2)? + at(values.len() / 2)?;
+            return Ok(vec![format!("{}{}", sum / 2, if sum % 2 == 1 { ".5" } else { "" })]);
+        }
+        _ => return Err(EvalError::Meaningless),
+    }
+    Ok(found.into_iter().map(|(_, line)| line.clone()).collect())
+}
+
+/// The number of lines of a file that contain a text.
+fn lines_with(entry: &Entry, wanted: &str, fs: &dyn FileSystem) -> Result<usize, EvalError> {
+    let bytes = text::content(&entry.path, fs)?;
+    Ok(text::split(bytes).iter().filter(|line| text::holds(line, wanted.as_bytes(), false)).count())
+}
+
+/// The path of an entry as text.
+fn path(entry: &Entry) -> Result<String, EvalError> {
+    entry.path.to_str().map(str::to_owned).ok_or(EvalError::Meaningless)
+}
+
+/// The facts of each file, and its path.
+fn facts_of(known: &Known, files: &[Entry], fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
+    let names = |file: &str| -> Result<BTreeMap<u32, String>, EvalError> {
+        let text = text::system_file(file, fs)?;
+        let fields = text.lines().map(|line| line.split(':').collect::<Vec<_>>());
+        let named = fields.filter_map(|fields| Some((fields.get(2)?.parse().ok()?, (*fields.first()?).to_owned())));
+        Ok(named.collect())
+    };
+    let (users, groups) = (names("/etc/passwd")?, names("/etc/group")?);
+    let name = |names: &BTreeMap<u32, String>, id: u32| names.get(&id).cloned().unwrap_or_else(|| "UNKNOWN".to_owned());
+    let shown = |entry: &Entry| {
+        let values = facts(known).into_iter().map(|(_, format)| match format {
+            "%a" => format!("{:o}", entry.mode),
+            "%U" => name(&users, entry.owner),
+            "%G" => name(&groups, entry.group),
+            _ => entry.bytes.to_string(),
+        });
+        Ok(format!("{} {}", values.collect::<Vec<_>>().join(" "), path(entry)?))
+    };
+    files.iter().map(shown).collect()
+}
+
+/// The answer to a question about files.
+fn of_files(known: &Known, files: &[Entry], fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
+    let shape = known.value("shape");
+    let md5 = |entry: &Entry| digest::of_file::<md5::Md5>(&entry.path, fs);
+    match shape {
+        "no_files" => Ok(yes(files.is_empty())),
+        "digest" | "digest_sorted" => {
+            let mut sums = files.iter().map(md5).collect::<Result<Vec<_>, _>>()?;
+            if shape == "digest_sorted" {
+                sums.sort();
+            }
+            let all: String = sums.iter().map(|sum| format!("{sum}\n")).collect();
+            let digest = <md5::Md5 as md5::Digest>::digest(all.as_bytes());
+            Ok(vec![digest.iter().map(|byte| format!("{byte:02x}")).collect()])
+        }
+        "hashes" => {
+            let sum = |entry: &Entry| Ok(format!("{}  {}", md5(entry)?, path(entry)?));
+            let mut sums = files.iter().map(sum).collect::<Result<Vec<_>, EvalError>>()?;
+            sums.sort();
+            Ok(sums)
+        }
+        "same" => {
+            let sum = |entry: &Entry| digest::of_file::<sha2::Sha256>(&entry.path, fs);
+            files.iter().filter(|entry| sum(entry).is_ok_and(|sum| sum == known.value("text"))).map(path).collect()
+        }
+        "each" => {
+            let wanted = known.value("text");
+            files.iter().map(|entry| Ok(format!("{}:{}", path(entry)?, lines_with(entry, wanted, fs)?))).collect()
+        }
+        "unit" => {
+            let sum: u64 = files.iter().map(|entry| entry.bytes).sum();
+            let (name, bytes) = unit(known).ok_or(EvalError::Meaningless)?;
+            #[expect(clippy::cast_precision_loss, reason = "a size is shown with two decimals")]
+            let value = sum as f64 / bytes as f64;
+            Ok(vec![format!("{value:.2} {name}")])
+        }
+        _ => {
+            let count = |entry: &Entry| Ok((lines_with(entry, "", fs)?, path(entry)?));
+            let mut counts = files.iter().map(count).collect::<Result<Vec<_>, EvalError>>()?;
+            if shape == "counts" {
+                counts.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+                return Ok(counts.into_iter().map(|(count, path)| format!("{count}\t{path}")).collect());
+            }
+            let numbers = counts.iter().map(|(count, _)| *count);
+            let best = if shape == "most" { numbers.max() } else { numbers.min() };
+            Ok(counts.into_iter().filter(|(count, _)| Some(*count) == best).map(|(_, path)| path).collect())
+        }
+    }
+}
+
+/// Everything below a folder but hidden entries.
+fn below(root: &str, fs: &dyn FileSystem) -> Result<Vec<Entry>, EvalError> {
+    let tree = Query::Tree { roots: vec![root.to_owned()], depth: Depth::Whole, hidden: false, kind: Kind::Any };
+    if let Answer::Files(entries) = evaluate(&tree, fs)? { Ok(entries) } else { Err(EvalError::Meaningless) }
+}
+
+/// The answer to a question about everything below a folder but hidden entries.
+fn in_folder(known: &Known, root: &str, fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
+    let entries = below(root, fs)?;
+    let name = |entry: &Entry| {
+        let below = entry.path.strip_prefix(root).ok().and_then(Path::to_str);
+        below.map(str::to_owned).ok_or(EvalError::Meaningless)
+    };
+    if known.value("shape") == "per_folder" {
+        let mut counts = BTreeMap::new();
+        for entry in &entries {
+            let below = name(entry)?;
+            match (below.split_once('/'), entry.kind) {
+                (None, EntryKind::Folder) => _ = counts.entry(below).or_insert(0),
+                (Some((top, _)), EntryKind::File) => *counts.entry(top.to_owned()).or_insert(0) += 1,
+                _ => {}
+            }
+        }
+        return Ok(counts.into_iter().map(|(name, count)| format!("{count}\t{name}")).collect());
+    }
+    let n = whole(known, "n")?;
+    let mut found = Vec::new();
+    for entry in &entries {
+        let is_kind = known.value("shape") == "levels" || entry.kind == EntryKind::Folder;
+        if is_kind && name(entry)?.split('/').count() <= n {
+            found.push(path(entry)?);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The broken symbolic links in a folder, or whether a link is one.
+fn broken(shape: &str, root: &str, fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
+    let own = fs.metadata(Path::new(root)).map_err(|_| EvalError::Meaningless)?;
+    let entries = if own.kind == EntryKind::Folder { below(root, fs)? } else { vec![own] };
+    let leads_nowhere = |entry: &Entry| fs.open(&entry.path).is_err() && fs.list(&entry.path).is_err();
+    let is_broken = |entry: &&Entry| entry.kind == EntryKind::Link && leads_nowhere(entry);
+    let mut found = entries.iter().filter(is_broken).map(path).collect::<Result<Vec<_>, _>>()?;
+    found.sort();
+    Ok(if shape == "broken" { found } else { yes(!found.is_empty()) })
+}
+
+/// What differs between two folders, in the words of `diff -r -q`.
+fn differences(one: &str, two: &str, fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
+    let names = |folder: &str| -> Result<BTreeMap<String, EntryKind>, EvalError> {
+        let entries = fs.list(Path::new(folder)).map_err(|_| EvalError::Meaningless)?;
+        entries
+            .iter()
+            .map(|entry| {
+                Ok((
+                    entry.path.file_name().and_then(|name| name.to_str()).ok_or(EvalError::Meaningless)?.to_owned(),
+                    entry.kind,
+                ))
+            })
+            .collect()
+    };
+    let (of_one, of_two) = (names(one)?, names(two)?);
+    let mut found = Vec::new();
+    for (name, kind) in &of_one {
+        let (a, b) = (format!("{one}/{name}"), format!("{two}/{name}"));
+        match (kind, of_two.get(name)) {
+            (_, None) => found.push(format!("Only in {one}: {name}")),
+            (EntryKind::Folder, Some(EntryKind::Folder)) => found.extend(differences(&a, &b, fs)?),
+            (EntryKind::File, Some(EntryKind::File)) => {
+                if text::content(Path::new(&a), fs)? != text::content(Path::new(&b), fs)? {
+                    found.push(format!("Files {a} and {b} differ"));
+                }
+            }
+            _ => return Err(EvalError::Meaningless),
+        }
+    }
+    found.extend(of_two.keys().filter(|name| !of_one.contains_key(*name)).map(|name| format!("Only in {two}: {name}")));
+    found.sort();
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PATTERNS, matches};
+
+    #[test]
+    fn patterns_match_whole_addresses() {
+        let found = |name: &str, line: &str| {
+            let (_, pieces) = PATTERNS.iter().find(|(known, _)| *known == name).unwrap();
+            matches(pieces, line)
+        };
+        assert_eq!(found("emails", "to a.b@c.org, x@y and d@e.co.uk"), ["a.b@c.org", "d@e.co.uk"]);
+        assert_eq!(found("addresses", "10.0.0.1 and 1.2.3"), ["10.0.0.1"]);
+        assert_eq!(found("urls", "(https://a.org/b?c=1) http:/x"), ["https://a.org/b?c=1"]);
+    }
+}

@@ -1,0 +1,438 @@
+//! Tables by their headings: columns, sums and averages, groups, conditions and order of csv and tsv files.
+
+mod cells;
+
+use std::path::Path;
+
+pub(super) use self::cells::is_table;
+use self::cells::{Table, is_number, is_plural_of, own, written};
+use super::{Known, Row};
+
+use crate::algebra::{Function, NameTest, Pred, Query};
+use crate::eval::{EvalError, FileSystem, decimal, text};
+use crate::lower::{Argv, Pipeline, Unsupported};
+use crate::parse::{Form, sorted};
+use crate::place::file_name;
+
+/// The rows, columns and numbers of a table.
+pub(super) const ROW: Row = Row { name: "table", forms: include_str!("table.txt"), read, english, lower, eval };
+
+/// Characters that may separate cells.
+const SEPARATORS: [char; 4] = [',', ';', '\t', '|'];
+
+/// Words that say a descending order, and an ascending one, if they come first.
+const DESCENDING: [&str; 12] = [
+    "descending",
+    "highest",
+    "largest",
+    "biggest",
+    "high",
+    "hot",
+    "expensive",
+    "large",
+    "most",
+    "greatest",
+    "newest",
+    "latest",
+];
+const ASCENDING: [&str; 12] = [
+    "ascending",
+    "lowest",
+    "smallest",
+    "low",
+    "cold",
+    "cheap",
+    "cheapest",
+    "small",
+    "least",
+    "fewest",
+    "oldest",
+    "earliest",
+];
+
+/// Nouns for any row, whatever the table is about.
+const ROWS: [&str; 9] = ["rows", "records", "entries", "lines", "items", "people", "persons", "everyone", "everybody"];
+
+/// The functions of the awk programs: cells of a line, a number as text, a cell as it is written.
+const AWK: &str = include_str!("table.awk");
+
+/// The jq program that prints a list of objects as a table with tabs.
+const TO_TABLE: &str = "(.[0]|keys) as $h | $h, (.[]|[.[$h[]]|tostring]) | @tsv";
+
+fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
+    // A column of truth values says which rows are meant: "that are paid".
+    let (wording, truth) = wording.split_once('=').map_or((wording, None), |(wording, truth)| (wording, Some(truth)));
+    let path = form.path("file")?;
+    let table = Table::in_file(&path, &form.content(&path)?, None)
+        .filter(|table| table.heads.len() > 1 && !table.rows.is_empty())?;
+    if path.ends_with(".json") && !super::has_program(form, "jq") {
+        return None;
+    }
+    if wording == "has_column" {
+        return Some(has_column(path, &table, form.text("column")?));
+    }
+    let column = |slot: &str| form.text(slot).map(|name| table.column(name));
+    let mut named = Vec::new();
+    for slot in ["number", "one", "two", "group", "sort", "max", "min", "where"] {
+        named.push((slot, column(slot).map_or(Some(None), |found| Some(Some(found?)))?));
+    }
+    let at = |wanted: &str| named.iter().find(|(slot, _)| *slot == wanted).and_then(|(_, column)| *column);
+    is_of_rows(form, &path)?;
+    let Condition { column: where_column, is, above, below } = condition(form, &table, at("where"), truth)?;
+    let ranked = at("max").or(at("min"));
+    let (shape, number, one, sort, first) = chosen(form, &table, wording, &at)?;
+    let needs_number = matches!(shape, "sum" | "average" | "maximum" | "minimum");
+    if needs_number && !number.is_some_and(|column| table.is_numeric(column)) {
+        return None;
+    }
+    // Text is not put in order: "10" would come before "9", and letters differ by language.
+    if sort.is_some_and(|column| !table.is_numeric(column)) {
+        return None;
+    }
+    let is_descending = at("min").is_none() && (ranked.is_some() || wording == "dearest" || is_descending_said(form));
+    let label = |column: Option<usize>| {
+        let number = column?;
+        Some(format!("{number}:{}", table.heads.get(number - 1)?))
+    };
+    let direction = if is_descending { "descending" } else { "ascending" };
+    let query = Known::of(
+        "table",
+        [
+            ("path", Some(path.clone())),
+            ("separator", Some(table.separator.to_string())),
+            ("shape", Some(shape.to_owned())),
+            ("number", label(number)),
+            ("one", label(one)),
+            ("two", label(at("two"))),
+            ("group", label(at("group"))),
+            ("where", label(where_column)),
+            ("is", is),
+            ("above", above),
+            ("below", below),
+            ("sort", label(sort)),
+            ("order", (sort.is_some() || wording == "top_group").then(|| direction.to_owned())),
+            ("first", first.map(|first| first.to_string())),
+        ],
+    );
+    let is_ranked = ranked.is_some() || matches!(wording, "dearest" | "cheapest");
+    finished(form, wording, query, is_ranked, at("group").is_some())
+}
+
+/// Whether the first word of the request that says an order says a descending one.
+fn is_descending_said(form: &Form<'_>) -> bool {
+    form.first_of(&[DESCENDING, ASCENDING].concat()).is_some_and(|word| DESCENDING.contains(&word))
+}
+
+/// The question whether a table has a column.
+fn has_column(path: String, table: &Table, name: &str) -> Query {
+    let separator = Some(table.separator.to_string());
+    let shape = Some("columns".to_owned());
+    let of = Known::of("table", [("path", Some(path)), ("separator", separator), ("shape", shape)]);
+    let head = table.column(name).and_then(|at| table.heads.get(at - 1).cloned());
+    let keep = Pred::Line(NameTest::Is(head.unwrap_or_else(|| name.to_owned())));
+    let of = Box::new(Query::Filter { of: Box::new(of), keep });
+    Query::Aggregate { of, function: Function::Any }
+}
+
+/// What a wording asks for: the shape, the column of numbers, the one that is shown, the one that decides the order, and
+/// how many rows.
+type Chosen<'a> = (&'a str, Option<usize>, Option<usize>, Option<usize>, Option<u64>);
+
+/// What a wording asks for with the columns that are named; `None` if they don't fit.
+fn chosen<'a>(
+    form: &Form<'_>,
+    table: &Table,
+    wording: &'a str,
+    at: &dyn Fn(&str) -> Option<usize>,
+) -> Option<Chosen<'a>> {
+    let ranked = at("max").or(at("min"));
+    Some(match wording {
+        "sum" | "average" | "maximum" | "minimum" => {
+            (wording, at("number").or_else(|| own(table, form)).or_else(|| table.only_numeric()), None, None, None)
+        }
+        "top_group" => ("sum", ranked, None, None, Some(1)),
+        "top" => ("select", None, at("one"), ranked, Some(1)),
+        "most" => ("select", None, ranked, ranked, form.number("first")),
+        "lookup" => ("select", None, at("one"), None, None),
+        "rows" => ("rows", None, None, at("sort"), form.number("first")),
+        "dearest" | "cheapest" => {
+            let price = ["price", "cost", "amount"].into_iter().find_map(|name| table.column(name));
+            ("rows", None, None, Some(price?), Some(1))
+        }
+        // Numbers as text are in no order: 10 comes before 9.
+        "distinct_sorted" if at("one").is_none_or(|column| table.is_numeric(column)) => return None,
+        "distinct_sorted" => ("distinct", None, at("one"), None, None),
+        "select" | "distinct" => (wording, None, at("one"), None, None),
+        other => (other, None, None, None, None),
+    })
+}
+
+/// Whether what the rows are called is a word for any row, or the name of the file.
+fn is_of_rows(form: &Form<'_>, path: &str) -> Option<()> {
+    if let Some(noun) = form.text("noun") {
+        let stem = file_name(path)?.split('.').next()?.to_lowercase();
+        let noun = noun.to_lowercase();
+        let is_row = ROWS.contains(&noun.as_str()) || is_plural_of(&noun, &stem) || is_plural_of(&stem, &noun);
+        is_row.then_some(())?;
+    }
+    Some(())
+}
+
+/// Which rows are meant: those where a column is a value, or is more or less than a number.
+struct Condition {
+    column: Option<usize>,
+    is: Option<String>,
+    above: Option<String>,
+    below: Option<String>,
+}
+
+fn condition(form: &Form<'_>, table: &Table, column: Option<usize>, truth: Option<&str>) -> Option<Condition> {
+    if let Some(truth) = truth {
+        let is_truth =
+            |(_, row): &(String, Vec<String>)| ["true", "false"].contains(&table.cell(row, column.unwrap_or(0)));
+        let is = Some(truth.to_owned()).filter(|_| table.rows.iter().all(is_truth));
+        return is.map(|is| Condition { column, is: Some(is), above: None, below: None });
+    }
+    let (column, is) = match (column, form.text("is"), form.text("any")) {
+        (Some(column), Some(value), None) => {
+            let (_, value) = table.value(value, Some(column)).or_else(|| Some((column, value.to_owned())))?;
+            (Some(column), Some(value))
+        }
+        (None, None, Some(value)) => table.value(value, None).map(|(column, value)| (Some(column), Some(value)))?,
+        (column, None, None) => (column, None),
+        _ => return None,
+    };
+    let bound = |slot: &str| form.text(slot).map(|text| is_number(text).then(|| text.to_owned()));
+    let (above, below) = (
+        bound("above").map_or(Some(None), |found| Some(Some(found?)))?,
+        bound("below").map_or(Some(None), |found| Some(Some(found?)))?,
+    );
+    if (above.is_some() || below.is_some()) && !column.is_some_and(|column| table.is_numeric(column)) {
+        return None;
+    }
+    Some(Condition { column, is, above, below })
+}
+
+/// The query with what only its whole tells: whether the rows it picks are clear, and whether they are counted.
+fn finished(form: &Form<'_>, wording: &str, query: Query, is_ranked: bool, is_grouped: bool) -> Option<Query> {
+    // Of several rows that rank the same no first one is chosen.
+    if let (true, Query::Known { known }) = (is_ranked, &query) {
+        let first: Option<u64> = known.get("first").and_then(|first| first.parse().ok());
+        let more = Known::clone(known).with("first", (first? + 1).to_string());
+        let ranks = answer(&more, form.fs(), true).ok()?;
+        let is_tied = ranks.len() as u64 > first?
+            && ranks.iter().rev().take(2).collect::<Vec<_>>().windows(2).all(|pair| pair.first() == pair.last());
+        (!is_tied || wording == "most").then_some(())?;
+    }
+    if wording == "count" || wording == "column_count" {
+        if is_grouped {
+            return Some(query);
+        }
+        let of = match query {
+            Query::Known { known } => {
+                known.with("shape", if wording == "count" { "rows" } else { "columns" }.to_owned())
+            }
+            _ => return None,
+        };
+        return Some(Query::Aggregate { of: Box::new(Query::Known { known: of }), function: Function::Count });
+    }
+    Some(if wording == "distinct_sorted" { sorted(query) } else { query })
+}
+
+/// The number of a column, from 1.
+fn number(known: &Known, name: &str) -> Option<usize> {
+    known.get(name)?.split_once(':')?.0.parse().ok()
+}
+
+/// The heading of a column.
+fn head<'a>(known: &'a Known, name: &str) -> Option<&'a str> {
+    Some(known.get(name)?.split_once(':')?.1)
+}
+
+fn english(known: &Known) -> String {
+    let of = |name: &str| head(known, name).map(|head| format!("“{head}”")).unwrap_or_default();
+    let mut said = match known.value("shape") {
+        "columns" => "headings".to_owned(),
+        "rows" => "rows".to_owned(),
+        "count" => "number of rows".to_owned(),
+        "select" => format!("values of {}", of("one")),
+        "distinct" => format!("distinct values of {}", of("one")),
+        function => format!("{function} of {}", of("number")),
+    };
+    if known.get("two").is_some() {
+        said.push_str(&format!(" and {}", of("two")));
+    }
+    said.push_str(&format!(" in the table {}", crate::english::quoted_path(known.value("path"))));
+    if known.get("group").is_some() {
+        said.push_str(&format!(", for each {}", of("group")));
+    }
+    for (name, words) in [("is", "is"), ("above", "is more than"), ("below", "is less than")] {
+        if let Some(value) = known.get(name) {
+            said.push_str(&format!(", where {} {words} {}", of("where"), crate::english::quoted(value)));
+        }
+    }
+    if known.get("sort").is_some() {
+        said.push_str(&format!(", sorted by {} in {} order", of("sort"), known.value("order")));
+    }
+    if let Some(first) = known.get("first") {
+        said.push_str(&format!(", only the first {first}"));
+    }
+    said
+}
+
+fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
+    let (shape, column) = (known.value("shape"), |name: &str| number(known, name).unwrap_or(0));
+    let cell = |name: &str| format!("F[{}]", column(name));
+    let separator = if known.value("separator") == "\t" { "\\t" } else { known.value("separator") };
+    let wanted = match (known.get("is"), known.get("above"), known.get("below")) {
+        (Some(_), ..) => format!("{}==ENVIRON[\"V\"]", cell("where")),
+        (_, Some(bound), _) => format!("num({0})&&{0}+0>{bound}", cell("where")),
+        (_, _, Some(bound)) => format!("num({0})&&{0}+0<{bound}", cell("where")),
+        _ => "1".to_owned(),
+    };
+    let value = cell("number");
+    let group = known.get("group").map_or("\"\"".to_owned(), |_| cell("group"));
+    let key = known.get("sort").map_or(String::new(), |_| format!("{}\"\\t\"", cell("sort")));
+    let row = match known.get("two") {
+        Some(_) => format!("q({})S q({})", cell("one"), cell("two")),
+        None => cell("one"),
+    };
+    let add = format!("k={group};if(!(k in C)){{C[k]=0;O[++m]=k}}");
+    let (each, end) = match shape {
+        "columns" => (String::new(), String::new()),
+        "rows" => (format!("print {key}$0"), String::new()),
+        "select" => (format!("print {key}{row}"), String::new()),
+        "distinct" => (format!("if(!({row} in D)){{D[{row}]=1;print {row}}}"), String::new()),
+        "count" => (format!("{add}C[k]++"), "V=C[k]".to_owned()),
+        function => {
+            let add = format!("if(num({value})){{{add}x={value}+0;");
+            let best = |sign: &str| format!("{add}if(!C[k]++||x{sign}T[k])T[k]=x}}");
+            match function {
+                "maximum" => (best(">"), "V=out(T[k])".to_owned()),
+                "minimum" => (best("<"), "V=out(T[k])".to_owned()),
+                "average" => (format!("{add}C[k]++;T[k]+=x}}"), "V=out(sprintf(\"%.4f\",T[k]/C[k]))".to_owned()),
+                _ => (format!("{add}C[k]++;T[k]+=x}}"), "V=out(T[k])".to_owned()),
+            }
+        }
+    };
+    let is_grouped = known.get("group").is_some();
+    let shown = if is_grouped { "V\"\\t\"k" } else { "V" };
+    let heading = if shape == "columns" { "{n=cut($0);for(i=1;i<=n;i++)print F[i];exit}" } else { "{next}" };
+    let end = if end.is_empty() { end } else { format!("END{{for(i=1;i<=m;i++){{k=O[i];{end};print {shown}}}}}") };
+    let script = format!(
+        "{} BEGIN{{S=\"{separator}\"}} {{sub(/\\r$/,\"\")}} NR==1{heading} length($0){{cut($0);if({wanted}){{{each}}}}} {end}",
+        AWK.trim_end()
+    );
+    let environment = format!("V={}", known.get("is").unwrap_or_default());
+    let awk = Argv::new("env LC_ALL=C").value(environment).and("awk").value(script);
+    let path = known.value("path");
+    let mut pipeline = match path.ends_with(".json") {
+        true => Pipeline::of(Argv::new("jq -r").value(TO_TABLE).value(path)).pipe(awk),
+        false => Pipeline::of(awk.value(path)),
+    };
+    if known.get("sort").is_some() || is_grouped {
+        let is_ascending = known.get("order") == Some("ascending");
+        pipeline = pipeline.pipe(Argv::bytewise(if is_ascending { "sort -s -n" } else { "sort -s -n -r" }));
+    }
+    if known.get("sort").is_some() {
+        pipeline = pipeline.pipe(Argv::new("cut -f 2-"));
+    }
+    if let Some(first) = known.get("first") {
+        pipeline = pipeline.pipe(Argv::new("head -n").value(first));
+    }
+    Ok(pipeline)
+}
+
+fn eval(known: &Known, fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
+    answer(known, fs, false)
+}
+
+/// The lines of the answer, or the numbers that they are ordered by.
+fn answer(known: &Known, fs: &dyn FileSystem, ranks: bool) -> Result<Vec<String>, EvalError> {
+    let content = text::content(Path::new(known.value("path")), fs)?;
+    let content = String::from_utf8_lossy(&content).into_owned();
+    let separator = known.value("separator").chars().next();
+    let table = Table::in_file(known.value("path"), &content, separator).ok_or(EvalError::Meaningless)?;
+    let get =
+        |row: &[String], name: &str| number(known, name).map_or(String::new(), |at| table.cell(row, at).to_owned());
+    let amount = |cell: &str| if is_number(cell) { decimal::leading(cell.as_bytes()) } else { None };
+    let bound = |name: &str| known.get(name).and_then(|bound| decimal::leading(bound.as_bytes()));
+    let mut rows: Vec<&(String, Vec<String>)> = table.rows.iter().collect();
+    rows.retain(|(_, row)| {
+        let cell = get(row, "where");
+        known.get("is").is_none_or(|value| cell == value)
+            && bound("above").is_none_or(|bound| amount(&cell).is_some_and(|cell| cell > bound))
+            && bound("below").is_none_or(|bound| amount(&cell).is_some_and(|cell| cell < bound))
+    });
+    let ordered = |a: i128, b: i128| match known.get("order") {
+        Some("ascending") => a.cmp(&b),
+        _ => b.cmp(&a),
+    };
+    if known.get("sort").is_some() {
+        let key = |row: &[String]| amount(&get(row, "sort")).unwrap_or(0);
+        rows.sort_by(|(_, a), (_, b)| ordered(key(a), key(b)));
+    }
+    let shown = |row: &[String]| match known.get("two") {
+        Some(_) => {
+            let cells = [get(row, "one"), get(row, "two")].map(|cell| written(&cell, table.separator));
+            cells.join(&table.separator.to_string())
+        }
+        None => get(row, "one"),
+    };
+    let mut lines: Vec<String> = match known.value("shape") {
+        "columns" => table.heads.clone(),
+        "rows" | "select" if ranks => rows.iter().map(|(_, row)| get(row, "sort")).collect(),
+        "rows" => rows.iter().map(|(line, _)| line.clone()).collect(),
+        "select" => rows.iter().map(|(_, row)| shown(row)).collect(),
+        "distinct" => rows.iter().map(|(_, row)| shown(row)).fold(Vec::new(), |mut all, line| {
+            if !all.contains(&line) {
+                all.push(line);
+            }
+            all
+        }),
+        function => {
+            let mut groups: Vec<(String, Vec<i128>)> = Vec::new();
+            for (_, row) in &rows {
+                let Some(value) = (if function == "count" { Some(0) } else { amount(&get(row, "number")) }) else {
+                    continue;
+                };
+                let name = get(row, "group");
+                match groups.iter_mut().find(|(known, _)| *known == name) {
+                    Some((_, values)) => values.push(value),
+                    None => groups.push((name, vec![value])),
+                }
+            }
+            let mut found: Vec<(i128, String)> =
+                groups.into_iter().map(|(name, values)| (computed(function, &values), name)).collect();
+            if known.get("group").is_some() {
+                found.sort_by(|a, b| ordered(a.0, b.0));
+            }
+            let is_grouped = known.get("group").is_some() && !ranks;
+            let line = |(value, name): (i128, String)| match is_grouped {
+                true => format!("{}\t{name}", decimal::shown(value)),
+                false => decimal::shown(value),
+            };
+            found.into_iter().map(line).collect()
+        }
+    };
+    if let Some(first) = known.get("first").and_then(|first| first.parse().ok()) {
+        lines.truncate(first);
+    }
+    Ok(lines)
+}
+
+/// The number of a group in billionths, rounded to six decimals.
+fn computed(function: &str, values: &[i128]) -> i128 {
+    /// The last decimal that is shown, in billionths.
+    const SHOWN: i128 = 1_000;
+    let sum: i128 = values.iter().sum();
+    let count = values.len() as i128;
+    let value = match function {
+        "count" => return count * decimal::UNIT,
+        "maximum" => values.iter().copied().max().unwrap_or(0),
+        "minimum" => values.iter().copied().min().unwrap_or(0),
+        "average" => return decimal::rounded(sum / count.max(1), SHOWN * 100),
+        _ => sum,
+    };
+    decimal::rounded(value, SHOWN)
+}

@@ -1,0 +1,144 @@
+//! Tables as they are read: headings, rows and cells.
+
+use serde_json::Value;
+
+use super::SEPARATORS;
+use crate::parse::Form;
+
+/// A table as it was read.
+pub(super) struct Table {
+    pub(super) separator: char,
+    pub(super) heads: Vec<String>,
+    /// Each row as it stands in the file, and its cells.
+    pub(super) rows: Vec<(String, Vec<String>)>,
+}
+
+impl Table {
+    /// The table in a file, to go by its name: lines of cells, or a JSON list of objects with the same keys.
+    pub(super) fn in_file(path: &str, content: &str, separator: Option<char>) -> Option<Self> {
+        if path.ends_with(".json") { Self::of_json(content) } else { Self::of(content, separator) }
+    }
+
+    /// The table in a list of JSON objects: a column for each key of the first one, in order.
+    pub(super) fn of_json(content: &str) -> Option<Self> {
+        let list: Vec<serde_json::Map<String, Value>> = serde_json::from_str(content).ok()?;
+        let mut heads: Vec<String> = list.first()?.keys().cloned().collect();
+        heads.sort();
+        let cell = |value: &Value| match value {
+            Value::String(text) => Some(text.clone()).filter(|text| !text.contains(['\t', '\n', '\r', '\\'])),
+            Value::Number(_) | Value::Bool(_) | Value::Null => Some(value.to_string()),
+            Value::Array(_) | Value::Object(_) => None,
+        };
+        let row = |object: &serde_json::Map<String, Value>| {
+            let cells: Vec<String> = heads.iter().map(|head| cell(object.get(head)?)).collect::<Option<_>>()?;
+            (object.len() == heads.len()).then(|| (cells.join("\t"), cells))
+        };
+        let rows = list.iter().map(row).collect::<Option<_>>()?;
+        Some(Self { separator: '\t', heads, rows })
+    }
+
+    /// The table in a file; `None` if its rows can't be told apart.
+    pub(super) fn of(text: &str, separator: Option<char>) -> Option<Self> {
+        let mut lines = text.lines().map(|line| line.strip_suffix('\r').unwrap_or(line));
+        let head = lines.next()?;
+        let count = |c: &char| cells(head, *c).len();
+        let separator = separator.or_else(|| SEPARATORS.into_iter().max_by_key(|c| (count(c), *c == ',')))?;
+        let rows = lines.filter(|line| !line.is_empty()).map(|line| (line.to_owned(), cells(line, separator)));
+        let rows: Vec<_> = rows.collect();
+        // A cell with a line break in it is not read.
+        let is_whole = |line: &str| line.matches('"').count().is_multiple_of(2);
+        let fits = is_whole(head) && rows.iter().all(|(line, _)| is_whole(line));
+        fits.then(|| Self { separator, heads: cells(head, separator), rows })
+    }
+
+    /// The number of the column with this heading, from 1; `None` unless exactly one fits.
+    pub(super) fn column(&self, name: &str) -> Option<usize> {
+        let fits = |head: &str| is_plural_of(&name.to_lowercase(), &head.to_lowercase());
+        let mut found = (1..).zip(&self.heads).filter(|(_, head)| fits(head)).map(|(number, _)| number);
+        found.next().filter(|_| found.next().is_none())
+    }
+
+    pub(super) fn cell<'a>(&self, row: &'a [String], column: usize) -> &'a str {
+        row.get(column.wrapping_sub(1)).map_or("", String::as_str)
+    }
+
+    /// Whether a column has numbers and nothing else, with at least one.
+    pub(super) fn is_numeric(&self, column: usize) -> bool {
+        let mut cells = self.rows.iter().map(|(_, row)| self.cell(row, column)).filter(|cell| !cell.is_empty());
+        cells.next().is_some_and(is_number) && cells.all(is_number)
+    }
+
+    /// The only column with numbers.
+    pub(super) fn only_numeric(&self) -> Option<usize> {
+        let mut found = (1..=self.heads.len()).filter(|column| self.is_numeric(*column));
+        found.next().filter(|_| found.next().is_none())
+    }
+
+    /// The only column with this value in a cell, and the value as it is written there.
+    pub(super) fn value(&self, value: &str, column: Option<usize>) -> Option<(usize, String)> {
+        let columns: Vec<usize> = column.map_or_else(|| (1..=self.heads.len()).collect(), |column| vec![column]);
+        let holds = |same: &dyn Fn(&str) -> bool| {
+            let cells = |column: usize| self.rows.iter().map(move |(_, row)| self.cell(row, column));
+            let first = |column: &usize| Some((*column, cells(*column).find(|cell| same(cell))?.to_owned()));
+            columns.iter().filter_map(first).collect::<Vec<_>>()
+        };
+        let exact = holds(&|cell| cell == value);
+        let found = if exact.is_empty() { holds(&|cell| cell.eq_ignore_ascii_case(value)) } else { exact };
+        found
+            .into_iter()
+            .next()
+            .filter(|(at, _)| column.is_some() || holds(&|cell| cell == value).iter().all(|(other, _)| other == at))
+    }
+}
+
+/// The column that the word for the sum is the heading of: "total per city".
+pub(super) fn own(table: &Table, form: &Form<'_>) -> Option<usize> {
+    ["total", "sum"].into_iter().filter(|word| form.has_word(&[word])).find_map(|word| table.column(word))
+}
+
+/// Whether a file is read as a table.
+pub(in crate::kinds) fn is_table(path: &str, content: &str) -> bool {
+    Table::in_file(path, content, None).is_some_and(|table| table.heads.len() > 1 && !table.rows.is_empty())
+}
+
+/// Whether a word is a heading, in the singular or plural.
+pub(super) fn is_plural_of(word: &str, head: &str) -> bool {
+    let stem = head.strip_suffix('y');
+    word == head
+        || word.strip_suffix('s') == Some(head)
+        || word.strip_suffix("es") == Some(head)
+        || head.strip_suffix('s') == Some(word)
+        || stem.is_some_and(|stem| word.strip_suffix("ies") == Some(stem))
+}
+
+pub(super) fn is_number(cell: &str) -> bool {
+    let rest = cell.strip_prefix('-').unwrap_or(cell);
+    let (whole, part) = rest.split_once('.').map_or((rest, None), |(whole, part)| (whole, Some(part)));
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_digits(whole) && whole.len() < 13 && part.is_none_or(|part| is_digits(part) && part.len() < 10)
+}
+
+/// The cells of a line.
+pub(super) fn cells(line: &str, separator: char) -> Vec<String> {
+    let (mut found, mut cell, mut is_open) = (Vec::new(), String::new(), false);
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' if is_open && chars.peek() == Some(&'"') => {
+                chars.next();
+                cell.push('"');
+            }
+            '"' if is_open => is_open = false,
+            '"' if cell.is_empty() => is_open = true,
+            c if c == separator && !is_open => found.push(std::mem::take(&mut cell)),
+            c => cell.push(c),
+        }
+    }
+    found.push(cell);
+    found.into_iter().map(|cell| cell.trim_matches(' ').to_owned()).collect()
+}
+
+/// A cell as it is written beside others.
+pub(super) fn written(cell: &str, separator: char) -> String {
+    if cell.contains([separator, '"']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_owned() }
+}

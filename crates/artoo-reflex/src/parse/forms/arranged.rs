@@ -1,0 +1,147 @@
+//! Acts whose files or names are found by a rule: sorted, numbered, dated, without duplicates, under another name.
+
+use std::collections::BTreeSet;
+
+use super::acts::Form;
+use crate::algebra::{Act, Depth, Kind, NameChange, NamePart, NameTest, Pred, Query, Step, Target};
+use crate::eval::{Answer, Row, evaluate};
+use crate::place::{file_name, parent};
+
+/// Maximum number of things that one request names without listing them.
+const MAX_LISTED: usize = 50;
+
+impl Form<'_> {
+    /// The steps of an act of this file; the outer `None` is that of another act.
+    pub(super) fn arranged(&self, act: &str) -> Option<Option<Vec<Step>>> {
+        let one = |act: Option<Act>| act.map(|act| vec![Step::Do(act)]);
+        Some(match act {
+            "copy_here" | "copy_named" | "move_named" | "rename_from" => one(self.renamed_place(act)),
+            "duplicates" => self.duplicates(),
+            "sorted_in" => self.sorted_in(),
+            "numbered" => {
+                one(self.numbered().filter(|paths| self.are_new(paths)).map(|paths| Act::CreateFolder { paths }))
+            }
+            "dated" | "dated_archive" => one(self.dated(act)),
+            _ => return None,
+        })
+    }
+
+    /// The folder that the request names.
+    fn named_folder(&self) -> Option<String> {
+        Some(self.places("folder")?.first()?.path.clone())
+    }
+
+    /// The files of a folder whose names hold a text.
+    pub(super) fn names_holding(&self, text: &str) -> Option<Query> {
+        let roots = vec![self.named_folder()?];
+        let of = Box::new(Query::Tree { roots, depth: Depth::Whole, hidden: true, kind: Kind::File });
+        Some(Query::Filter { of, keep: Pred::Name(NameTest::Has(text.to_owned())) })
+    }
+
+    /// The paths of those selected files that hold a text; `None` if there are none, or too many to look at.
+    pub(super) fn holding(&self, text: &str) -> Option<Vec<String>> {
+        /// Maximum number of files that one request edits.
+        const FILES: usize = 20;
+        let of = Box::new(self.query("selection").filter(|of| !matches!(of.source(), Query::Paths { .. }))?);
+        let keep = Pred::Contains { text: text.to_owned(), ignore_case: false };
+        let Ok(Answer::Files(files)) = evaluate(&Query::Filter { of, keep }, self.fs()) else { return None };
+        let paths: Option<Vec<String>> = files.iter().map(|file| Some(file.path.to_str()?.to_owned())).collect();
+        paths.filter(|paths| (1..=FILES).contains(&paths.len()))
+    }
+
+    /// A file that goes into a folder under another name, or a copy of it that does.
+    fn renamed_place(&self, act: &str) -> Option<Act> {
+        let one = |path: String| Query::Paths { paths: vec![path], kind: Kind::File };
+        match act {
+            "copy_here" => {
+                // The file may lie in the folder that is named.
+                let (path, to) = (self.path("file")?, self.path("to")?);
+                let other = format!("{to}/{}", file_name(&path)?);
+                let fits = self.places("file")?.first()?.bare && self.is_there(&path) && !self.is_there(&other);
+                fits.then(|| Act::Copy { of: one(path), to: Target::Into(to) })
+            }
+            "rename_from" => {
+                let (path, old) = (self.path("file")?, self.path("old")?);
+                let new = self.places("new")?.first().filter(|new| new.bare && path == old)?;
+                let change = NameChange::To(file_name(&new.path)?.to_owned());
+                Some(Act::Rename { of: one(path), change })
+            }
+            _ => {
+                let of = self.query("selection")?;
+                let new = self.places("new")?.first().filter(|new| new.bare)?;
+                let to = Target::As(format!("{}/{}", self.path("to")?, file_name(&new.path)?));
+                let is_one = matches!(&of, Query::Paths { paths, .. } if paths.len() == 1);
+                is_one.then(|| if act == "copy_named" { Act::Copy { of, to } } else { Act::Move { of, to } })
+            }
+        }
+    }
+
+    /// The files of a folder.
+    fn files_in(&self, depth: Depth) -> Option<Query> {
+        let is_whole = depth == Depth::Whole;
+        Some(Query::Tree { roots: vec![self.named_folder()?], depth, hidden: is_whole, kind: Kind::File })
+    }
+
+    /// The list of files with equal content, and the deletion of all but the first of each.
+    fn duplicates(&self) -> Option<Vec<Step>> {
+        let of = Query::Duplicates { of: Box::new(self.files_in(Depth::Whole)?) };
+        let Ok(Answer::Rows(rows)) = evaluate(&of, self.fs()) else { return None };
+        // Empty files are equal, and no copies of each other.
+        let is_again = |(at, row): &(usize, &Row)| {
+            let before = at.checked_sub(1).and_then(|at| rows.get(at));
+            row.of.bytes > 0 && before.is_some_and(|before| before.value == row.value)
+        };
+        let again = rows.iter().enumerate().filter(is_again);
+        let paths: Vec<String> = again.map(|(_, row)| Some(row.of.path.to_str()?.to_owned())).collect::<Option<_>>()?;
+        let delete = (!paths.is_empty() && paths.len() <= MAX_LISTED)
+            .then_some(Act::Delete { of: Query::Paths { paths, kind: Kind::File } });
+        Some(vec![Step::Ask(of), Step::Do(delete?)])
+    }
+
+    /// A move for each extension of the files of a folder, into a subfolder of that name.
+    fn sorted_in(&self) -> Option<Vec<Step>> {
+        let of = self.files_in(Depth::Direct)?;
+        let folder = self.named_folder()?;
+        let names = Query::Names { of: Box::new(of.clone()), part: NamePart::Extension };
+        let Ok(Answer::Lines(lines)) = evaluate(&names, self.fs()) else { return None };
+        let extensions: BTreeSet<String> =
+            lines.into_iter().map(|line| String::from_utf8(line.text).ok()).collect::<Option<_>>()?;
+        let step = |extension: String| {
+            let to = Target::Into(format!("{}/{extension}", folder.trim_end_matches('/')));
+            Step::Do(Act::Move { of: Query::Filter { of: Box::new(of.clone()), keep: Pred::Extension(extension) }, to })
+        };
+        (1..=MAX_LISTED).contains(&extensions.len()).then(|| extensions.into_iter().map(step).collect())
+    }
+
+    /// Paths of folders from one number to another, as "week1 to week4".
+    fn numbered(&self) -> Option<Vec<String>> {
+        let (first, last) = (self.path("first")?, self.path("last")?);
+        let split = |path: &str| {
+            let stem = path.trim_end_matches(|c: char| c.is_ascii_digit());
+            Some((stem.to_owned(), path.get(stem.len()..)?.parse::<usize>().ok()?, path.len() - stem.len()))
+        };
+        let ((stem, from, width), (other, to, _)) = (split(&first)?, split(&last)?);
+        let is_padded = first.get(stem.len()..)?.starts_with('0');
+        let name =
+            |number: usize| if is_padded { format!("{stem}{number:0width$}") } else { format!("{stem}{number}") };
+        (stem == other && from < to && to - from < MAX_LISTED).then(|| (from..=to).map(name).collect())
+    }
+
+    /// A copy beside the original with today's date in its name.
+    fn dated(&self, act: &str) -> Option<Act> {
+        let of = self.query("selection")?;
+        let Query::Paths { paths, .. } = &of else { return None };
+        let [path] = paths.as_slice() else { return None };
+        let name = file_name(path)?;
+        let (stem, ending) = match name.rsplit_once('.') {
+            Some((stem, ending)) if !stem.is_empty() && act == "dated" => (stem, format!(".{ending}")),
+            _ => (name, String::new()),
+        };
+        let today = self.matcher.context.clock.today()?;
+        let ending = if act == "dated_archive" { ".tar.gz".to_owned() } else { ending };
+        let to = format!("{}/{stem}-{today}{ending}", parent(path).trim_end_matches('/'));
+        let is_free = !self.is_there(&to);
+        let act = if act == "dated" { Act::Copy { of, to: Target::As(to) } } else { Act::Archive { of, to } };
+        is_free.then_some(act)
+    }
+}

@@ -1,0 +1,170 @@
+//! Requests that are read as a plainer one: the name of such a form is a template for it, filled with the values.
+
+use std::path::Path;
+
+use super::super::as_said;
+use super::super::build::Built;
+use super::super::build::files::paths_in;
+use super::super::item::Context;
+use super::slots::stands_alone;
+use super::{Matcher, Value, Values, Ways, is_word};
+use crate::algebra::{NameTest, Pred, Query, Step};
+use crate::english::{english, quoted, quoted_path};
+use crate::eval::text::file_holds;
+use crate::eval::{Answer, EntryKind, evaluate};
+use crate::lex::{Class, Token, lex};
+use crate::place::PathKind;
+
+/// Maximum number of words of a text without quotes.
+const MAX_WORDS: usize = 6;
+
+/// Words that join, restrict or exclude, and so are never part of a text without quotes.
+const JOINING: [&str; 12] =
+    ["and", "or", "but", "not", "nor", "without", "except", "which", "that", "both", "either", "whose"];
+
+impl Matcher<'_> {
+    /// The steps of the request that a template makes of these values; `None` if it has no single reading.
+    pub(super) fn said(&self, template: &str, values: &Values) -> Option<Vec<Built>> {
+        // A template is not read as another one.
+        let request = filled(template, values).filter(|_| !self.context.is_template)?;
+        let context = Context { is_template: true, is_lost: false, ..*self.context };
+        let built = as_said(&context, &request, &lex(&request), None).ok()?;
+        (!values.contains_key("x") || built.iter().all(|built| self.is_content(&built.step))).then_some(built)
+    }
+
+    /// Whether a text that may be one in files or in their names is one in files: no name has it, or the same files do.
+    fn is_content(&self, step: &Step) -> bool {
+        let Step::Ask(Query::Filter { of, keep }) = step else { return false };
+        let roots = if let Query::Tree { roots, .. } = of.as_ref() { roots.as_slice() } else { &[] };
+        if roots.iter().any(|root| self.context.below(root).is_none()) {
+            return false;
+        }
+        let in_names = keep.clone().map(&|pred| match pred {
+            Pred::Contains { text, .. } => Pred::NameIgnoringCase(NameTest::Has(text)),
+            other => other,
+        });
+        let files = |keep: Pred| match evaluate(&Query::Filter { of: of.clone(), keep }, self.context.fs) {
+            Ok(Answer::Files(files)) => files.into_iter().map(|file| file.path).collect(),
+            _ => Vec::new(),
+        };
+        let named = files(in_names);
+        named.is_empty() || named == files(keep.clone())
+    }
+
+    /// The words from a position on that are part of a name below the current folder, a plural "s" left out if need be.
+    /// With `only`, no file may hold them.
+    pub(super) fn names(&self, at: usize, only: bool) -> Ways {
+        let here = &self.context.environment.cwd;
+        let Some(entries) = self.context.below(here) else { return Vec::new() };
+        let names: Vec<String> = entries
+            .iter()
+            .filter(|entry| entry.kind == EntryKind::File)
+            .map(|entry| String::from_utf8_lossy(entry.name_bytes()).to_lowercase())
+            .collect();
+        let named = |text: &str| {
+            names.iter().any(|name| name.contains(&text.to_lowercase()))
+                && !(only && self.context.is_held_below(here, text))
+        };
+        if self.token(at).is_none_or(|token| token.class == Class::Quoted) {
+            return Vec::new();
+        }
+        let known = |(end, value): (usize, Value)| {
+            let (Value::Text(text) | Value::Words(text)) = value else { return None };
+            let stem = text.strip_suffix('s').filter(|stem| stem.len() > 2);
+            let text = [Some(text.as_str()), stem].into_iter().flatten().find(|text| named(text))?.to_owned();
+            Some((end, Value::Named(text)))
+        };
+        self.words(at).into_iter().filter_map(known).collect()
+    }
+
+    /// Whether a word is the name of a file that the request names, in the singular or plural.
+    pub(super) fn is_stem(&self, word: &str) -> bool {
+        let stems = self.chart.tokens.iter().filter_map(|token| {
+            let name = token.folded.rsplit('/').next()?;
+            Some(name.split_once('.')?.0.to_owned())
+        });
+        let same = |stem: String| stem == word || stem == format!("{word}s") || format!("{stem}s") == word;
+        stems.into_iter().any(same)
+    }
+
+    /// The texts from a position on: one in quotes, a word, or several words, which must stand in what is searched.
+    pub(super) fn words(&self, at: usize) -> Ways {
+        let Some(first) = self.token(at) else { return Vec::new() };
+        if first.class == Class::Quoted {
+            return vec![(at + 1, Value::Text(first.raw.clone()))];
+        }
+        let joins = |token: &Token| JOINING.iter().any(|word| is_word(Some(token), word));
+        let fits = |token: &Token| {
+            matches!(
+                token.class,
+                Class::Word | Class::Number(_) | Class::FileName | Class::Path | Class::Date(_) | Class::Symbol
+            ) && !joins(token)
+        };
+        let most = (at..self.end).take(MAX_WORDS).take_while(|at| self.token(*at).is_some_and(fits)).count();
+        let text = |count: usize| {
+            let run = self.chart.tokens.get(at..at + count)?;
+            let text = run.iter().map(|token| token.raw.as_str()).collect::<Vec<_>>().join(" ");
+            Some((at + count, if count == 1 && stands_alone(first) { Value::Text(text) } else { Value::Words(text) }))
+        };
+        (1..=most).filter_map(text).collect()
+    }
+
+    /// Whether the texts of several words stand in the files and folders that are named, in any letter case.
+    pub(super) fn holds_words(&self, values: &Values) -> bool {
+        let texts = values.values().filter_map(|value| if let Value::Words(text) = value { Some(text) } else { None });
+        let named =
+            values.values().filter_map(|value| if let Value::Places(places) = value { Some(places) } else { None });
+        let places: Vec<_> = named.flatten().map(|place| (place.path.clone(), place.kind)).collect();
+        let here = vec![(self.context.environment.cwd.clone(), PathKind::Folder)];
+        let places = if places.is_empty() { here } else { places };
+        let holds = |text: &String| {
+            let found = |(path, kind): &(String, PathKind)| match kind {
+                PathKind::File => file_holds(Path::new(path), text.as_bytes(), true, self.context.fs) == Some(true),
+                _ => self.context.is_held_below(path, text),
+            };
+            places.iter().any(found)
+        };
+        texts.into_iter().all(holds)
+    }
+}
+
+/// A template with its slots `<name>` filled: texts and paths in quotes, `<name#>` as it is. What stands in braces is left
+/// out if it has a slot without a value.
+fn filled(template: &str, values: &Values) -> Option<String> {
+    let mut request = String::new();
+    for (at, part) in template.split(['{', '}']).enumerate() {
+        match written(part, values) {
+            Some(text) => request.push_str(&text),
+            None if at % 2 == 1 => {}
+            None => return None,
+        }
+    }
+    Some(request)
+}
+
+/// A part of a template with its slots filled; `None` if a value is missing.
+fn written(part: &str, values: &Values) -> Option<String> {
+    let mut pieces = part.split('<');
+    let mut text = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let (slot, rest) = piece.split_once('>')?;
+        let name = slot.trim_end_matches('#');
+        text.push_str(&match values.get(name)? {
+            Value::Text(text) | Value::Words(text) | Value::Named(text) if slot.ends_with('#') => text.clone(),
+            Value::Text(text) | Value::Words(text) | Value::Named(text) => quoted(text),
+            Value::Places(places) => {
+                let folder =
+                    if let Some(Value::Places(folder)) = values.get("folder") { folder.as_slice() } else { &[] };
+                let paths = paths_in(folder, places)?;
+                paths.iter().map(|path| quoted_path(path)).collect::<Vec<_>>().join(" and ")
+            }
+            Value::Of(of) => {
+                let noun = english(of);
+                let noun = ["list the ", "show the "].iter().find_map(|verb| noun.strip_prefix(verb));
+                noun?.to_owned()
+            }
+        });
+        text.push_str(rest);
+    }
+    Some(text)
+}

@@ -1,0 +1,283 @@
+//! Questions that are not read as they stand: two with common words, names with spaces that are not quoted, files that
+//! are in another folder, and texts in other letter case.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+
+use super::antecedent::Antecedent;
+use super::build::Built;
+use super::item::Context;
+use super::lexical::clause_starts;
+use super::pattern::is_word;
+use super::{as_said, offer, refuse, steps};
+use crate::algebra::{Depth, NameTest, Pred, Query, Step};
+use crate::concept::Concept;
+use crate::english::english_steps;
+use crate::eval::{Answer, EntryKind, evaluate};
+use crate::lex::{Class, Token, lex};
+use crate::lexicon::{Meaning, lexicon};
+use crate::place::{file_name, parent};
+use crate::suggest;
+
+/// Maximum number of tokens of a request that is read in other ways; each way is parsed in full.
+const MAX_TOKENS: usize = 16;
+
+/// Maximum number of tokens on each side of "and" that are not common to both questions.
+const MAX_APART: usize = 4;
+
+/// Maximum number of entries among which a name is looked for.
+const MAX_ENTRIES: usize = 5_000;
+
+/// The reading of a question that has none as it stands; `None` for a change.
+pub(super) fn question(
+    context: &Context<'_>,
+    text: &str,
+    tokens: &[Token],
+    before: Option<&Antecedent>,
+) -> Option<Vec<Built>> {
+    let is_act = |meaning: &Meaning| matches!(meaning, Meaning::Concept(Concept::Do(_)));
+    let acts = |at: usize| tokens.get(at).is_some_and(|token| lexicon().meanings(&token.folded).iter().any(is_act));
+    if tokens.len() > MAX_TOKENS || clause_starts(tokens).into_iter().any(acts) || refuse::unknown_act(tokens).is_some()
+    {
+        return None;
+    }
+    // "how many mp3s and flacs" may ask for one number.
+    let is_one = steps::joins_two_kinds(tokens, true) && tokens.iter().any(|token| counts(&token.folded));
+    let joined = if is_one { None } else { several(context, text, tokens, before, 0) };
+    joined
+        .or_else(|| offer::quoted(context, text, tokens, before))
+        .or_else(|| offer::slipped(context, text, tokens, before))
+}
+
+/// What kinds of words may take each other's place in a question that is asked again.
+fn substitution_class(concept: &Concept) -> Option<u8> {
+    match concept {
+        Concept::Ask(_) => Some(0),
+        Concept::Edge(_) => Some(1),
+        Concept::Lines { .. } | Concept::TextUnit(_) | Concept::Characters => Some(2),
+        Concept::Superlative { .. } => Some(3),
+        _ => None,
+    }
+}
+
+/// The reading of "and the average?" after "the sum of …": the question before with one of its words replaced by one of
+/// the same kind; `None` unless exactly one question comes of it.
+pub(super) fn substituted(context: &Context<'_>, tokens: &[Token]) -> Option<Vec<Built>> {
+    let earlier = context.earlier?;
+    let is_filler = |token: &&Token| {
+        token.class != Class::Word || ["and", "the", "what", "about", "one", "ones"].contains(&token.folded.as_str())
+    };
+    let said: Vec<&Token> = tokens.iter().filter(|token| !is_filler(token)).collect();
+    let [only] = said.as_slice() else { return None };
+    let opens = is_word(tokens.first(), "and") || is_word(tokens.first(), "what");
+    let classes = |word: &str| -> Vec<u8> {
+        let class = |meaning: &Meaning| match meaning {
+            Meaning::Concept(concept) => substitution_class(concept),
+            Meaning::FileType { .. } => None,
+        };
+        lexicon().meanings(word).iter().filter_map(class).collect()
+    };
+    let wanted = classes(&only.folded);
+    let says_one = tokens.iter().any(|token| is_word(Some(token), "one"));
+    let old = lex(earlier);
+    let mut found: Vec<Vec<Built>> = Vec::new();
+    for (at, token) in old.iter().enumerate().filter(|_| opens) {
+        let is_counted = says_one && matches!(old.get(at + 1).map(|next| &next.class), Some(Class::Number(_)));
+        if is_counted
+            || token.folded == only.folded
+            || !classes(&token.folded).iter().any(|class| wanted.contains(class))
+        {
+            continue;
+        }
+        let mut request = earlier.to_owned();
+        request.replace_range(token.span.clone(), &only.raw);
+        let Ok(built) = as_said(&Context { is_lost: false, ..*context }, &request, &lex(&request), None) else {
+            continue;
+        };
+        let is_act = built.iter().any(|built| matches!(built.step, Step::Do(_)));
+        if !is_act && !found.contains(&built) {
+            found.push(built);
+        }
+    }
+    found.pop().filter(|_| found.is_empty())
+}
+
+/// Whether a word asks for a number or whether there is anything.
+fn counts(word: &str) -> bool {
+    ["many", "count", "number", "is", "are"].contains(&word)
+}
+
+/// The questions joined by "and" that have their other words in common: "the first and the last line of a.txt". What
+/// they look for must be the same, since "lines with x and y" is one question.
+fn several(
+    context: &Context<'_>,
+    text: &str,
+    tokens: &[Token],
+    before: Option<&Antecedent>,
+    depth: usize,
+) -> Option<Vec<Built>> {
+    let joins = |at: &usize| {
+        tokens.get(*at).is_some_and(|token| is_word(Some(token), "and") || (depth > 0 && token.class == Class::Comma))
+    };
+    let at = (1..tokens.len()).rev().find(joins).filter(|_| depth < 3)?;
+    // "PDFs and files larger than 1 MB": what follows may belong to the second alone, unless it is a place.
+    let joint = |token: &Token| {
+        ["of", "in", "from", "under", "inside", "within", "has", "have", "does"]
+            .iter()
+            .any(|word| is_word(Some(token), word))
+    };
+    let is_common = |rest: &&[Token]| rest.iter().take(3).any(joint);
+    let ways = (1..=MAX_APART).flat_map(|after| (1..=MAX_APART).map(move |before| (before, after)));
+    for (first, second) in ways {
+        let (Some(begin), end) = (at.checked_sub(first), at + 1 + second) else { continue };
+        let (Some(prefix), Some(other), Some(rest)) =
+            (tokens.get(..begin), tokens.get(at + 1..end), tokens.get(end..).filter(is_common))
+        else {
+            continue;
+        };
+        let Ok(later) = as_said(context, text, &[prefix, other, rest].concat(), before) else { continue };
+        let earlier = [tokens.get(..at)?, rest].concat();
+        let earlier = as_said(context, text, &earlier, before)
+            .ok()
+            .or_else(|| several(context, text, &earlier, before, depth + 1));
+        let Some(earlier) = earlier else { continue };
+        let found = [earlier, later].concat();
+        if are_alike(&found) {
+            return Some(found);
+        }
+    }
+    None
+}
+
+/// Whether steps are different questions with answers of one type that look for the same texts.
+fn are_alike(found: &[Built]) -> bool {
+    let texts = |step: &Step| -> Vec<String> {
+        english_steps(std::slice::from_ref(step)).split('"').skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    let asked = |built: &Built| match &built.step {
+        Step::Ask(query) => query.ty().ok().map(|ty| (ty, texts(&built.step))),
+        Step::Do(_) => None,
+    };
+    found.windows(2).all(|pair| match pair {
+        [a, b] => asked(a).is_some() && asked(a) == asked(b) && a.step != b.step,
+        _ => false,
+    })
+}
+
+/// The steps of a request; in questions alone, a bare name that is not here is that of the only entry of this name
+/// below, and a text that no line has in this letter case is looked for in any case.
+pub(super) fn located(context: &Context<'_>, tokens: &[Token], built: Vec<Built>) -> Vec<Built> {
+    if built.iter().any(|built| matches!(built.step, Step::Do(_))) {
+        return built;
+    }
+    let in_place = |mut built: Built| {
+        let missing = suggest::missing(std::slice::from_ref(&built.step), context.fs);
+        let Step::Ask(query) = &mut built.step else { return built };
+        if let Some(path) = missing.filter(|path| parent(path) == context.environment.cwd)
+            && let Some(name) = file_name(&path)
+            && let Some(found) = only_below(context, name)
+            && suggest::near(Path::new(&path), context.fs) == [Path::new(&found)]
+            && set_path(query, &path, &found)
+        {
+            built.assumptions.retain(|note| !note.contains(&path));
+            built.assumptions.push(format!("“{name}” is taken as {found}, the only one of this name"));
+            built.scope = Some(found);
+        }
+        any_case(context, tokens, query, &mut built.assumptions);
+        built
+    };
+    built.into_iter().map(in_place).collect()
+}
+
+/// The only entry of a name, in any letter case, below the current folder; hidden folders are not entered.
+fn only_below(context: &Context<'_>, name: &str) -> Option<String> {
+    let wanted = name.to_lowercase();
+    let mut open = VecDeque::from([PathBuf::from(&context.environment.cwd)]);
+    let (mut seen, mut found) = (0, Vec::new());
+    while let Some(folder) = open.pop_front() {
+        for entry in context.fs.list(&folder).unwrap_or_default() {
+            seen += 1;
+            let known = String::from_utf8_lossy(entry.name_bytes()).to_lowercase();
+            if known == wanted {
+                found.push(entry.path.to_str()?.to_owned());
+            }
+            if entry.kind == EntryKind::Folder && !known.starts_with('.') {
+                open.push_back(entry.path);
+            }
+        }
+        if seen > MAX_ENTRIES {
+            return None;
+        }
+    }
+    found.pop().filter(|_| found.is_empty())
+}
+
+/// Replaces a path in a query; `false` if the query doesn't name it.
+fn set_path(query: &mut Query, from: &str, to: &str) -> bool {
+    match query {
+        Query::TextFile { path } | Query::ArchiveEntries { path } if path == from => {
+            to.clone_into(path);
+            true
+        }
+        Query::Paths { paths, .. } | Query::Tree { roots: paths, .. } if paths.iter().any(|path| path == from) => {
+            paths.iter_mut().filter(|path| *path == from).for_each(|path| to.clone_into(path));
+            paths.sort();
+            true
+        }
+        Query::Filter { of, keep: Pred::Name(NameTest::Is(name)) } if file_name(from) == Some(name) => {
+            let Query::Tree { roots, depth: Depth::Direct, .. } = of.as_mut() else { return false };
+            *roots = vec![parent(to).to_owned()];
+            file_name(to).unwrap_or_default().clone_into(name);
+            true
+        }
+        other => other.operands_mut().any(|of| set_path(of, from, to)),
+    }
+}
+
+/// Looks for a text of a file in any letter case, if no line has it as it was typed, and it was not quoted.
+fn any_case(context: &Context<'_>, tokens: &[Token], query: &mut Query, notes: &mut Vec<String>) {
+    if !matches!(query.source(), Query::TextFile { .. } | Query::Tree { .. }) {
+        return;
+    }
+    let is_small = |root: &String| context.below(root).is_some();
+    let is_of_folder = matches!(query.source(), Query::Tree { .. });
+    if matches!(query.source(), Query::Tree { roots, .. } if !roots.iter().all(is_small)) {
+        return;
+    }
+    let is_exact = |text: &str| {
+        let is_quoted = |token: &Token| token.class == Class::Quoted && token.raw == text;
+        text.chars().any(char::is_uppercase) || !text.is_ascii() || tokens.iter().any(is_quoted)
+    };
+    let says_case = tokens.iter().any(|token| token.folded.contains("case"));
+    let mut other = query.clone();
+    if says_case || !set_any_case(&mut other, &is_exact) {
+        return;
+    }
+    let is_empty = |query: &Query| match evaluate(query, context.fs) {
+        Ok(Answer::Lines(lines)) => Some(lines.is_empty()),
+        Ok(Answer::Number(number)) => Some(number == 0),
+        Ok(Answer::Truth(truth)) => Some(!truth),
+        _ => None,
+    };
+    if is_of_folder && evaluate(query, context.fs).ok() != evaluate(&other, context.fs).ok() {
+        *query = other;
+        notes.retain(|note| !note.starts_with("upper and lower case differ in the text"));
+        notes.push("upper and lower case are not told apart in the text looked for".to_owned());
+    } else if is_empty(query) == Some(true) && is_empty(&other) == Some(false) {
+        *query = other;
+        notes.push("no line has it in this letter case, so the case is ignored".to_owned());
+    }
+}
+
+/// Ignores case in the conditions on lines of a query; `false` if it has none, or one that must be exact or is negated.
+fn set_any_case(query: &mut Query, is_exact: &impl Fn(&str) -> bool) -> bool {
+    match query {
+        Query::Filter { keep: Pred::Contains { text, ignore_case }, .. }
+        | Query::Filter { keep: Pred::Word { text, ignore_case }, .. } => {
+            let fits = !*ignore_case && !is_exact(text);
+            *ignore_case = fits || *ignore_case;
+            fits
+        }
+        other => other.operands_mut().next().is_some_and(|of| set_any_case(of, is_exact)),
+    }
+}
