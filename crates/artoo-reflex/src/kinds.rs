@@ -11,6 +11,7 @@ mod program;
 mod string;
 mod table;
 
+pub(crate) use self::table::question as table_question;
 pub(crate) use crate::algebra::Known;
 use crate::algebra::{Act, Fact, Query, Step};
 use crate::eval::{Answer, EvalError, FileSystem, evaluate};
@@ -71,9 +72,9 @@ impl Known {
 }
 
 /// Whether a program is on the search path.
-fn has_program(form: &Form<'_>, name: &str) -> bool {
+fn has_program(fs: &dyn FileSystem, name: &str) -> bool {
     let fact = Fact::Program { name: name.to_owned() };
-    matches!(evaluate(&Query::System { fact }, form.fs()), Ok(Answer::Text(path)) if !path.is_empty())
+    matches!(evaluate(&Query::System { fact }, fs), Ok(Answer::Text(path)) if !path.is_empty())
 }
 
 /// The steps of a form that belongs to a kind; the outer `None` is that of another form. A name that ends in `!` saves

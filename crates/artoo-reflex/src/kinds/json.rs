@@ -14,7 +14,7 @@ pub(super) const ROW: Row = Row { name: "json", forms: include_str!("json.txt"),
 
 fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
     let path = form.path("file").filter(|path| path.ends_with(".json"))?;
-    let has_jq = super::has_program(form, "jq");
+    let has_jq = super::has_program(form.fs(), "jq");
     let value: Value = serde_json::from_str(&form.content(&path)?).ok().filter(|_| has_jq)?;
     let known = |shape: &str, key: Option<String>| {
         let shape = Some(shape.to_owned());

@@ -1,57 +1,24 @@
 //! Tables by their headings: columns, sums and averages, groups, conditions and order of csv and tsv files.
 
 mod cells;
+mod question;
 
 use std::path::Path;
 
 pub(super) use self::cells::is_table;
-use self::cells::{Table, is_number, is_plural_of, own, written};
+use self::cells::{Table, is_number, written};
 use super::{Known, Row};
 
 use crate::algebra::{Function, NameTest, Pred, Query};
 use crate::eval::{EvalError, FileSystem, decimal, text};
 use crate::lower::{Argv, Pipeline, Unsupported};
 use crate::parse::{Form, sorted};
-use crate::place::file_name;
 
 /// The rows, columns and numbers of a table.
 pub(super) const ROW: Row = Row { name: "table", forms: include_str!("table.txt"), read, english, lower, eval };
 
 /// Characters that may separate cells.
 const SEPARATORS: [char; 4] = [',', ';', '\t', '|'];
-
-/// Words that say a descending order, and an ascending one, if they come first.
-const DESCENDING: [&str; 12] = [
-    "descending",
-    "highest",
-    "largest",
-    "biggest",
-    "high",
-    "hot",
-    "expensive",
-    "large",
-    "most",
-    "greatest",
-    "newest",
-    "latest",
-];
-const ASCENDING: [&str; 12] = [
-    "ascending",
-    "lowest",
-    "smallest",
-    "low",
-    "cold",
-    "cheap",
-    "cheapest",
-    "small",
-    "least",
-    "fewest",
-    "oldest",
-    "earliest",
-];
-
-/// Nouns for any row, whatever the table is about.
-const ROWS: [&str; 9] = ["rows", "records", "entries", "lines", "items", "people", "persons", "everyone", "everybody"];
 
 /// The functions of the awk programs: cells of a line, a number as text, a cell as it is written.
 const AWK: &str = include_str!("table.awk");
@@ -60,67 +27,47 @@ const AWK: &str = include_str!("table.awk");
 const TO_TABLE: &str = "(.[0]|keys) as $h | $h, (.[]|[.[$h[]]|tostring]) | @tsv";
 
 fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
-    // A column of truth values says which rows are meant: "that are paid".
-    let (wording, truth) = wording.split_once('=').map_or((wording, None), |(wording, truth)| (wording, Some(truth)));
     let path = form.path("file")?;
-    let table = Table::in_file(&path, &form.content(&path)?, None)
-        .filter(|table| table.heads.len() > 1 && !table.rows.is_empty())?;
-    if path.ends_with(".json") && !super::has_program(form, "jq") {
-        return None;
-    }
+    let table = table_in(&path, form.fs())?;
     if wording == "has_column" {
         return Some(has_column(path, &table, form.text("column")?));
     }
-    let column = |slot: &str| form.text(slot).map(|name| table.column(name));
-    let mut named = Vec::new();
-    for slot in ["number", "one", "two", "group", "sort", "max", "min", "where"] {
-        named.push((slot, column(slot).map_or(Some(None), |found| Some(Some(found?)))?));
-    }
-    let at = |wanted: &str| named.iter().find(|(slot, _)| *slot == wanted).and_then(|(_, column)| *column);
-    is_of_rows(form, &path)?;
-    let Condition { column: where_column, is, above, below } = condition(form, &table, at("where"), truth)?;
-    let ranked = at("max").or(at("min"));
-    let (shape, number, one, sort, first) = chosen(form, &table, wording, &at)?;
-    let needs_number = matches!(shape, "sum" | "average" | "maximum" | "minimum");
-    if needs_number && !number.is_some_and(|column| table.is_numeric(column)) {
-        return None;
-    }
-    // Text is not put in order: "10" would come before "9", and letters differ by language.
-    if sort.is_some_and(|column| !table.is_numeric(column)) {
-        return None;
-    }
-    let is_descending = at("min").is_none() && (ranked.is_some() || wording == "dearest" || is_descending_said(form));
-    let label = |column: Option<usize>| {
-        let number = column?;
-        Some(format!("{number}:{}", table.heads.get(number - 1)?))
+    let one = match form.text("one") {
+        Some(name) => Some(table.column(name)?),
+        None => None,
     };
-    let direction = if is_descending { "descending" } else { "ascending" };
+    // Numbers as text are in no order: 10 comes before 9.
+    let is_sorted = wording == "distinct_sorted";
+    if is_sorted && one.is_none_or(|column| table.is_numeric(column)) {
+        return None;
+    }
+    let shape = if is_sorted { "distinct" } else { wording };
     let query = Known::of(
         "table",
         [
-            ("path", Some(path.clone())),
+            ("path", Some(path)),
             ("separator", Some(table.separator.to_string())),
             ("shape", Some(shape.to_owned())),
-            ("number", label(number)),
-            ("one", label(one)),
-            ("two", label(at("two"))),
-            ("group", label(at("group"))),
-            ("where", label(where_column)),
-            ("is", is),
-            ("above", above),
-            ("below", below),
-            ("sort", label(sort)),
-            ("order", (sort.is_some() || wording == "top_group").then(|| direction.to_owned())),
-            ("first", first.map(|first| first.to_string())),
+            ("one", table.label(one)),
+            ("first", form.number("first").map(|first| first.to_string())),
         ],
     );
-    let is_ranked = ranked.is_some() || matches!(wording, "dearest" | "cheapest");
-    finished(form, wording, query, is_ranked, at("group").is_some())
+    let query = finished(form.fs(), wording, query, false, false)?;
+    Some(if is_sorted { sorted(query) } else { query })
 }
 
-/// Whether the first word of the request that says an order says a descending one.
-fn is_descending_said(form: &Form<'_>) -> bool {
-    form.first_of(&[DESCENDING, ASCENDING].concat()).is_some_and(|word| DESCENDING.contains(&word))
+/// The table in a file, to go by its name and content.
+fn table_in(path: &str, fs: &dyn FileSystem) -> Option<Table> {
+    let content = text::content(Path::new(path), fs).ok()?;
+    Table::in_file(path, &String::from_utf8_lossy(&content), None)
+        .filter(|table| table.heads.len() > 1 && !table.rows.is_empty())
+        .filter(|_| !path.ends_with(".json") || super::has_program(fs, "jq"))
+}
+
+/// The query that words ask of the table in a file, in any order; `None` if the file is no table or a word says something
+/// else. Of a file that the words don't name they must say at least two things.
+pub(crate) fn question(words: &[String], path: &str, is_named: bool, fs: &dyn FileSystem) -> Option<Query> {
+    question::question(words, path, &table_in(path, fs)?, is_named, fs)
 }
 
 /// The question whether a table has a column.
@@ -134,95 +81,16 @@ fn has_column(path: String, table: &Table, name: &str) -> Query {
     Query::Aggregate { of, function: Function::Any }
 }
 
-/// What a wording asks for: the shape, the column of numbers, the one that is shown, the one that decides the order, and
-/// how many rows.
-type Chosen<'a> = (&'a str, Option<usize>, Option<usize>, Option<usize>, Option<u64>);
-
-/// What a wording asks for with the columns that are named; `None` if they don't fit.
-fn chosen<'a>(
-    form: &Form<'_>,
-    table: &Table,
-    wording: &'a str,
-    at: &dyn Fn(&str) -> Option<usize>,
-) -> Option<Chosen<'a>> {
-    let ranked = at("max").or(at("min"));
-    Some(match wording {
-        "sum" | "average" | "maximum" | "minimum" => {
-            (wording, at("number").or_else(|| own(table, form)).or_else(|| table.only_numeric()), None, None, None)
-        }
-        "top_group" => ("sum", ranked, None, None, Some(1)),
-        "top" => ("select", None, at("one"), ranked, Some(1)),
-        "most" => ("select", None, ranked, ranked, form.number("first")),
-        "lookup" => ("select", None, at("one"), None, None),
-        "rows" => ("rows", None, None, at("sort"), form.number("first")),
-        "dearest" | "cheapest" => {
-            let price = ["price", "cost", "amount"].into_iter().find_map(|name| table.column(name));
-            ("rows", None, None, Some(price?), Some(1))
-        }
-        // Numbers as text are in no order: 10 comes before 9.
-        "distinct_sorted" if at("one").is_none_or(|column| table.is_numeric(column)) => return None,
-        "distinct_sorted" => ("distinct", None, at("one"), None, None),
-        "select" | "distinct" => (wording, None, at("one"), None, None),
-        other => (other, None, None, None, None),
-    })
-}
-
-/// Whether what the rows are called is a word for any row, or the name of the file.
-fn is_of_rows(form: &Form<'_>, path: &str) -> Option<()> {
-    if let Some(noun) = form.text("noun") {
-        let stem = file_name(path)?.split('.').next()?.to_lowercase();
-        let noun = noun.to_lowercase();
-        let is_row = ROWS.contains(&noun.as_str()) || is_plural_of(&noun, &stem) || is_plural_of(&stem, &noun);
-        is_row.then_some(())?;
-    }
-    Some(())
-}
-
-/// Which rows are meant: those where a column is a value, or is more or less than a number.
-struct Condition {
-    column: Option<usize>,
-    is: Option<String>,
-    above: Option<String>,
-    below: Option<String>,
-}
-
-fn condition(form: &Form<'_>, table: &Table, column: Option<usize>, truth: Option<&str>) -> Option<Condition> {
-    if let Some(truth) = truth {
-        let is_truth =
-            |(_, row): &(String, Vec<String>)| ["true", "false"].contains(&table.cell(row, column.unwrap_or(0)));
-        let is = Some(truth.to_owned()).filter(|_| table.rows.iter().all(is_truth));
-        return is.map(|is| Condition { column, is: Some(is), above: None, below: None });
-    }
-    let (column, is) = match (column, form.text("is"), form.text("any")) {
-        (Some(column), Some(value), None) => {
-            let (_, value) = table.value(value, Some(column)).or_else(|| Some((column, value.to_owned())))?;
-            (Some(column), Some(value))
-        }
-        (None, None, Some(value)) => table.value(value, None).map(|(column, value)| (Some(column), Some(value)))?,
-        (column, None, None) => (column, None),
-        _ => return None,
-    };
-    let bound = |slot: &str| form.text(slot).map(|text| is_number(text).then(|| text.to_owned()));
-    let (above, below) = (
-        bound("above").map_or(Some(None), |found| Some(Some(found?)))?,
-        bound("below").map_or(Some(None), |found| Some(Some(found?)))?,
-    );
-    if (above.is_some() || below.is_some()) && !column.is_some_and(|column| table.is_numeric(column)) {
-        return None;
-    }
-    Some(Condition { column, is, above, below })
-}
-
 /// The query with what only its whole tells: whether the rows it picks are clear, and whether they are counted.
-fn finished(form: &Form<'_>, wording: &str, query: Query, is_ranked: bool, is_grouped: bool) -> Option<Query> {
+fn finished(fs: &dyn FileSystem, wording: &str, query: Query, is_ranked: bool, is_grouped: bool) -> Option<Query> {
     // Of several rows that rank the same no first one is chosen.
     if let (true, Query::Known { known }) = (is_ranked, &query) {
         let first: Option<u64> = known.get("first").and_then(|first| first.parse().ok());
         let more = Known::clone(known).with("first", (first? + 1).to_string());
-        let ranks = answer(&more, form.fs(), true).ok()?;
+        let ranks = answer(&more, fs, true).ok()?;
         let is_tied = ranks.len() as u64 > first?
             && ranks.iter().rev().take(2).collect::<Vec<_>>().windows(2).all(|pair| pair.first() == pair.last());
-        (!is_tied || wording == "most").then_some(())?;
+        (!is_tied).then_some(())?;
     }
     if wording == "count" || wording == "column_count" {
         if is_grouped {
@@ -236,7 +104,7 @@ fn finished(form: &Form<'_>, wording: &str, query: Query, is_ranked: bool, is_gr
         };
         return Some(Query::Aggregate { of: Box::new(Query::Known { known: of }), function: Function::Count });
     }
-    Some(if wording == "distinct_sorted" { sorted(query) } else { query })
+    Some(query)
 }
 
 /// The number of a column, from 1.
@@ -273,6 +141,8 @@ fn english(known: &Known) -> String {
     }
     if known.get("sort").is_some() {
         said.push_str(&format!(", sorted by {} in {} order", of("sort"), known.value("order")));
+    } else if let Some(order) = known.get("order") {
+        said.push_str(&format!(", in {order} order"));
     }
     if let Some(first) = known.get("first") {
         said.push_str(&format!(", only the first {first}"));

@@ -18,7 +18,7 @@ use super::build::Built;
 use super::chart::Chart;
 use super::clauses::{after_lead, phrase};
 use super::item::Context;
-use super::pattern::{Piece, is_word, pattern, split};
+use super::pattern::{Named, Pattern, Piece, is_word, pattern, split};
 use super::steps::begins_a_step;
 use crate::algebra::{Query, Step};
 use crate::kinds::KINDS;
@@ -33,48 +33,34 @@ struct Wording {
     /// The name under which the act is built.
     act: &'static str,
     /// The patterns of its parts, and whether each may be missing.
-    parts: Vec<(Vec<Piece>, bool)>,
+    parts: Vec<(Pattern, bool)>,
     /// The words of which one must be there.
     verbs: Vec<&'static str>,
 }
 
 /// All forms, with the patterns that `$name` stands for filled in.
 static FORMS: LazyLock<Vec<Wording>> = LazyLock::new(|| {
-    let mut named: BTreeMap<&str, String> = BTreeMap::new();
-    let mut forms = Vec::new();
+    let (mut named, mut forms) = (Named::new(), Vec::new());
     let texts =
         [include_str!("forms.txt"), include_str!("said.txt")].into_iter().chain(KINDS.iter().map(|row| row.forms));
     for line in texts.flat_map(str::lines).filter(|line| !line.starts_with('#')) {
         let Some((name, said)) = line.split_once(": ") else { continue };
-        // Later names may be made of earlier ones.
-        let said = with_names(said, &named);
         match name.strip_prefix('$') {
-            Some(name) => _ = named.insert(name, said),
-            None => forms.push(form(name, said.leak())),
+            // Later names may be made of earlier ones.
+            Some(name) => _ = named.insert(name, pattern(said, &named)),
+            None => forms.push(form(name, said, &named)),
         }
     }
     forms
 });
 
-/// A pattern with the patterns that its names `$name` stand for.
-fn with_names(said: &str, named: &BTreeMap<&str, String>) -> String {
-    let mut pieces = said.split('$');
-    let mut whole = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        let end = piece.find(|c: char| !c.is_ascii_lowercase() && c != '_').unwrap_or(piece.len());
-        let (name, rest) = piece.split_at(end);
-        whole.extend(["{", named.get(name).map_or("", String::as_str), "}", rest]);
-    }
-    whole
-}
-
 /// The form with this name, from its parts.
-fn form(act: &'static str, said: &'static str) -> Wording {
+fn form(act: &'static str, said: &'static str, named: &Named) -> Wording {
     let part = |part: &'static str| match part.trim().strip_prefix('?') {
-        Some(optional) => (pattern(optional), true),
-        None => (pattern(part), false),
+        Some(optional) => (pattern(optional, named), true),
+        None => (pattern(part, named), false),
     };
-    let parts: Vec<(Vec<Piece>, bool)> = split(said, ';').into_iter().map(part).collect();
+    let parts: Vec<(Pattern, bool)> = split(said, ';').into_iter().map(part).collect();
     let verbs = parts.first().map(|(head, _)| firsts(head)).unwrap_or_default();
     Wording { act, parts, verbs }
 }
@@ -94,7 +80,7 @@ fn firsts(pieces: &[Piece]) -> Vec<&'static str> {
                     return found;
                 }
             }
-            Piece::Slot(..) => {}
+            Piece::Slot(_) => {}
         }
     }
     found
@@ -105,7 +91,7 @@ fn has_word(pieces: &[Piece]) -> bool {
     pieces.iter().any(|piece| match piece {
         Piece::Word(_) => true,
         Piece::Choice(choices) => choices.iter().all(|choice| has_word(choice)),
-        Piece::Slot(..) => false,
+        Piece::Slot(_) => false,
     })
 }
 
@@ -250,7 +236,8 @@ impl Matcher<'_> {
                     Piece::Choice(choices) => {
                         next.extend(choices.iter().flat_map(|choice| self.ways(choice, at, &values)));
                     }
-                    Piece::Slot(kind, name) => {
+                    Piece::Slot(slot) => {
+                        let (kind, name) = slot.split_once(':').unwrap_or((slot, slot));
                         for (end, value) in self.slot(kind, at) {
                             let mut values = values.clone();
                             values.insert(name, value);

@@ -14,6 +14,7 @@ use crate::algebra::{Depth, NameTest, Pred, Query, Step};
 use crate::concept::Concept;
 use crate::english::english_steps;
 use crate::eval::{Answer, EntryKind, evaluate};
+use crate::kinds;
 use crate::lex::{Class, Token, lex};
 use crate::lexicon::{Meaning, lexicon};
 use crate::place::{file_name, parent};
@@ -41,12 +42,56 @@ pub(super) fn question(
     {
         return None;
     }
+    if let Some(built) = of_table(context, tokens) {
+        return Some(vec![built]);
+    }
     // "how many mp3s and flacs" may ask for one number.
     let is_one = steps::joins_two_kinds(tokens, true) && tokens.iter().any(|token| counts(&token.folded));
     let joined = if is_one { None } else { several(context, text, tokens, before, 0) };
     joined
         .or_else(|| offer::quoted(context, text, tokens, before))
         .or_else(|| offer::slipped(context, text, tokens, before))
+}
+
+/// The question about a table that tokens ask: about the one they name, or the only one here of which they can be asked.
+fn of_table(context: &Context<'_>, tokens: &[Token]) -> Option<Built> {
+    let is_table = |name: &str| [".csv", ".tsv", ".json"].iter().any(|ending| name.to_lowercase().ends_with(ending));
+    let (named, said): (Vec<&Token>, Vec<&Token>) = tokens.iter().partition(|token| is_table(&token.raw));
+    let words: Vec<String> = said.into_iter().map(in_digits).collect();
+    let (path, query) = match named.as_slice() {
+        [named] => {
+            let path = context.resolve(&named.raw)?.path;
+            let path = if context.on_disk(&path).is_some() { path } else { elsewhere(context, &path)? };
+            let query = kinds::table_question(&words, &path, true, context.fs)?;
+            (path, query)
+        }
+        [] => {
+            let entries = context.below(&context.environment.cwd)?.into_iter();
+            let paths = entries.filter_map(|entry| entry.path.to_str().map(str::to_owned));
+            let mut found = paths.filter(|path| is_table(path) && !path.contains("/.")).filter_map(|path| {
+                let query = kinds::table_question(&words, &path, false, context.fs)?;
+                Some((path, query))
+            });
+            found.next().filter(|_| found.next().is_none())?
+        }
+        _ => return None,
+    };
+    let is_elsewhere =
+        named.first().is_none_or(|named| context.resolve(&named.raw).is_none_or(|place| place.path != path));
+    let assumptions = if is_elsewhere { vec![format!("the table {path} is meant")] } else { Vec::new() };
+    Some(Built { step: Step::Ask(query), assumptions, scope: Some(path), refers_back: false, names_only: false })
+}
+
+/// A word as it is looked up, a number in digits.
+fn in_digits(token: &Token) -> String {
+    let number = |meaning: &Meaning| match meaning {
+        // "one" and "single" count nothing here.
+        Meaning::Concept(Concept::Number(number)) if token.class == Class::Word && *number > 1 => {
+            Some(number.to_string())
+        }
+        _ => None,
+    };
+    lexicon().meanings(&token.folded).iter().find_map(number).unwrap_or_else(|| token.folded.clone())
 }
 
 /// What kinds of words may take each other's place in a question that is asked again.
@@ -171,22 +216,30 @@ pub(super) fn located(context: &Context<'_>, tokens: &[Token], built: Vec<Built>
         return built;
     }
     let in_place = |mut built: Built| {
-        let missing = suggest::missing(std::slice::from_ref(&built.step), context.fs);
-        let Step::Ask(query) = &mut built.step else { return built };
-        if let Some(path) = missing.filter(|path| parent(path) == context.environment.cwd)
-            && let Some(name) = file_name(&path)
-            && let Some(found) = only_below(context, name)
-            && suggest::near(Path::new(&path), context.fs) == [Path::new(&found)]
+        // Each pass settles one name, so the second file of a comparison is found as well.
+        while let Some(path) = suggest::missing(std::slice::from_ref(&built.step), context.fs)
+            && let Some(found) = elsewhere(context, &path)
+            && let Step::Ask(query) = &mut built.step
             && set_path(query, &path, &found)
         {
+            let name = file_name(&path).unwrap_or_default();
             built.assumptions.retain(|note| !note.contains(&path));
             built.assumptions.push(format!("“{name}” is taken as {found}, the only one of this name"));
             built.scope = Some(found);
         }
+        let Step::Ask(query) = &mut built.step else { return built };
         any_case(context, tokens, query, &mut built.assumptions);
         built
     };
     built.into_iter().map(in_place).collect()
+}
+
+/// The only entry below the current folder with the name of a path that is not in it; `None` if another name beside it
+/// is near.
+pub(super) fn elsewhere(context: &Context<'_>, path: &str) -> Option<String> {
+    let name = file_name(path).filter(|_| parent(path) == context.environment.cwd)?;
+    let found = only_below(context, name)?;
+    (suggest::near(Path::new(path), context.fs) == [Path::new(&found)]).then_some(found)
 }
 
 /// The only entry of a name, in any letter case, below the current folder; hidden folders are not entered.

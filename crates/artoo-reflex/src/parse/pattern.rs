@@ -1,38 +1,50 @@
 //! Patterns of words with slots, as in `{append|add} <text>`: parsed from a data file and matched against tokens.
 
+use std::collections::BTreeMap;
+
 use crate::lex::{Class, Token};
 
-/// A part of a pattern.
-#[derive(Debug)]
+/// A part of a pattern. Patterns are parsed once and kept for the whole run, so their parts are never freed.
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Piece {
     /// A word as the lexer folds it.
     Word(&'static str),
     /// Alternatives, one of which must match; an empty one matches nothing.
-    Choice(Vec<Vec<Self>>),
-    /// A place for a value: its kind, and the name that the value gets.
-    Slot(&'static str, &'static str),
+    Choice(&'static [Pattern]),
+    /// A place for a value: its kind, and after a colon the name that the value gets if it is another.
+    Slot(&'static str),
 }
 
-/// The pieces of a pattern such as `{save|write} it {in|} to <file>`.
-pub(super) fn pattern(text: &'static str) -> Vec<Piece> {
-    // Thousands of patterns are one word long, and stay in memory.
-    let mut pieces = Vec::with_capacity(1);
+/// The pieces of a pattern, in order.
+pub(super) type Pattern = &'static [Piece];
+
+/// Patterns that others contain as `$name`.
+pub(super) type Named = BTreeMap<&'static str, Pattern>;
+
+/// The pieces of a pattern such as `{save|write} $it {in|} to <file>`.
+pub(super) fn pattern(text: &'static str, named: &Named) -> Pattern {
+    let mut pieces = Vec::new();
     let mut rest = text.trim_start();
     while !rest.is_empty() {
         let (piece, after) = if rest.starts_with('{') {
             let (inside, after) = group(rest);
-            (Piece::Choice(split(inside, '|').into_iter().map(pattern).collect()), after)
+            let choices: Vec<Pattern> = split(inside, '|').into_iter().map(|choice| pattern(choice, named)).collect();
+            (Piece::Choice(choices.leak()), after)
         } else {
             let end = rest.find([' ', '{']).unwrap_or(rest.len());
             let (word, after) = rest.split_at(end);
             let slot = word.strip_prefix('<').and_then(|inside| inside.strip_suffix('>'));
-            let piece = slot.map(|slot| slot.split_once(':').unwrap_or((slot, slot)));
-            (piece.map_or(Piece::Word(word), |(kind, name)| Piece::Slot(kind, name)), after)
+            let shared = word.strip_prefix('$').and_then(|name| named.get(name));
+            match (slot, shared) {
+                (Some(slot), _) => (Piece::Slot(slot), after),
+                (_, Some(shared)) => (Piece::Choice(std::slice::from_ref(Box::leak(Box::new(*shared)))), after),
+                _ => (Piece::Word(word), after),
+            }
         };
         pieces.push(piece);
         rest = after.trim_start();
     }
-    pieces
+    pieces.leak()
 }
 
 /// The inside of the braces at the start of a text, and what follows them.
@@ -78,7 +90,7 @@ pub(super) fn ends(pieces: &[Piece], tokens: &[Token], start: usize) -> Vec<usiz
             match piece {
                 Piece::Word(word) if is_word(tokens.get(from), word) => next.push(from + 1),
                 Piece::Choice(choices) => next.extend(choices.iter().flat_map(|choice| ends(choice, tokens, from))),
-                Piece::Word(_) | Piece::Slot(..) => {}
+                Piece::Word(_) | Piece::Slot(_) => {}
             }
         }
         at = next;

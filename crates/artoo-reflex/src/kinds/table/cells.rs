@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::SEPARATORS;
-use crate::parse::Form;
 
 /// A table as it was read.
 pub(super) struct Table {
@@ -58,6 +57,12 @@ impl Table {
         found.next().filter(|_| found.next().is_none())
     }
 
+    /// A column as a query names it: its number and heading.
+    pub(super) fn label(&self, column: Option<usize>) -> Option<String> {
+        let number = column?;
+        Some(format!("{number}:{}", self.heads.get(number - 1)?))
+    }
+
     pub(super) fn cell<'a>(&self, row: &'a [String], column: usize) -> &'a str {
         row.get(column.wrapping_sub(1)).map_or("", String::as_str)
     }
@@ -89,11 +94,6 @@ impl Table {
             .next()
             .filter(|(at, _)| column.is_some() || holds(&|cell| cell == value).iter().all(|(other, _)| other == at))
     }
-}
-
-/// The column that the word for the sum is the heading of: "total per city".
-pub(super) fn own(table: &Table, form: &Form<'_>) -> Option<usize> {
-    ["total", "sum"].into_iter().filter(|word| form.has_word(&[word])).find_map(|word| table.column(word))
 }
 
 /// Whether a file is read as a table.

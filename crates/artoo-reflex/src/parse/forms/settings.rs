@@ -44,12 +44,6 @@ impl Form<'_> {
         self.values.contains_key(name)
     }
 
-    /// The first word of the request that is in a list.
-    pub(crate) fn first_of(&self, words: &[&'static str]) -> Option<&'static str> {
-        let listed = |token: &Token| words.iter().copied().find(|word| is_word(Some(token), word));
-        self.matcher.chart.tokens.iter().find_map(listed)
-    }
-
     /// The words of a list that the request has, in the singular or plural; `None` without one.
     pub(crate) fn said_of(&self, words: &[&str]) -> Option<String> {
         let said = words.iter().copied().filter(|word| self.is_said(word) || self.is_said(&format!("{word}s")));
