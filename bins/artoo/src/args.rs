@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use artoo_llm::files::{Checksum, ModelName};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::help;
 use crate::model_choice::ModelKind;
 use crate::money::Dollars;
 pub(crate) use skills::SkillsCommand;
@@ -37,6 +38,21 @@ pub(crate) struct CommandLine {
     pub(crate) words: Vec<String>,
     #[command(flatten)]
     pub(crate) options: Options,
+    /// The command, if it takes subcommands and none was given.
+    #[arg(skip)]
+    pub(crate) bare: Option<String>,
+}
+
+impl CommandLine {
+    /// Parses the arguments of this process.
+    pub(crate) fn of_process() -> Result<Self, clap::Error> {
+        let mut command = help::command();
+        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        let mut line = Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+        let bare = matches.subcommand().filter(|(_, given)| given.subcommand().is_none());
+        line.bare = bare.map(|(name, _)| name.to_owned());
+        Ok(line)
+    }
 }
 
 /// The subcommands.
@@ -59,7 +75,7 @@ pub(crate) enum Command {
     /// Shows and changes the configuration
     Config {
         #[command(subcommand)]
-        command: ConfigCommand,
+        command: Option<ConfigCommand>,
     },
     /// Says what a shell command may do, from its words alone, and whether it is refused; nothing is run
     #[command(name = "check-command")]
@@ -77,7 +93,7 @@ pub(crate) enum Command {
     /// Language models in files on this machine: lists, downloads and selects them
     Model {
         #[command(subcommand)]
-        command: ModelCommand,
+        command: Option<ModelCommand>,
     },
     /// Verifies the audit log and shows what is new in it
     Audit {
@@ -112,12 +128,12 @@ pub(crate) enum Command {
     /// Shows what you allowed beyond one call, and takes it back
     Rules {
         #[command(subcommand)]
-        command: RulesCommand,
+        command: Option<RulesCommand>,
     },
     /// What artoo learned from earlier tasks: shows, explains, corrects and moves it
     Memory {
         #[command(subcommand)]
-        command: MemoryCommand,
+        command: Option<MemoryCommand>,
     },
     /// Kinds of requests that artoo learned to answer without a model: shows, explains, approves and disables them
     Skills {
@@ -127,7 +143,7 @@ pub(crate) enum Command {
     /// Shows what tools put out, whole, as it was kept
     Evidence {
         #[command(subcommand)]
-        command: EvidenceCommand,
+        command: Option<EvidenceCommand>,
     },
     /// Prints a shell completion script; for bash: source <(artoo completions bash)
     Completions {

@@ -214,7 +214,7 @@ fn show(ended: &EndedTask, settings: &Settings, screen: &Screen) -> Result<(), F
     }
     if settings.verbose {
         screen.tell(&ended.details(&user_format));
-        screen.tell(&[Line::faint(format!("  {}", settings.profile_in_words()))]);
+        screen.tell(&[Line::faint(format!("  profile: {}", settings.profile_in_words()))]);
     }
     Ok(())
 }

@@ -100,6 +100,11 @@ fn with_progress<T>(store: &UndoStore, screen: &Screen, work: impl FnOnce() -> T
     })
 }
 
+/// Whether a path is a folder that was made for the trash, which no task asked for.
+fn is_of_trash(item: &Item) -> bool {
+    std::env::home_dir().is_some_and(|home| home.join(".local/share/Trash").starts_with(&item.path))
+}
+
 /// Whether a path's change could not be reverted, because of a conflict or because it is impossible.
 fn is_left(item: &Item) -> bool {
     matches!(item.outcome, ItemOutcome::Conflict { .. } | ItemOutcome::Impossible { .. })
@@ -118,7 +123,7 @@ fn before(entry: &Entry, preview: &Report, user_format: &UserFormat) -> Vec<Line
         let text = "artoo ended in the middle of it; what was changed in its places since counts as its doing";
         lines.push(Line::warning(text));
     }
-    let ready = preview.items.iter().filter(|item| item.outcome == ItemOutcome::Done);
+    let ready = preview.items.iter().filter(|item| item.outcome == ItemOutcome::Done && !is_of_trash(item));
     let row = |item: &Item| Line::plain(format!("  would be {}: {}", item.action, user_format.path(&item.path)));
     lines.extend(capped(ready.map(row).collect()));
     lines.extend(left(preview));
@@ -165,8 +170,10 @@ fn show_outcome(entry: &Entry, report: &Report, is_done: bool, settings: &Settin
         "items": report.items.iter().map(of_item).collect::<Vec<_>>(), "redo": report.redo
     });
     let count = |wanted: fn(&Item) -> bool| report.items.iter().filter(|item| wanted(item)).count();
-    let (back, already) =
-        (count(|item| item.outcome == ItemOutcome::Done), count(|item| item.outcome == ItemOutcome::Already));
+    let (back, already) = (
+        count(|item| item.outcome == ItemOutcome::Done && !is_of_trash(item)),
+        count(|item| item.outcome == ItemOutcome::Already),
+    );
     if !is_done {
         let text = if back > 0 { "nothing was undone" } else { "nothing to bring back" };
         return screen.report(settings.json, SCHEMA, value, &[Line::plain(text)]);

@@ -222,6 +222,10 @@ impl Repl<'_> {
                 self.screen.answer(&self.session.last().map_or_else(nothing, |(_, last)| last.details(&user_format)));
             }
             Command::Undo => {
+                let last = undo::store(self.settings).last().ok().flatten();
+                if last.is_some_and(|last| !self.session.has_task(&last.id)) {
+                    self.screen.insist(&[Line::plain(texts::BEFORE_SESSION)]);
+                }
                 let echo = EchoOn::begin(self.screen);
                 let undone =
                     undo::run(&UndoOptions { task: None, list: false, yes: false }, self.settings, self.screen);

@@ -28,6 +28,12 @@ use find::FoundEndpoint;
 #[doc(alias = "limit")]
 const TRIAL_TIMEOUT: Duration = Duration::from_secs(120);
 
+/// How to get a model, for a machine on which setup finds none.
+const HOW_TO_GET_ONE: [&str; 2] = [
+    "There is none. On this machine: start Ollama (ollama pull qwen3:4b) or llama.cpp (llama-server -m FILE.gguf) and run artoo setup again.",
+    "Or from a service with a key: choose its address below, such as https://api.openai.com/v1.",
+];
+
 /// An entry of the list of models that setup offers first.
 enum Offer<'a> {
     Found(&'a FoundEndpoint),
@@ -115,6 +121,9 @@ async fn choose(
     let files = settings.map(ModelFile::offered).unwrap_or_default();
     let known = found.iter().map(Offer::Found).chain(files.iter().map(Offer::File));
     let offers: Vec<Offer<'_>> = known.chain([Offer::Another, Offer::Reflex]).collect();
+    if found.is_empty() && files.is_empty() {
+        HOW_TO_GET_ONE.iter().for_each(|line| person.says(line));
+    }
     let lines: Vec<String> = offers.iter().map(Offer::description).collect();
     let picked = person.picks("Who is to answer?", &lines).and_then(|picked| offers.get(picked));
     let of_model = |kind: ModelKind| BTreeMap::from([(Setting::Model, kind.to_string())]);

@@ -2,12 +2,15 @@
 
 use artoo_llm::Model;
 use artoo_proto::{
-    Environment, ModelFailure, ModelReply, ModelRequest, Now, PerceiveContext, ReplyBody, RoleContext, SessionTurn,
-    Usage,
+    Abstention, CoverageState, Environment, ModelFailure, ModelReply, ModelRequest, Now, PerceiveContext, ReplyBody,
+    RoleContext, SessionTurn, Usage,
 };
 use async_trait::async_trait;
 
 use super::files::RealFiles;
+
+/// Why a request for a text or a judgement is declined.
+const NEEDS_A_MODEL: &str = "This needs a language model to write or to judge.";
 
 /// The default model: an embedded parser that answers common requests with recipes and abstains from all others.
 #[derive(Debug, Clone, Copy, Default)]
@@ -20,8 +23,25 @@ impl Model for Reflex {
     }
 
     async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
-        Ok(reply(artoo_reflex::respond(&request.context, &RealFiles)))
+        let mut body = artoo_reflex::respond(&request.context, &RealFiles);
+        if let (ReplyBody::Abstain { abstention }, RoleContext::Perceive(context)) = (&mut body, &request.context)
+            && needs_a_model(context)
+        {
+            // Which of its words are unknown helps nobody to say it otherwise.
+            abstention.not_understood.clear();
+            abstention.remedy = format!("{NEEDS_A_MODEL} {}", Abstention::SETUP);
+        }
+        Ok(reply(body))
     }
+}
+
+/// Whether a part of the request asks for a text or a judgement, such as a summary.
+fn needs_a_model(context: &PerceiveContext) -> bool {
+    let PerceiveContext { raw_input, session, environment, now, .. } = context;
+    let clauses = artoo_reflex::clauses(raw_input, session, environment, *now, &RealFiles);
+    clauses.iter().any(|clause| {
+        clause.read.as_ref().is_err_and(|it| matches!(it.state, CoverageState::Words | CoverageState::Judged))
+    })
 }
 
 /// A model reply of the embedded parser.
