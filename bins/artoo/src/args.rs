@@ -4,10 +4,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use artoo_llm::files::{Checksum, ModelName};
-use clap::{Args, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use crate::help;
 use crate::model_choice::ModelKind;
 use crate::money::Dollars;
 pub(crate) use skills::SkillsCommand;
@@ -41,18 +40,6 @@ pub(crate) struct CommandLine {
     /// The command, if it takes subcommands and none was given.
     #[arg(skip)]
     pub(crate) bare: Option<String>,
-}
-
-impl CommandLine {
-    /// Parses the arguments of this process.
-    pub(crate) fn of_process() -> Result<Self, clap::Error> {
-        let mut command = help::command();
-        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
-        let mut line = Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
-        let bare = matches.subcommand().filter(|(_, given)| given.subcommand().is_none());
-        line.bare = bare.map(|(name, _)| name.to_owned());
-        Ok(line)
-    }
 }
 
 /// The subcommands.
@@ -214,9 +201,10 @@ pub(crate) struct PullOptions {
 }
 
 /// Subcommands of `artoo evidence`.
-#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Subcommand)]
 pub(crate) enum EvidenceCommand {
     /// The calls whose output is kept, oldest first
+    #[default]
     List,
     /// What a call put out, verified
     Show {
@@ -346,9 +334,10 @@ pub(crate) enum TasksCommand {
 }
 
 /// Subcommands of `artoo rules`.
-#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Subcommand)]
 pub(crate) enum RulesCommand {
     /// Every rule that holds: its id, what it covers, since when and until when, when it was last used
+    #[default]
     List,
     /// Deletes a rule; from then on artoo asks again
     Revoke {

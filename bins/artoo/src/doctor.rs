@@ -16,14 +16,10 @@ use serde_json::json;
 use crate::args::Options;
 use crate::audit::AuditLogs;
 use crate::config::{self, Place as ConfigPlace, ignored_in};
-use crate::display::writer::Screen;
 use crate::display::{Line, Style};
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::model::Models;
 use crate::model_choice::{ModelKind, Place, remote};
-use crate::settings::Settings;
-use crate::variables::Variables;
+use crate::{Exit, Failure, Screen, Settings, Variables};
 
 /// Name of the schema of `artoo doctor`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.doctor/0";

@@ -6,8 +6,7 @@ mod spec;
 pub(crate) use remote::{Place, remote};
 pub(crate) use spec::ModelKind;
 
-use crate::failure::Failure;
-use crate::variables::Variables;
+use crate::{Failure, Variables};
 
 /// The chosen models: the first, the worker and the fallbacks.
 #[derive(Debug, Clone, PartialEq, Eq)]

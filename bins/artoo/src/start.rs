@@ -8,18 +8,11 @@ use clap::CommandFactory;
 use clap::error::ErrorKind;
 use rustix::io::ioctl_fionread;
 
-use crate::args::{
-    Command, CommandLine, ConfigCommand, EvidenceCommand, MemoryCommand, ModelCommand, Options, RulesCommand,
-    SkillsCommand,
-};
-use crate::display::writer::Screen;
+use crate::args::{Command, CommandLine, ConfigCommand, MemoryCommand, ModelCommand, Options, SkillsCommand};
 use crate::display::{Line, json};
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::model::Models;
-use crate::settings::Settings;
 use crate::task::RequestedTask;
-use crate::variables::Variables;
+use crate::{Exit, Failure, Screen, Settings, Variables};
 use crate::{
     audit, check_command, clock, config, doctor, estimate, evidence, help, logging, memory, model_files, repl, rules,
     setup, shell_files, show_config, skills, task, tasks, terminal, texts, try_command, undo,
@@ -40,7 +33,7 @@ pub(crate) fn start() -> u8 {
     let variables = Variables::of_process();
     let is_dumb = variables.raw("TERM").is_some_and(|term| term == "dumb");
     let has_colour = !is_dumb && variables.raw("NO_COLOR").is_none();
-    let (screen, is_json, ended) = match CommandLine::of_process() {
+    let (screen, is_json, ended) = match help::command_line() {
         Ok(line) => {
             let is_plain = is_dumb || line.options.plain;
             let (screen, is_json) = (Screen::new(has_colour, line.options.quiet, is_plain), line.options.json);
@@ -116,15 +109,13 @@ fn run(mut line: CommandLine, variables: &Variables, screen: &Screen) -> Result<
         Some(Command::Replay { task }) => tasks::run_again(&task, &settings()?, screen),
         Some(Command::Report { task }) => tasks::report(task.as_deref(), &settings()?, screen),
         Some(Command::Gc) => tasks::collect_garbage(&settings()?, screen),
-        Some(Command::Rules { command }) => rules::run(&command.unwrap_or(RulesCommand::List), &settings()?, screen),
+        Some(Command::Rules { command }) => rules::run(&command.unwrap_or_default(), &settings()?, screen),
         Some(Command::Memory { command }) => {
             let command = command.unwrap_or(MemoryCommand::Show { words: Vec::new() });
             block_on(memory::run(command, &line.options, variables, screen))
         }
         Some(Command::Skills { command }) => skills::run(&command.unwrap_or(SkillsCommand::List), &settings()?, screen),
-        Some(Command::Evidence { command }) => {
-            evidence::run(&command.unwrap_or(EvidenceCommand::List), &settings()?, screen)
-        }
+        Some(Command::Evidence { command }) => evidence::run(&command.unwrap_or_default(), &settings()?, screen),
         Some(Command::Completions { shell }) => Ok(shell_files::completions(shell, screen)),
         Some(Command::Man { folder }) => shell_files::manual(folder.as_deref(), screen),
         Some(Command::Help { words }) => help::run(&words, screen),

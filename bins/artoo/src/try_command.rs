@@ -8,16 +8,10 @@ use artoo_roles::runtime::{Operator, SingleCall, Unattended, call_once};
 use artoo_tools::EvidenceStore;
 use serde_json::json;
 
-use crate::audit;
-use crate::display::writer::Screen;
 use crate::display::{Line, result};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::leftovers;
-use crate::settings::Settings;
 use crate::signals::Signals;
 use crate::terminal::{Terminal, consent};
-use crate::undo;
+use crate::{Exit, Failure, Screen, Settings, audit, leftovers, undo};
 
 /// Name of the schema of `artoo try`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.try/0";

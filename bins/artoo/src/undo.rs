@@ -5,22 +5,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use artoo_audit::Note;
-use artoo_proto::escape;
+use artoo_proto::{escape, units};
 use artoo_roles::runtime::UNDO;
 use artoo_tools::undo::{Entry, Item, ItemOutcome, Report, UndoConfig, UndoStore};
 use serde_json::{Value, json};
 
 use crate::args::UndoOptions;
-use crate::audit;
 use crate::display::json::undo_entry;
 use crate::display::user_format::{self, UserFormat};
-use crate::display::writer::Screen;
 use crate::display::{Line, live};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::settings::Settings;
 use crate::terminal::person::approves;
-use crate::texts;
+use crate::{Exit, Failure, Screen, Settings, audit, texts};
 
 /// Name of the schema of `artoo undo`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.undo/0";
@@ -194,7 +189,8 @@ fn list(store: &UndoStore, settings: &Settings, screen: &Screen) -> Result<Exit,
             (false, true) => "can be undone",
             (false, false) => "can be undone in part",
         };
-        lines.push(Line::strong(format!("{}  {}  {} paths, {state}", entry.at, entry.id, entry.changes)));
+        let paths = units::count(entry.changes as u64, "path", "paths");
+        lines.push(Line::strong(format!("{}  {}  {paths}, {state}", entry.at, entry.id)));
         lines.extend(acts(entry));
         lines.extend(entry.not_undoable.iter().map(|reason| Line::warning(format!("  not undoable: {reason}"))));
     }

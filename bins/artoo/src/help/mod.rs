@@ -3,13 +3,10 @@
 mod greeting;
 mod slip;
 
-use clap::CommandFactory;
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::args::CommandLine;
-use crate::display::Line;
-use crate::display::writer::Screen;
-use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::{Exit, Failure, Line, Screen};
 
 pub(crate) use greeting::greeting_for;
 pub(crate) use slip::check_command;
@@ -59,6 +56,16 @@ pub(crate) fn command() -> clap::Command {
             with_shown_options(command, &name)
         }
     })
+}
+
+/// Parses the arguments of this process.
+pub(crate) fn command_line() -> Result<CommandLine, clap::Error> {
+    let mut command = command();
+    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    let mut line = CommandLine::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    let bare = matches.subcommand().filter(|(_, given)| given.subcommand().is_none());
+    line.bare = bare.map(|(name, _)| name.to_owned());
+    Ok(line)
 }
 
 /// A command, or a subcommand of it, in whose help the shared options that mean nothing for it are hidden.

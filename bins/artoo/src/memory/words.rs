@@ -12,10 +12,8 @@ use artoo_roles::skill::{self, Episode, Skill};
 use serde_json::json;
 
 use super::{CommandOutput, NOTE_TASK};
-use crate::display::Line;
 use crate::display::user_format::{UserFormat, when};
-use crate::exit::Exit;
-use crate::settings::Settings;
+use crate::{Exit, Line, Settings};
 
 /// Maximum number of entries of a list: tasks, pieces of advice, notes.
 const LIST_MAX: usize = 10;

@@ -11,15 +11,9 @@ use std::time::Duration;
 use artoo_llm::RemoteConfig;
 
 use crate::config::{Place, Setting, write};
-use crate::display::Line;
-use crate::display::writer::Screen;
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::model_choice::ModelKind;
-use crate::settings::Settings;
-use crate::terminal;
 use crate::terminal::person::Person;
-use crate::variables::Variables;
+use crate::{Exit, Failure, Line, Screen, Settings, Variables, terminal};
 use endpoint::{Endpoint, KeyPlace};
 use files::ModelFile;
 use find::FoundEndpoint;
@@ -30,8 +24,8 @@ const TRIAL_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// How to get a model, for a machine on which setup finds none.
 const HOW_TO_GET_ONE: [&str; 2] = [
-    "There is none. On this machine: start Ollama (ollama pull qwen3:4b) or llama.cpp (llama-server -m FILE.gguf) and run artoo setup again.",
-    "Or from a service with a key: choose its address below, such as https://api.openai.com/v1.",
+    "No model was found. On this machine: install Ollama, run ollama pull qwen3:4b (or llama.cpp: llama-server -m FILE.gguf), then artoo setup again.",
+    "From a service with a key: choose another endpoint below, and give its address, such as https://api.openai.com/v1.",
 ];
 
 /// An entry of the list of models that setup offers first.

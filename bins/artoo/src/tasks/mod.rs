@@ -17,16 +17,10 @@ use artoo_tools::undo::DAYS_MAX;
 use serde_json::{Value, json};
 
 use crate::args::{Options, TasksCommand};
-use crate::display::Line;
 use crate::display::user_format::{UserFormat, when};
-use crate::display::writer::Screen;
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::model::Models;
-use crate::settings::Settings;
 use crate::task::{self, RequestedTask};
-use crate::variables::Variables;
-use crate::{leftovers, session, texts};
+use crate::{Exit, Failure, Line, Screen, Settings, Variables, leftovers, session, texts};
 use facts::Facts;
 
 /// Name of the schema of these commands' JSON output, which is not stable yet.
@@ -181,29 +175,26 @@ pub(crate) fn report(task: Option<&str>, settings: &Settings, screen: &Screen) -
         None => list(&folder, false).first().map_or(Err(Failure::NoTask {}), |path| Ok(Record::read(path)?))?,
     };
     let page = report::page(&record, &Facts::of(&record), settings, &exported(&record)?);
-    // On a terminal a page is no use as text.
-    let is_shown = settings.output.is_none() && !io::stdout().is_terminal();
-    if is_shown {
+    let is_named = settings.output.is_some();
+    if !is_named && !io::stdout().is_terminal() {
         screen.answer(&[Line::answer(page)]);
         return Ok(Exit::Accepted);
     }
     let in_workspace = || Path::new(&settings.environment.workspace).join(format!("{}.html", record.task_id()));
     let path = settings.output.clone().unwrap_or_else(in_workspace);
-    let written = match &settings.output {
-        Some(path) => fs::write(path, &page),
-        None => new_in_place(&path, &page),
-    };
+    let file = if is_named { fs::File::create(&path) } else { new_in_place(&path) };
+    let written = file.and_then(|mut file| io::Write::write_all(&mut file, page.as_bytes()));
     written.map_err(|source| Failure::Output { path: path.clone(), source })?;
     screen.tell(&[Line::plain(texts::saved(&path.to_string_lossy(), page.len() as u64))]);
     Ok(Exit::Accepted)
 }
 
-/// Writes a new file in place of the one at a path; a symlink there is replaced, not followed.
-fn new_in_place(path: &Path, text: &str) -> io::Result<()> {
+/// Creates a file in place of the one at a path; a symlink there is replaced, not followed.
+fn new_in_place(path: &Path) -> io::Result<fs::File> {
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
     // An error shows again when the file is created.
     let _ = fs::remove_file(path);
-    io::Write::write_all(&mut fs::File::create_new(path)?, text.as_bytes())
+    fs::File::create_new(path)
 }
 
 /// Runs `artoo gc`: deletes what is older than the undo journal keeps, and what killed processes left.

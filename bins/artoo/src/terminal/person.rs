@@ -5,8 +5,7 @@ use std::io;
 use artoo_proto::escape;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
-use crate::display::Line;
-use crate::display::writer::Screen;
+use crate::{Line, Screen};
 
 /// Maximum number of invalid answers to a choice from a list; after that the question is given up.
 const TRIES: u32 = 5;
