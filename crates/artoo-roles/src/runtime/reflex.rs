@@ -9,9 +9,6 @@ use async_trait::async_trait;
 
 use super::files::RealFiles;
 
-/// Why a request for a text or a judgement is declined.
-const NEEDS_A_MODEL: &str = "This needs a language model to write or to judge.";
-
 /// The default model: an embedded parser that answers common requests with recipes and abstains from all others.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reflex;
@@ -25,23 +22,23 @@ impl Model for Reflex {
     async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
         let mut body = artoo_reflex::respond(&request.context, &RealFiles);
         if let (ReplyBody::Abstain { abstention }, RoleContext::Perceive(context)) = (&mut body, &request.context)
-            && needs_a_model(context)
+            && let Some(words) = for_a_model(context)
         {
             // Which of its words are unknown helps nobody to say it otherwise.
             abstention.not_understood.clear();
-            abstention.remedy = format!("{NEEDS_A_MODEL} {}", Abstention::SETUP);
+            abstention.remedy = format!("This needs a language model, because of {words}. {}", Abstention::SETUP);
         }
         Ok(reply(body))
     }
 }
 
-/// Whether a part of the request asks for a text or a judgement, such as a summary.
-fn needs_a_model(context: &PerceiveContext) -> bool {
+/// The words, in quotes, with which a request asks for a text or a judgement, such as a summary; `None` without any.
+fn for_a_model(context: &PerceiveContext) -> Option<String> {
     let PerceiveContext { raw_input, session, environment, now, .. } = context;
     let clauses = artoo_reflex::clauses(raw_input, session, environment, *now, &RealFiles);
-    clauses.iter().any(|clause| {
-        clause.read.as_ref().is_err_and(|it| matches!(it.state, CoverageState::Words | CoverageState::Judged))
-    })
+    let mut unread = clauses.into_iter().filter_map(|clause| clause.read.err());
+    let found = unread.find(|it| matches!(it.state, CoverageState::Words | CoverageState::Judged))?;
+    found.why.split_once(':').map(|(words, _)| words.to_owned())
 }
 
 /// A model reply of the embedded parser.
