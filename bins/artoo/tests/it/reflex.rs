@@ -273,7 +273,7 @@ fn writing_needs_a_language_model() {
     let world = World::new().with_note();
     for request in ["write a short summary of ~/note.txt", "summarise note.txt", "write a poem about the sea"] {
         let ran = world.run(&[request]);
-        assert!(ran.code == Some(5) && ran.stderr.starts_with("✗ This needs a language model"), "{ran:?}");
+        assert!(ran.code == Some(5) && ran.stderr.contains(" needs a language model."), "{ran:?}");
         assert!(ran.stderr.contains("artoo setup") && !ran.stderr.contains("know the word"), "{ran:?}");
     }
 }

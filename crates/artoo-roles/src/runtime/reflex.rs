@@ -26,7 +26,7 @@ impl Model for Reflex {
         {
             // Which of its words are unknown helps nobody to say it otherwise.
             abstention.not_understood.clear();
-            abstention.remedy = format!("This needs a language model, because of {words}. {}", Abstention::SETUP);
+            abstention.remedy = format!("I can't do this: {words} needs a language model. {}", Abstention::SETUP);
         }
         Ok(reply(body))
     }
