@@ -37,6 +37,9 @@ pub(crate) struct CommandLine {
     pub(crate) words: Vec<String>,
     #[command(flatten)]
     pub(crate) options: Options,
+    /// The command, if it takes subcommands and none was given.
+    #[arg(skip)]
+    pub(crate) bare: Option<String>,
 }
 
 /// The subcommands.
@@ -59,7 +62,7 @@ pub(crate) enum Command {
     /// Shows and changes the configuration
     Config {
         #[command(subcommand)]
-        command: ConfigCommand,
+        command: Option<ConfigCommand>,
     },
     /// Says what a shell command may do, from its words alone, and whether it is refused; nothing is run
     #[command(name = "check-command")]
@@ -77,7 +80,7 @@ pub(crate) enum Command {
     /// Language models in files on this machine: lists, downloads and selects them
     Model {
         #[command(subcommand)]
-        command: ModelCommand,
+        command: Option<ModelCommand>,
     },
     /// Verifies the audit log and shows what is new in it
     Audit {
@@ -112,12 +115,12 @@ pub(crate) enum Command {
     /// Shows what you allowed beyond one call, and takes it back
     Rules {
         #[command(subcommand)]
-        command: RulesCommand,
+        command: Option<RulesCommand>,
     },
     /// What artoo learned from earlier tasks: shows, explains, corrects and moves it
     Memory {
         #[command(subcommand)]
-        command: MemoryCommand,
+        command: Option<MemoryCommand>,
     },
     /// Kinds of requests that artoo learned to answer without a model: shows, explains, approves and disables them
     Skills {
@@ -127,7 +130,7 @@ pub(crate) enum Command {
     /// Shows what tools put out, whole, as it was kept
     Evidence {
         #[command(subcommand)]
-        command: EvidenceCommand,
+        command: Option<EvidenceCommand>,
     },
     /// Prints a shell completion script; for bash: source <(artoo completions bash)
     Completions {
@@ -198,9 +201,10 @@ pub(crate) struct PullOptions {
 }
 
 /// Subcommands of `artoo evidence`.
-#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Subcommand)]
 pub(crate) enum EvidenceCommand {
     /// The calls whose output is kept, oldest first
+    #[default]
     List,
     /// What a call put out, verified
     Show {
@@ -330,9 +334,10 @@ pub(crate) enum TasksCommand {
 }
 
 /// Subcommands of `artoo rules`.
-#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Subcommand)]
 pub(crate) enum RulesCommand {
     /// Every rule that holds: its id, what it covers, since when and until when, when it was last used
+    #[default]
     List,
     /// Deletes a rule; from then on artoo asks again
     Revoke {

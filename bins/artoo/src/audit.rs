@@ -16,12 +16,7 @@ use artoo_roles::runtime::run_traces;
 use artoo_tools::EvidenceStore;
 use serde_json::json;
 
-use crate::clock;
-use crate::display::Line;
-use crate::display::writer::Screen;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::settings::Settings;
+use crate::{Exit, Failure, Line, Screen, Settings, clock};
 
 /// Name of the schema of `artoo audit`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.audit/0";

@@ -13,8 +13,7 @@ use artoo_llm::usage::tokens_of;
 use artoo_proto::{Role, TaskId};
 use serde::Serialize;
 
-use crate::failure::Failure;
-use crate::variables::Variables;
+use crate::{Failure, Variables};
 
 /// Maximum number of stored fallbacks, and of stored remarks about them; the oldest are dropped.
 const REMARKS_MAX: usize = 64;

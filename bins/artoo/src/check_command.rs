@@ -5,11 +5,7 @@ use std::io::{self, BufRead};
 use artoo_proto::escape;
 use artoo_tools::{Assessor, CommandAssessment};
 
-use crate::display::Line;
-use crate::display::writer::Screen;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::settings::Settings;
+use crate::{Exit, Failure, Line, Screen, Settings};
 
 /// Assesses one command, or with `-` each line of standard input, which holds a command as a JSON string.
 pub(crate) fn run(command: &str, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {

@@ -11,11 +11,8 @@ use artoo_proto::redact::{redact, redact_keys};
 
 use crate::args::Options;
 use crate::config::{self, Kind, Place, Setting, write};
-use crate::display::Line;
-use crate::failure::Failure;
 use crate::money::Prices;
-use crate::settings::Settings;
-use crate::variables::Variables;
+use crate::{Failure, Line, Settings, Variables};
 
 /// The first line of a new configuration file.
 const HEAD: &str = "# artoo's configuration; artoo config keys lists what it may hold.\n";

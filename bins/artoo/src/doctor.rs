@@ -16,14 +16,10 @@ use serde_json::json;
 use crate::args::Options;
 use crate::audit::AuditLogs;
 use crate::config::{self, Place as ConfigPlace, ignored_in};
-use crate::display::writer::Screen;
 use crate::display::{Line, Style};
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::model::Models;
 use crate::model_choice::{ModelKind, Place, remote};
-use crate::settings::Settings;
-use crate::variables::Variables;
+use crate::{Exit, Failure, Screen, Settings, Variables};
 
 /// Name of the schema of `artoo doctor`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.doctor/0";
@@ -110,7 +106,8 @@ async fn probe(settings: &Settings, with_probe: bool, variables: &Variables) -> 
     let registry = Registry::detect(kept.unwrap_or_else(|_| settings.tools.clone()));
     findings.extend(tools(&registry));
     findings.extend(fence(&registry, settings.tools.views));
-    findings.push(Finding::ok("profile", settings.profile_in_words()));
+    let profile = settings.profile_in_words();
+    findings.push(Finding::ok("profile", format!("{profile} (how hard artoo tries before it gives up)")));
     findings.push(audit_log(&settings.data_dir));
     findings.extend(stores(settings).await);
     findings
@@ -283,7 +280,7 @@ fn fence(registry: &Registry, wants_views: bool) -> [Finding; 2] {
     };
     let asks = "until then artoo asks before each command runs";
     [
-        finding(report.holds, "fence", report.words.join("; "), asks),
+        finding(report.holds, "sandbox", report.words.join("; "), asks),
         finding(has_views, "views", views, "until then artoo asks before such a command runs"),
     ]
 }
@@ -298,7 +295,7 @@ fn audit_log(data_dir: &Path) -> Finding {
         None if logs.is_empty() => Finding::ok("audit log", "none yet"),
         None => Finding::ok(
             "audit log",
-            format!("{} in {}, the chain holds", count(logs.len() as u64, "file", "files"), data_dir.display()),
+            format!("{} in {}, complete and unaltered", count(logs.len() as u64, "file", "files"), data_dir.display()),
         ),
     }
 }
@@ -320,7 +317,7 @@ async fn stores(settings: &Settings) -> Vec<Finding> {
         Finding::warn("memory", note.clone(), "nothing to do while another artoo runs; else look at the data folder")
     }));
     if system.notes().is_empty() {
-        let state = if settings.memory { "its journal opens" } else { "off; artoo memory on turns it on" };
+        let state = if settings.memory { "it can be read and written" } else { "off; artoo memory on turns it on" };
         findings.push(Finding::ok("memory", state));
     }
     let remedy = "the disk may be full or failing";

@@ -9,14 +9,9 @@ use artoo_roles::runtime::{is_answered_in_full, open_memory};
 use artoo_tools::Registry;
 use serde_json::{Value, json};
 
-use crate::clock;
-use crate::display::writer::Screen;
 use crate::display::{Line, json as events};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::settings::Settings;
-use crate::skill_use;
 use crate::spending::{CURRENCY, Spending, exact};
+use crate::{Exit, Failure, Screen, Settings, clock, skill_use};
 
 /// Total calls, tokens and cost of a task or of some of its calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

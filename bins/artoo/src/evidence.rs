@@ -6,11 +6,8 @@ use artoo_tools::evidence::KeptCall;
 use serde_json::json;
 
 use crate::args::EvidenceCommand;
-use crate::display::writer::Screen;
 use crate::display::{Line, json};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::settings::Settings;
+use crate::{Exit, Failure, Screen, Settings};
 
 /// Name of the schema of `artoo evidence`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.evidence/0";

@@ -5,9 +5,7 @@ use std::panic;
 
 use tracing::level_filters::LevelFilter;
 
-use crate::display::writer::Screen;
-use crate::failure::Failure;
-use crate::variables::Variables;
+use crate::{Failure, Screen, Variables};
 
 /// Name of the environment variable that sets the log's level.
 const VARIABLE: &str = "ARTOO_LOG";

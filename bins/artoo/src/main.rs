@@ -48,7 +48,12 @@ mod variables;
 use std::panic::catch_unwind;
 use std::process::ExitCode;
 
+use display::Line;
+use display::writer::Screen;
 use exit::Exit;
+use failure::Failure;
+use settings::Settings;
+use variables::Variables;
 
 fn main() -> ExitCode {
     heap::use_one_heap();

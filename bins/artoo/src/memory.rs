@@ -17,15 +17,9 @@ use artoo_roles::skill::SPACE;
 use serde_json::{Value, json};
 
 use crate::args::{LearnedCommand, MemoryCommand, Options};
-use crate::display::Line;
 use crate::display::user_format::when;
-use crate::display::writer::Screen;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::settings::Settings;
 use crate::terminal::person::approves;
-use crate::variables::Variables;
-use crate::{clock, config_edit, task};
+use crate::{Exit, Failure, Line, Screen, Settings, Variables, clock, config_edit, task};
 
 pub(crate) use words::MemoryText;
 

@@ -10,13 +10,10 @@ use artoo_llm::ledger::{Budget, Ledger};
 use artoo_llm::{AbilityBook, Model, Remote, Shared, Tiers};
 use artoo_roles::runtime::Reflex;
 
-use crate::abilities;
 use crate::call_monitor::CallMonitor;
-use crate::failure::Failure;
 use crate::model_choice::{Place, remote};
-use crate::settings::Settings;
 use crate::spending::{ModelInUse, Spending, Tier};
-use crate::variables::Variables;
+use crate::{Failure, Settings, Variables, abilities};
 
 pub(crate) use crate::model_choice::ModelKind;
 

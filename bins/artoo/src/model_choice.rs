@@ -6,15 +6,14 @@ mod spec;
 pub(crate) use remote::{Place, remote};
 pub(crate) use spec::ModelKind;
 
-use crate::failure::Failure;
-use crate::variables::Variables;
+use crate::{Failure, Variables};
 
 /// The chosen models: the first, the worker and the fallbacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ModelChoice {
     pub(crate) kind: ModelKind,
     /// Which option or variable chose the first model, as text that `doctor` shows.
-    pub(crate) why: &'static str,
+    pub(crate) why: String,
     /// The model that carries out and checks single steps; `None` if the first model does.
     pub(crate) worker: Option<ModelKind>,
     /// Fallback models that answer if the first model can't, in order.
@@ -66,20 +65,20 @@ impl ModelChoice {
     }
 
     /// The first model, and what chose it.
-    fn first(option: Option<ModelKind>, variables: &Variables) -> Result<(ModelKind, &'static str), Failure> {
+    fn first(option: Option<ModelKind>, variables: &Variables) -> Result<(ModelKind, String), Failure> {
         if let Some(kind) = option {
-            return Ok((kind, "--model says so"));
+            return Ok((kind, "option --model".to_owned()));
         }
+        let origin = |name| variables.origin(name).unwrap_or_default();
         if let Some(kind) = variables.parsed("ARTOO_MODEL")? {
-            return Ok((kind, "ARTOO_MODEL says so"));
+            return Ok((kind, origin("ARTOO_MODEL")));
         }
-        let endpoint = [("OPENAI_BASE_URL", "OPENAI_BASE_URL is set"), ("OPENAI_API_KEY", "OPENAI_API_KEY is set")];
-        for (name, why) in endpoint {
+        for name in ["OPENAI_BASE_URL", "OPENAI_API_KEY"] {
             if variables.text(name)?.is_some() {
-                return Ok((ModelKind::openai(None), why));
+                return Ok((ModelKind::openai(None), origin(name)));
             }
         }
-        Ok((ModelKind::Reflex, "no language model is set up"))
+        Ok((ModelKind::Reflex, "no language model is set up".to_owned()))
     }
 }
 

@@ -5,12 +5,7 @@ use artoo_tools::{Rule, RuleBook};
 use serde_json::{Value, json};
 
 use crate::args::RulesCommand;
-use crate::clock;
-use crate::display::Line;
-use crate::display::writer::Screen;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::settings::Settings;
+use crate::{Exit, Failure, Line, Screen, Settings, clock};
 
 /// Name of the schema of `artoo rules`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.rules/0";

@@ -18,7 +18,8 @@ const ANSWER_CHARS: usize = 600;
 #[derive(Debug, Default)]
 pub(crate) struct Session {
     turns: VecDeque<SessionTurn>,
-    tasks: u32,
+    /// The ids of its tasks.
+    tasks: Vec<String>,
     /// The last task with its request.
     last: Option<(String, EndedTask)>,
     /// Whether the last input was a task with an answer.
@@ -63,7 +64,7 @@ impl Session {
 
     /// Counts a task and adds its turn.
     fn count(&mut self, input: &str, outcome: &TaskOutcome) {
-        self.tasks += 1;
+        self.tasks.push(outcome.result.task_id.as_str().to_owned());
         self.add(turn(input, &outcome.result));
     }
 
@@ -84,7 +85,12 @@ impl Session {
 
     /// The number of tasks of the session, in words.
     pub(crate) fn count_tasks(&self) -> String {
-        units::count(self.tasks.into(), "task", "tasks")
+        units::count(self.tasks.len() as u64, "task", "tasks")
+    }
+
+    /// Whether a task with this id ended in the session.
+    pub(crate) fn has_task(&self, id: &str) -> bool {
+        self.tasks.iter().any(|task| task == id)
     }
 }
 

@@ -110,7 +110,7 @@ impl Settings {
     /// The profile in force, with its time budget.
     pub(crate) fn profile_in_words(&self) -> String {
         let seconds = self.profile.parameters().time_budget_ms / 1000;
-        format!("profile: {}, time budget {seconds}s", escape::one_line(self.profile.name()))
+        format!("{}, time budget {seconds}s", escape::one_line(self.profile.name()))
     }
 }
 

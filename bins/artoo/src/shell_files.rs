@@ -8,10 +8,7 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 
 use crate::args::CommandLine;
-use crate::display::Line;
-use crate::display::writer::Screen;
-use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::{Exit, Failure, Line, Screen};
 
 /// Prints the completion script for a shell.
 pub(crate) fn completions(shell: Shell, screen: &Screen) -> Exit {

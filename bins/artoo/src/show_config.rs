@@ -2,14 +2,9 @@
 
 use crate::args::{ConfigCommand, Options};
 use crate::config::{Kind, Place, Setting, ignored_in};
-use crate::config_edit;
-use crate::display::writer::Screen;
 use crate::display::{Line, Style};
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::model_choice::ModelKind;
-use crate::settings::Settings;
-use crate::variables::Variables;
+use crate::{Exit, Failure, Screen, Settings, Variables, config_edit};
 
 /// Runs a subcommand of `artoo config`.
 pub(crate) fn run(

@@ -4,10 +4,8 @@ use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::display::writer::Screen;
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::terminal::modes;
+use crate::{Exit, Failure, Screen};
 
 /// Receives the signals SIGINT (Ctrl-C), SIGTERM and SIGHUP that are sent after its creation.
 pub(crate) struct Signals {

@@ -8,15 +8,10 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use crate::args::SkillsCommand;
-use crate::clock;
-use crate::display::Line;
 use crate::display::user_format::UserFormat;
-use crate::display::writer::Screen;
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::memory::{CommandOutput, MemoryText, delete};
-use crate::settings::Settings;
 use crate::skill_use::named;
+use crate::{Exit, Failure, Line, Screen, Settings, clock};
 
 /// Name of the schema of `artoo skills`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.skills/0";

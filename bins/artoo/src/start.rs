@@ -4,19 +4,15 @@ use std::io::{self, IsTerminal, Read};
 
 use artoo_proto::Now;
 use artoo_roles::runtime::{detect_environment, is_readable};
+use clap::CommandFactory;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser};
 use rustix::io::ioctl_fionread;
 
-use crate::args::{Command, CommandLine, ConfigCommand, MemoryCommand, Options, SkillsCommand};
-use crate::display::writer::Screen;
+use crate::args::{Command, CommandLine, ConfigCommand, MemoryCommand, ModelCommand, Options, SkillsCommand};
 use crate::display::{Line, json};
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::model::Models;
-use crate::settings::Settings;
 use crate::task::RequestedTask;
-use crate::variables::Variables;
+use crate::{Exit, Failure, Screen, Settings, Variables};
 use crate::{
     audit, check_command, clock, config, doctor, estimate, evidence, help, logging, memory, model_files, repl, rules,
     setup, shell_files, show_config, skills, task, tasks, terminal, texts, try_command, undo,
@@ -37,7 +33,7 @@ pub(crate) fn start() -> u8 {
     let variables = Variables::of_process();
     let is_dumb = variables.raw("TERM").is_some_and(|term| term == "dumb");
     let has_colour = !is_dumb && variables.raw("NO_COLOR").is_none();
-    let (screen, is_json, ended) = match CommandLine::try_parse() {
+    let (screen, is_json, ended) = match help::command_line() {
         Ok(line) => {
             let is_plain = is_dumb || line.options.plain;
             let (screen, is_json) = (Screen::new(has_colour, line.options.quiet, is_plain), line.options.json);
@@ -81,22 +77,31 @@ fn run(mut line: CommandLine, variables: &Variables, screen: &Screen) -> Result<
         Some(Command::Doctor { .. } | Command::Completions { .. } | Command::Man { .. } | Command::Help { .. }) => {
             variables
         }
-        Some(Command::Memory { command: MemoryCommand::Off | MemoryCommand::On }) => variables,
-        Some(Command::Config { ref command }) if !matches!(command, ConfigCommand::Show { .. }) => variables,
+        Some(Command::Memory { command: Some(MemoryCommand::Off | MemoryCommand::On) }) => variables,
+        Some(Command::Config { command: Some(ref command) }) if !matches!(command, ConfigCommand::Show { .. }) => {
+            variables
+        }
         _ => {
             with_file = config::with_file(variables.clone())?;
             &with_file
         }
     };
     let settings = || Settings::resolve(&line.options, variables);
+    let rest = line.bare.take().filter(|_| !line.options.json).and_then(|name| help::subcommands_of(&name));
     let words = (!line.words.is_empty()).then(|| line.words.join(" "));
     let ended = match line.command {
         Some(Command::Try { words }) => return block_on(try_command::run(&words, &settings()?, screen)),
         Some(Command::Doctor { probe }) => block_on(doctor::run(&line.options, probe, variables, screen)),
         Some(Command::Assess { command }) => check_command::run(&command, &settings()?, screen),
         Some(Command::Setup) => block_on(setup::run(settings, variables, screen)),
-        Some(Command::Config { command }) => show_config::run(command, &line.options, variables, screen),
-        Some(Command::Model { command }) => block_on(model_files::run(command, &settings()?, variables, screen)),
+        Some(Command::Config { command }) => {
+            let command = command.unwrap_or(ConfigCommand::Show { origin: false });
+            show_config::run(command, &line.options, variables, screen)
+        }
+        Some(Command::Model { command }) => {
+            let command = command.unwrap_or(ModelCommand::List { verify: false });
+            block_on(model_files::run(command, &settings()?, variables, screen))
+        }
         Some(Command::Audit { accept_gap }) => audit::run(&settings()?, accept_gap, screen),
         Some(Command::Undo(asked)) => undo::run(&asked, &settings()?, screen),
         Some(Command::Resume { task }) => block_on(tasks::resume(task.as_deref(), line.options, variables, screen)),
@@ -104,10 +109,13 @@ fn run(mut line: CommandLine, variables: &Variables, screen: &Screen) -> Result<
         Some(Command::Replay { task }) => tasks::run_again(&task, &settings()?, screen),
         Some(Command::Report { task }) => tasks::report(task.as_deref(), &settings()?, screen),
         Some(Command::Gc) => tasks::collect_garbage(&settings()?, screen),
-        Some(Command::Rules { command }) => rules::run(&command, &settings()?, screen),
-        Some(Command::Memory { command }) => block_on(memory::run(command, &line.options, variables, screen)),
+        Some(Command::Rules { command }) => rules::run(&command.unwrap_or_default(), &settings()?, screen),
+        Some(Command::Memory { command }) => {
+            let command = command.unwrap_or(MemoryCommand::Show { words: Vec::new() });
+            block_on(memory::run(command, &line.options, variables, screen))
+        }
         Some(Command::Skills { command }) => skills::run(&command.unwrap_or(SkillsCommand::List), &settings()?, screen),
-        Some(Command::Evidence { command }) => evidence::run(&command, &settings()?, screen),
+        Some(Command::Evidence { command }) => evidence::run(&command.unwrap_or_default(), &settings()?, screen),
         Some(Command::Completions { shell }) => Ok(shell_files::completions(shell, screen)),
         Some(Command::Man { folder }) => shell_files::manual(folder.as_deref(), screen),
         Some(Command::Help { words }) => help::run(&words, screen),
@@ -125,6 +133,7 @@ fn run(mut line: CommandLine, variables: &Variables, screen: &Screen) -> Result<
             request(words, &line.options, variables, screen)
         }
     };
+    screen.tell(rest.filter(|_| ended.is_ok()).as_slice());
     ended.map(Exit::code)
 }
 

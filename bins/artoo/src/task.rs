@@ -11,21 +11,15 @@ use artoo_tools::EvidenceStore;
 use artoo_tools::undo::UndoError;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::audit;
 use crate::display::json::EndedTask;
 use crate::display::user_format::UserFormat;
-use crate::display::writer::Screen;
 use crate::display::{Line, coverage, json, live, output};
 use crate::estimate::{Estimate, RequestContext};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::leftovers;
 use crate::model::Models;
-use crate::settings::Settings;
 use crate::signals::{Signals, exit_now};
 use crate::spending::Spending;
 use crate::terminal::{self, Terminal};
-use crate::{skill_use, texts, undo};
+use crate::{Exit, Failure, Screen, Settings, audit, leftovers, skill_use, texts, undo};
 
 /// Interval between two updates of the moving line, and between two looks at fallbacks and waits.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -214,7 +208,7 @@ fn show(ended: &EndedTask, settings: &Settings, screen: &Screen) -> Result<(), F
     }
     if settings.verbose {
         screen.tell(&ended.details(&user_format));
-        screen.tell(&[Line::faint(format!("  {}", settings.profile_in_words()))]);
+        screen.tell(&[Line::faint(format!("  profile: {}", settings.profile_in_words()))]);
     }
     Ok(())
 }

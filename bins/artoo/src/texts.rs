@@ -226,6 +226,8 @@ pub(crate) fn greeting(version: &str, model: &str) -> String {
 
 pub(crate) const NOTHING_YET: &str = "Nothing was asked in this session yet.";
 
+pub(crate) const BEFORE_SESSION: &str = "Nothing in this session changed anything: this was done before it.";
+
 /// The line about the model in use.
 pub(crate) fn model_in_use(model: &str) -> String {
     format!("{model}; /model NAME uses another one from now on, artoo model use NAME also later")

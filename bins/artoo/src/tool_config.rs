@@ -5,8 +5,7 @@ use artoo_roles::runtime::OUTPUT_CHARS;
 use artoo_tools::ToolConfig;
 
 use crate::config::Place;
-use crate::failure::Failure;
-use crate::variables::Variables;
+use crate::{Failure, Variables};
 
 /// Builds the configuration of the tools: limits, folders of custom tools, protected folders and search engines.
 pub(crate) fn tools(environment: &Environment, variables: &Variables) -> Result<ToolConfig, Failure> {

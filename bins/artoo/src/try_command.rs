@@ -3,21 +3,15 @@
 use std::os::unix::fs::FileTypeExt;
 use std::time::Duration;
 
-use artoo_proto::{Answer, CallStatus, EffectClass, FileChange, KeptOutput, ToolCall, ToolRequest, escape};
+use artoo_proto::{Answer, CallStatus, EffectClass, FOLDER, FileChange, KeptOutput, ToolCall, ToolRequest, escape};
 use artoo_roles::runtime::{Operator, SingleCall, Unattended, call_once};
 use artoo_tools::EvidenceStore;
 use serde_json::json;
 
-use crate::audit;
-use crate::display::writer::Screen;
 use crate::display::{Line, result};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::leftovers;
-use crate::settings::Settings;
 use crate::signals::Signals;
 use crate::terminal::{Terminal, consent};
-use crate::undo;
+use crate::{Exit, Failure, Screen, Settings, audit, leftovers, undo};
 
 /// Name of the schema of `artoo try`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.try/0";
@@ -123,14 +117,28 @@ fn changes(call: &ToolCall) -> Vec<Line> {
         return vec![Line::plain(if is_known { "It changed nothing." } else { "No change by it was found." })];
     }
     let line = |change: &FileChange| {
-        let verb = match (&change.before, &change.after) {
-            (None, _) => "created",
-            (_, None) => "deleted",
-            _ => "changed",
+        let path = escape::one_line(&change.path);
+        let text = match (&change.before, &change.after) {
+            (None, _) => match renamed(call, change) {
+                Some((from, _)) => format!("renamed {} → {path}", escape::one_line(&from.path)),
+                None => format!("created {path}"),
+            },
+            (_, None) if renamed(call, change).is_some() => return None,
+            (_, None) => format!("deleted {path}"),
+            _ => format!("changed {path}"),
         };
-        Line::plain(format!("{verb} {}", escape::one_line(&change.path)))
+        Some(Line::plain(text))
     };
-    undo::capped(call.changed.iter().map(line).collect())
+    undo::capped(call.changed.iter().filter_map(line).collect())
+}
+
+/// The deleted and the created file of a rename that this change is a part of: the only ones with their content.
+fn renamed<'a>(call: &'a ToolCall, change: &FileChange) -> Option<(&'a FileChange, &'a FileChange)> {
+    let content = change.before.as_ref().xor(change.after.as_ref()).filter(|content| *content != FOLDER)?;
+    let mut gone = call.changed.iter().filter(|other| other.after.is_none() && other.before.as_ref() == Some(content));
+    let mut new = call.changed.iter().filter(|other| other.before.is_none() && other.after.as_ref() == Some(content));
+    let pair = gone.next().zip(new.next());
+    pair.filter(|_| gone.next().is_none() && new.next().is_none())
 }
 
 /// The exit code of the command if it ran and its changes were made; a signal is added to 128.

@@ -5,22 +5,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use artoo_audit::Note;
-use artoo_proto::escape;
+use artoo_proto::{escape, units};
 use artoo_roles::runtime::UNDO;
 use artoo_tools::undo::{Entry, Item, ItemOutcome, Report, UndoConfig, UndoStore};
 use serde_json::{Value, json};
 
 use crate::args::UndoOptions;
-use crate::audit;
 use crate::display::json::undo_entry;
 use crate::display::user_format::{self, UserFormat};
-use crate::display::writer::Screen;
 use crate::display::{Line, live};
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::settings::Settings;
 use crate::terminal::person::approves;
-use crate::texts;
+use crate::{Exit, Failure, Screen, Settings, audit, texts};
 
 /// Name of the schema of `artoo undo`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.undo/0";
@@ -100,6 +95,11 @@ fn with_progress<T>(store: &UndoStore, screen: &Screen, work: impl FnOnce() -> T
     })
 }
 
+/// Whether a path is a folder that was made for the trash, which no task asked for.
+fn is_of_trash(item: &Item) -> bool {
+    std::env::home_dir().is_some_and(|home| home.join(".local/share/Trash").starts_with(&item.path))
+}
+
 /// Whether a path's change could not be reverted, because of a conflict or because it is impossible.
 fn is_left(item: &Item) -> bool {
     matches!(item.outcome, ItemOutcome::Conflict { .. } | ItemOutcome::Impossible { .. })
@@ -118,7 +118,7 @@ fn before(entry: &Entry, preview: &Report, user_format: &UserFormat) -> Vec<Line
         let text = "artoo ended in the middle of it; what was changed in its places since counts as its doing";
         lines.push(Line::warning(text));
     }
-    let ready = preview.items.iter().filter(|item| item.outcome == ItemOutcome::Done);
+    let ready = preview.items.iter().filter(|item| item.outcome == ItemOutcome::Done && !is_of_trash(item));
     let row = |item: &Item| Line::plain(format!("  would be {}: {}", item.action, user_format.path(&item.path)));
     lines.extend(capped(ready.map(row).collect()));
     lines.extend(left(preview));
@@ -165,8 +165,10 @@ fn show_outcome(entry: &Entry, report: &Report, is_done: bool, settings: &Settin
         "items": report.items.iter().map(of_item).collect::<Vec<_>>(), "redo": report.redo
     });
     let count = |wanted: fn(&Item) -> bool| report.items.iter().filter(|item| wanted(item)).count();
-    let (back, already) =
-        (count(|item| item.outcome == ItemOutcome::Done), count(|item| item.outcome == ItemOutcome::Already));
+    let (back, already) = (
+        count(|item| item.outcome == ItemOutcome::Done && !is_of_trash(item)),
+        count(|item| item.outcome == ItemOutcome::Already),
+    );
     if !is_done {
         let text = if back > 0 { "nothing was undone" } else { "nothing to bring back" };
         return screen.report(settings.json, SCHEMA, value, &[Line::plain(text)]);
@@ -187,7 +189,8 @@ fn list(store: &UndoStore, settings: &Settings, screen: &Screen) -> Result<Exit,
             (false, true) => "can be undone",
             (false, false) => "can be undone in part",
         };
-        lines.push(Line::strong(format!("{}  {}  {} paths, {state}", entry.at, entry.id, entry.changes)));
+        let paths = units::count(entry.changes as u64, "path", "paths");
+        lines.push(Line::strong(format!("{}  {}  {paths}, {state}", entry.at, entry.id)));
         lines.extend(acts(entry));
         lines.extend(entry.not_undoable.iter().map(|reason| Line::warning(format!("  not undoable: {reason}"))));
     }

@@ -8,8 +8,7 @@ pub(crate) mod write;
 
 use std::path::{Path, PathBuf};
 
-use crate::failure::Failure;
-use crate::variables::Variables;
+use crate::{Failure, Variables};
 
 pub(crate) use command::key_from;
 pub(crate) use read::{key_in, key_of, load, parse, text_of};

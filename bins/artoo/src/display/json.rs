@@ -12,9 +12,7 @@ use serde_json::{Value, json};
 use super::Line;
 use super::result::{Questions, ResultView};
 use super::user_format::UserFormat;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::texts;
+use crate::{Exit, Failure, texts};
 
 /// Name of the schema of a task's JSON lines.
 pub(crate) const SCHEMA: &str = "artoo.events/0";

@@ -3,10 +3,8 @@
 use artoo_llm::{AbilityBook, Remote};
 
 use super::Finding;
-use crate::abilities;
 use crate::model_choice::{Place, remote};
-use crate::settings::Settings;
-use crate::variables::Variables;
+use crate::{Settings, Variables, abilities};
 
 /// The finding about the abilities of the model's endpoint: stored ones, or new ones if `with_probe`; `None` if the
 /// model is not remote.

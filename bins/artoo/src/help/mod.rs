@@ -3,13 +3,10 @@
 mod greeting;
 mod slip;
 
-use clap::CommandFactory;
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::args::CommandLine;
-use crate::display::Line;
-use crate::display::writer::Screen;
-use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::{Exit, Failure, Line, Screen};
 
 pub(crate) use greeting::greeting_for;
 pub(crate) use slip::check_command;
@@ -40,12 +37,62 @@ pub(crate) fn page(words: &[String]) -> Option<String> {
     {
         return Some((*page).to_owned());
     }
-    let mut command = CommandLine::command();
-    command.build();
+    let mut command = command();
     for word in words {
         command = command.find_subcommand(word)?.clone();
     }
     Some(command.render_long_help().to_string())
+}
+
+/// The command line, in which the help of a command shows the shared options that change what the command does. `run`
+/// and `resume` take all of them.
+pub(crate) fn command() -> clap::Command {
+    let mut command = CommandLine::command();
+    command.build();
+    command.mut_subcommands(|command| match command.get_name() {
+        "run" | "resume" => command,
+        name => {
+            let name = name.to_owned();
+            with_shown_options(command, &name)
+        }
+    })
+}
+
+/// Parses the arguments of this process.
+pub(crate) fn command_line() -> Result<CommandLine, clap::Error> {
+    let mut command = command();
+    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    let mut line = CommandLine::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    let bare = matches.subcommand().filter(|(_, given)| given.subcommand().is_none());
+    line.bare = bare.map(|(name, _)| name.to_owned());
+    Ok(line)
+}
+
+/// A command, or a subcommand of it, in whose help the shared options that mean nothing for it are hidden.
+fn with_shown_options(command: clap::Command, name: &str) -> clap::Command {
+    let is_shown = |option: &str| match option {
+        "json" | "quiet" | "plain" | "data_dir" => true,
+        "exact" => matches!(name, "tasks" | "undo" | "skills" | "memory" | "report"),
+        "verbose" => name == "memory",
+        "output" => matches!(name, "tasks" | "report"),
+        "deadline" | "workspace" => name == "try",
+        "model" => matches!(name, "doctor" | "config"),
+        _ => false,
+    };
+    let fit = |option: clap::Arg| {
+        let is_hidden = option.is_hide_set() || option.is_global_set() && !is_shown(option.get_id().as_str());
+        option.hide(is_hidden)
+    };
+    let more = "artoo --help lists the options of every command.";
+    command.mut_args(fit).mut_subcommands(|command| with_shown_options(command, name)).after_help(more)
+}
+
+/// A line with the subcommands of a command that was given without one; `None` if it has none.
+pub(crate) fn subcommands_of(name: &str) -> Option<Line> {
+    let command = CommandLine::command();
+    let names: Vec<&str> = command.find_subcommand(name)?.get_subcommands().map(clap::Command::get_name).collect();
+    let text = format!("artoo {name} also takes: {}. artoo {name} --help explains them.", names.join(", "));
+    (!names.is_empty()).then(|| Line::faint(text))
 }
 
 /// Whether the words after `artoo help` make it a request, such as "help me find it", or a greeting.

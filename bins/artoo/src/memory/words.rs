@@ -12,13 +12,14 @@ use artoo_roles::skill::{self, Episode, Skill};
 use serde_json::json;
 
 use super::{CommandOutput, NOTE_TASK};
-use crate::display::Line;
 use crate::display::user_format::{UserFormat, when};
-use crate::exit::Exit;
-use crate::settings::Settings;
+use crate::{Exit, Line, Settings};
 
 /// Maximum number of entries of a list: tasks, pieces of advice, notes.
 const LIST_MAX: usize = 10;
+
+/// Maximum number of subjects that `artoo memory why` names if their records don't fit.
+const SUBJECTS_MAX: usize = 5;
 
 /// Maximum length of a record's text, in characters.
 const TEXT_CHARS: usize = 160;
@@ -119,28 +120,32 @@ impl<'a> MemoryText<'a> {
 
     /// The records behind the advice on a request, or beside a record, with their shares.
     pub(crate) fn why(&self, what: &str) -> CommandOutput {
-        let (mut lines, mut values) = (Vec::new(), Vec::new());
+        let (mut subjects, mut lines, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for (tag, intent) in self.tags(what) {
             let records: Vec<_> = self.engine.why(&tag, self.now_ms).collect();
+            values.push(json!({"tag": tag, "records": records}));
             let all: f64 = records.iter().map(|share| share.attention).sum();
-            lines.push(Line::strong(format!("{}:", self.about(&tag, intent.as_deref()))));
-            for share in records.iter().take(LIST_MAX) {
+            let worked = records.iter().filter(|share| share.decision > 0.0).count();
+            let about = self.about(&tag, intent.as_deref());
+            subjects.push(Line::strong(format!("{about}: {worked} of {} worked", records.len())));
+            lines.extend(subjects.last().cloned());
+            for share in &records {
                 let Ok(Some(record)) = self.engine.get(share.id) else { continue };
                 let percent = if all > 0.0 { 100.0 * share.attention / all } else { 0.0 };
                 let numbers = self.aside(&format!("decision {:+.3}", share.decision));
                 let line = self.record(&record).text;
                 lines.push(Line::plain(format!("  {percent:>3.0} % {}{numbers}", line.trim_start())));
             }
-            let more = records.len().saturating_sub(LIST_MAX);
-            lines.extend(
-                (more > 0)
-                    .then(|| Line::plain(format!("  and {}", count(more as u64, "older record", "older records")))),
-            );
-            values.push(json!({"tag": tag, "records": records}));
         }
         if lines.is_empty() {
             self.none(what, Exit::NotAchieved)
         } else {
+            if !self.verbose && lines.len() > LIST_MAX {
+                let more = subjects.len().saturating_sub(SUBJECTS_MAX);
+                lines = subjects.into_iter().take(SUBJECTS_MAX).collect();
+                lines.extend((more > 0).then(|| Line::plain(format!("and {more} more"))));
+                lines.push(Line::faint("artoo memory why -v lists every record"));
+            }
             (lines, json!({"found": true, "why": values}), Exit::Accepted)
         }
     }

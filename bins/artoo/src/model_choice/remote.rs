@@ -4,9 +4,8 @@ use artoo_llm::remote::Variables as Names;
 use artoo_llm::{ConfigError, Protocol, RemoteConfig, Secret};
 
 use super::ModelKind;
-use crate::failure::Failure;
 use crate::money::Prices;
-use crate::variables::Variables;
+use crate::{Failure, Variables};
 
 /// Position of a model in the choice; decides which key and URL apply to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

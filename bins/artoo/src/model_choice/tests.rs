@@ -41,13 +41,13 @@ fn model_name_must_match_exactly() {
 fn more_specific_model_setting_wins() {
     let check = |option: Option<ModelKind>, set: &[(&str, &str)], expected: ModelKind, why: &str| {
         let choice = ModelChoice::resolve(option, &Variables::of(set)).unwrap();
-        assert_eq!((choice.kind, choice.why), (expected, why), "{set:?}");
+        assert_eq!((choice.kind, choice.why.as_str()), (expected, why), "{set:?}");
     };
     let all = [("ARTOO_MODEL", "openai:a"), ("OPENAI_BASE_URL", "http://x"), ("OPENAI_API_KEY", "k")];
-    check(Some(ModelKind::Reflex), &all, ModelKind::Reflex, "--model says so");
-    check(None, &all, openai(Some("a")), "ARTOO_MODEL says so");
-    check(None, &all[1..], openai(None), "OPENAI_BASE_URL is set");
-    check(None, &all[2..], openai(None), "OPENAI_API_KEY is set");
+    check(Some(ModelKind::Reflex), &all, ModelKind::Reflex, "option --model");
+    check(None, &all, openai(Some("a")), "variable ARTOO_MODEL");
+    check(None, &all[1..], openai(None), "variable OPENAI_BASE_URL");
+    check(None, &all[2..], openai(None), "variable OPENAI_API_KEY");
     check(None, &[("OPENAI_API_KEY", "  ")], ModelKind::Reflex, "no language model is set up");
     check(None, &[], ModelKind::Reflex, "no language model is set up");
     assert!(ModelChoice::resolve(None, &Variables::of(&[("ARTOO_MODEL", "gpt")])).is_err());

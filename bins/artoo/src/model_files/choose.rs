@@ -8,13 +8,10 @@ use artoo_llm::files::{self, Wanted};
 use super::pull;
 use crate::config::write;
 use crate::config::{Place, Setting};
-use crate::display::Line;
-use crate::display::writer::Screen;
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::model::ModelKind;
 use crate::model::file::{self, HAS_ENGINE};
 use crate::settings::{Settings, Variables};
+use crate::{Exit, Failure, Line, Screen};
 
 /// Runs `artoo model use`: makes `given` (the name or path of a model file) the configured model.
 pub(super) async fn run(

@@ -5,13 +5,9 @@ use artoo_proto::units;
 use serde_json::{Value, json};
 
 use super::{SCHEMA, describe, memory};
-use crate::display::Line;
-use crate::display::writer::Screen;
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::model::ModelKind;
 use crate::model::file::{self, HAS_ENGINE};
-use crate::settings::Settings;
+use crate::{Exit, Failure, Line, Screen, Settings};
 
 /// Message that this build can't run model files.
 pub(super) const NO_ENGINE: &str = "This build of artoo can't run model files itself; that needs a build with --features local-llm. A server \

@@ -10,10 +10,8 @@ use artoo_llm::files::Gguf;
 use artoo_proto::escape;
 
 use crate::args::ModelCommand;
-use crate::display::writer::Screen;
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::settings::{Settings, Variables};
+use crate::{Exit, Failure, Screen};
 
 /// Name of the schema of `artoo model`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.models/0";

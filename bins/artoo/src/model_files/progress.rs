@@ -5,9 +5,8 @@ use std::time::{Duration, Instant};
 
 use artoo_llm::files::{Progress, Step};
 
-use crate::display::Line;
 use crate::display::bar::Work;
-use crate::display::writer::Screen;
+use crate::{Line, Screen};
 
 /// Minimum time between two updates of the progress line.
 const UPDATE_EVERY: Duration = Duration::from_millis(200);

@@ -11,15 +11,11 @@ use super::list::NO_ENGINE;
 use super::progress::ProgressLine;
 use super::{SCHEMA, describe};
 use crate::args::PullOptions;
-use crate::clock;
-use crate::display::Line;
-use crate::display::writer::Screen;
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::model::file::HAS_ENGINE;
 use crate::settings::{Settings, Variables};
 use crate::signals::Signals;
 use crate::terminal::person::approves;
+use crate::{Exit, Failure, Line, Screen, clock};
 
 /// Reason shown if nothing was downloaded because no user could be asked.
 const UNATTENDED: &str = "there is no terminal to ask on; artoo model pull --yes fetches without asking";

@@ -12,9 +12,8 @@ use tokio::sync::oneshot;
 
 use super::history::{ENTRIES_MAX, HistoryFile};
 use super::line::{LineHelper, meant};
-use crate::display::Line;
-use crate::display::writer::Screen;
 use crate::terminal::modes;
+use crate::{Line, Screen};
 
 /// The text shown before the typed line, for a terminal without colour.
 const PROMPT: &str = "artoo> ";

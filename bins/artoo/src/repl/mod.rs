@@ -13,22 +13,16 @@ use artoo_proto::{AbandonReason, Ending, SessionTurn, escape};
 use artoo_roles::runtime::System;
 
 use crate::args::UndoOptions;
-use crate::display::Line;
 use crate::display::user_format::UserFormat;
-use crate::display::writer::Screen;
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::memory::{self, CommandOutput, MemoryText};
 use crate::model::Models;
 use crate::model_choice::ModelChoice;
 use crate::session::Session;
-use crate::settings::Settings;
 use crate::signals::{Signals, exit_now};
 use crate::spending::Spending;
 use crate::task::RequestedTask;
 use crate::terminal::modes::{EchoOff, EchoOn};
-use crate::variables::Variables;
-use crate::{audit, clock, help, task, texts, undo};
+use crate::{Exit, Failure, Line, Screen, Settings, Variables, audit, clock, help, task, texts, undo};
 use command::{Command, TypedLine, TypingMistake};
 use editor::{Prompt, Typed};
 use history::HistoryFile;
@@ -222,6 +216,10 @@ impl Repl<'_> {
                 self.screen.answer(&self.session.last().map_or_else(nothing, |(_, last)| last.details(&user_format)));
             }
             Command::Undo => {
+                let last = undo::store(self.settings).last().ok().flatten();
+                if last.is_some_and(|last| !self.session.has_task(&last.id)) {
+                    self.screen.insist(&[Line::plain(texts::BEFORE_SESSION)]);
+                }
                 let echo = EchoOn::begin(self.screen);
                 let undone =
                     undo::run(&UndoOptions { task: None, list: false, yes: false }, self.settings, self.screen);

@@ -1,6 +1,6 @@
 //! Asks the user for an endpoint: URL, protocol, key and model.
 
-use artoo_llm::{Protocol, RemoteConfig, Secret};
+use artoo_llm::{ConfigError, Protocol, RemoteConfig, Secret};
 
 use super::find;
 use crate::config::{self, Setting};
@@ -92,9 +92,10 @@ pub(super) async fn described(person: &Person<'_>, variables: &Variables) -> Opt
 /// Asks the user for a valid URL; `None` if the user leaves.
 fn usable_address(person: &Person<'_>) -> Option<String> {
     for _ in 0..TRIES {
-        let typed = person.types("Its address, such as http://localhost:8080/v1: ")?;
+        let typed = person.types("Its address, such as http://localhost:8080/v1 (empty: leave): ")?;
         match artoo_llm::call_address(&RemoteConfig::new(Protocol::Chat, typed.clone(), "any")) {
             Ok(_) => return Some(typed),
+            Err(ConfigError::BaseUrl { problem, .. }) => person.warns(&format!("“{typed}” can't be used: {problem}")),
             Err(problem) => person.warns(&problem.to_string()),
         }
     }
@@ -116,13 +117,13 @@ fn key_of(person: &Person<'_>, variables: &Variables) -> Option<(Option<KeyPlace
     for _ in 0..TRIES {
         let place = match person.picks("Where is its key?", &PLACES.map(str::to_owned))? {
             0 => return Some((None, None)),
-            1 => KeyPlace::Variable(person.types("The variable's name: ")?),
+            1 => KeyPlace::Variable(person.types("The variable's name (empty: leave): ")?),
             2 => {
-                let path = config::expanded(&variables.home(), &person.types("The file's path: ")?);
+                let path = config::expanded(&variables.home(), &person.types("The file's path (empty: leave): ")?);
                 KeyPlace::File(path.to_string_lossy().into_owned())
             }
-            3 => KeyPlace::Command(person.types("The command; the first line it prints is the key: ")?),
-            _ => KeyPlace::Typed(person.types_secret("Its key (nothing is shown while you type): ")?),
+            3 => KeyPlace::Command(person.types("The command; the first line it prints is the key (empty: leave): ")?),
+            _ => KeyPlace::Typed(person.types_secret("Its key (nothing is shown while you type; q: leave): ")?),
         };
         match place.secret(variables) {
             Ok(secret) if secret.is_empty() => person.warns("There is no key in that."),
@@ -136,7 +137,7 @@ fn key_of(person: &Person<'_>, variables: &Variables) -> Option<(Option<KeyPlace
 /// Asks the user for one of the endpoint's models, unless it has only one; `None` if the user leaves.
 pub(super) fn choose_model(person: &Person<'_>, models: &[String]) -> Option<String> {
     match models {
-        [] => person.types("The endpoint's name for the model: ").filter(|name| !name.is_empty()),
+        [] => person.types("The endpoint's name for the model (empty: leave): "),
         [one] => Some(one.clone()),
         many => {
             let mut lines: Vec<String> = many.iter().take(MODELS_SHOWN).cloned().collect();
@@ -144,7 +145,7 @@ pub(super) fn choose_model(person: &Person<'_>, models: &[String]) -> Option<Str
             let picked = person.picks("Which model?", &lines)?;
             match many.get(picked).filter(|_| picked + 1 < lines.len()) {
                 Some(name) => Some(name.clone()),
-                None => person.types("The model's name: ").filter(|name| !name.is_empty()),
+                None => person.types("The model's name (empty: leave): "),
             }
         }
     }

@@ -4,13 +4,9 @@ use artoo_llm::files::{Entry, Found, ModelFolder, ModelName, suggested};
 use artoo_proto::units;
 
 use crate::args::PullOptions;
-use crate::display::writer::Screen;
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::model::file::HAS_ENGINE;
 use crate::model_files::{memory, pull};
-use crate::settings::Settings;
-use crate::variables::Variables;
+use crate::{Exit, Failure, Screen, Settings, Variables};
 
 /// A model file that setup offers: installed on this machine, or to be downloaded.
 pub(super) enum ModelFile {

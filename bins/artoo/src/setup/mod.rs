@@ -11,15 +11,9 @@ use std::time::Duration;
 use artoo_llm::RemoteConfig;
 
 use crate::config::{Place, Setting, write};
-use crate::display::Line;
-use crate::display::writer::Screen;
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::model_choice::ModelKind;
-use crate::settings::Settings;
-use crate::terminal;
 use crate::terminal::person::Person;
-use crate::variables::Variables;
+use crate::{Exit, Failure, Line, Screen, Settings, Variables, terminal};
 use endpoint::{Endpoint, KeyPlace};
 use files::ModelFile;
 use find::FoundEndpoint;
@@ -27,6 +21,12 @@ use find::FoundEndpoint;
 /// Time limit of the trial call; a model may have to be loaded from disk first.
 #[doc(alias = "limit")]
 const TRIAL_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// How to get a model, for a machine on which setup finds none.
+const HOW_TO_GET_ONE: [&str; 2] = [
+    "No model was found. On this machine: install Ollama, run ollama pull qwen3:4b (or llama.cpp: llama-server -m FILE.gguf), then artoo setup again.",
+    "From a service with a key: choose another endpoint below, and give its address, such as https://api.openai.com/v1.",
+];
 
 /// An entry of the list of models that setup offers first.
 enum Offer<'a> {
@@ -115,6 +115,9 @@ async fn choose(
     let files = settings.map(ModelFile::offered).unwrap_or_default();
     let known = found.iter().map(Offer::Found).chain(files.iter().map(Offer::File));
     let offers: Vec<Offer<'_>> = known.chain([Offer::Another, Offer::Reflex]).collect();
+    if found.is_empty() && files.is_empty() {
+        HOW_TO_GET_ONE.iter().for_each(|line| person.says(line));
+    }
     let lines: Vec<String> = offers.iter().map(Offer::description).collect();
     let picked = person.picks("Who is to answer?", &lines).and_then(|picked| offers.get(picked));
     let of_model = |kind: ModelKind| BTreeMap::from([(Setting::Model, kind.to_string())]);

@@ -4,6 +4,7 @@ mod facts;
 mod report;
 
 use std::fs;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,16 +17,10 @@ use artoo_tools::undo::DAYS_MAX;
 use serde_json::{Value, json};
 
 use crate::args::{Options, TasksCommand};
-use crate::display::Line;
 use crate::display::user_format::{UserFormat, when};
-use crate::display::writer::Screen;
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::model::Models;
-use crate::settings::Settings;
 use crate::task::{self, RequestedTask};
-use crate::variables::Variables;
-use crate::{leftovers, session, texts};
+use crate::{Exit, Failure, Line, Screen, Settings, Variables, leftovers, session, texts};
 use facts::Facts;
 
 /// Name of the schema of these commands' JSON output, which is not stable yet.
@@ -118,12 +113,12 @@ pub(crate) fn run(command: Option<TasksCommand>, settings: &Settings, screen: &S
         TasksCommand::List => {
             let paths = list(&folder, false);
             let read = paths.iter().take(LISTED_MAX).map(|path| (path, Record::read(path)));
-            let (mut lines, mut values) = (Vec::new(), Vec::new());
+            let (mut lines, mut values, undone) = (Vec::new(), Vec::new(), undone(settings));
             for (path, record) in read {
                 match record {
                     Ok(record) => {
-                        lines.extend(listed(&record));
-                        values.push(summary(&record));
+                        lines.extend(listed(&record, &undone));
+                        values.push(summary(&record, &undone));
                     }
                     Err(error) => {
                         lines.push(Line::warning(error.to_string()));
@@ -142,7 +137,7 @@ pub(crate) fn run(command: Option<TasksCommand>, settings: &Settings, screen: &S
             let record = find(&folder, &task)?;
             let user_format = UserFormat::of(&settings.environment, settings.exact);
             let facts = Facts::of(&record);
-            let value = json!({"task": summary(&record), "result": record.result()});
+            let value = json!({"task": summary(&record, &undone(settings)), "result": record.result()});
             screen.report(settings.json, SCHEMA, value, &shown(&record, &facts, settings, &user_format));
         }
         TasksCommand::Export { task, file } => {
@@ -152,7 +147,7 @@ pub(crate) fn run(command: Option<TasksCommand>, settings: &Settings, screen: &S
                 Some(path) => {
                     let failed = |source| Failure::NotWritten { path: path.clone(), source };
                     fs::File::create_new(&path)
-                        .and_then(|mut file| std::io::Write::write_all(&mut file, lines.as_bytes()))
+                        .and_then(|mut file| io::Write::write_all(&mut file, lines.as_bytes()))
                         .map_err(failed)?;
                 }
                 None => screen.answer(&[Line::answer(lines.trim_end())]),
@@ -180,14 +175,26 @@ pub(crate) fn report(task: Option<&str>, settings: &Settings, screen: &Screen) -
         None => list(&folder, false).first().map_or(Err(Failure::NoTask {}), |path| Ok(Record::read(path)?))?,
     };
     let page = report::page(&record, &Facts::of(&record), settings, &exported(&record)?);
-    match &settings.output {
-        Some(path) => {
-            fs::write(path, &page).map_err(|source| Failure::Output { path: path.clone(), source })?;
-            screen.tell(&[Line::plain(texts::saved(&path.to_string_lossy(), page.len() as u64))]);
-        }
-        None => screen.answer(&[Line::answer(page)]),
+    let is_named = settings.output.is_some();
+    if !is_named && !io::stdout().is_terminal() {
+        screen.answer(&[Line::answer(page)]);
+        return Ok(Exit::Accepted);
     }
+    let in_workspace = || Path::new(&settings.environment.workspace).join(format!("{}.html", record.task_id()));
+    let path = settings.output.clone().unwrap_or_else(in_workspace);
+    let file = if is_named { fs::File::create(&path) } else { new_in_place(&path) };
+    let written = file.and_then(|mut file| io::Write::write_all(&mut file, page.as_bytes()));
+    written.map_err(|source| Failure::Output { path: path.clone(), source })?;
+    screen.tell(&[Line::plain(texts::saved(&path.to_string_lossy(), page.len() as u64))]);
     Ok(Exit::Accepted)
+}
+
+/// Creates a file in place of the one at a path; a symlink there is replaced, not followed.
+fn new_in_place(path: &Path) -> io::Result<fs::File> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    // An error shows again when the file is created.
+    let _ = fs::remove_file(path);
+    fs::File::create_new(path)
 }
 
 /// Runs `artoo gc`: deletes what is older than the undo journal keeps, and what killed processes left.
@@ -257,17 +264,24 @@ pub(crate) fn last_turns(settings: &Settings) -> Result<Vec<SessionTurn>, Failur
 }
 
 /// A task in one line, and its state in another.
-fn listed(record: &Record) -> [Line; 2] {
+fn listed(record: &Record, undone: &[String]) -> [Line; 2] {
     let words = escape::shorten(&escape::one_line(&record.request().raw_input), WORDS_CHARS);
     [
         Line::strong(format!("{}  {words}", when(record.begun.at))),
-        Line::faint(format!("  {}: {}", record.task_id(), state(record))),
+        Line::faint(format!("  {}: {}", record.task_id(), state(record, undone))),
     ]
 }
 
-/// How a task ended, or that it has not ended.
-fn state(record: &Record) -> String {
-    match record.result() {
+/// The ids of the tasks that were undone.
+fn undone(settings: &Settings) -> Vec<String> {
+    let entries = crate::undo::store(settings).entries().unwrap_or_default();
+    entries.into_iter().filter(|entry| entry.undone).map(|entry| entry.id).collect()
+}
+
+/// How a task ended, and whether it was undone since; or that it has not ended.
+fn state(record: &Record, undone: &[String]) -> String {
+    let undone = if undone.iter().any(|task| task == record.task_id().as_str()) { ", then undone" } else { "" };
+    let ended = match record.result() {
         Some(FinalResult { ending: Ending::Accept { .. }, .. }) => "done".to_owned(),
         Some(FinalResult { ending: Ending::Success { .. }, .. }) => "partly done".to_owned(),
         Some(FinalResult { ending: Ending::Abandon { .. }, summary, .. }) => {
@@ -275,20 +289,21 @@ fn state(record: &Record) -> String {
         }
         None if record.is_running() => "running".to_owned(),
         None => "interrupted; artoo resume continues it".to_owned(),
-    }
+    };
+    format!("{ended}{undone}")
 }
 
 /// A task as JSON.
-fn summary(record: &Record) -> Value {
+fn summary(record: &Record, undone: &[String]) -> Value {
     json!({
         "task_id": record.task_id(), "at": record.begun.at, "request": record.request().raw_input,
-        "state": state(record), "path": record.path, "damaged_bytes": record.damaged_bytes
+        "state": state(record, undone), "path": record.path, "damaged_bytes": record.damaged_bytes
     })
 }
 
 /// A task for people: its answer and what supports it, then its calls.
 fn shown(record: &Record, facts: &Facts, settings: &Settings, user_format: &UserFormat) -> Vec<Line> {
-    let mut lines = listed(record).to_vec();
+    let mut lines = listed(record, &undone(settings)).to_vec();
     if let Some(result) = record.result() {
         let entry = crate::undo::store(settings).find(record.task_id().as_str()).ok();
         let shown = facts.shown(result, entry.as_ref(), user_format);

@@ -103,7 +103,7 @@ fn section(title: &str, content: &str) -> String {
 fn headline(record: &Record, facts: &Facts, settings: &Settings, user_format: &UserFormat, title: &str) -> String {
     let mut out = format!("<small>{}</small>\n<h1>{title}</h1>\n", text(record.begun.at));
     let Some(result) = record.result() else {
-        out.push_str(&format!("<div class=\"verdict warn\">No result yet: {}.</div>\n", text(state(record))));
+        out.push_str(&format!("<div class=\"verdict warn\">No result yet: {}.</div>\n", text(state(record, &[]))));
         return out;
     };
     let entry = undo::store(settings).find(record.task_id().as_str()).ok();

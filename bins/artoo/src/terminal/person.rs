@@ -5,8 +5,7 @@ use std::io;
 use artoo_proto::escape;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
-use crate::display::Line;
-use crate::display::writer::Screen;
+use crate::{Line, Screen};
 
 /// Maximum number of invalid answers to a choice from a list; after that the question is given up.
 const TRIES: u32 = 5;
@@ -24,6 +23,11 @@ pub(crate) fn approves(question: &str, unattended: &str, is_json: bool, screen: 
         screen.insist(&[Line::warning(unattended)]);
     }
     is_asked && Person { screen }.approves(question, false)
+}
+
+/// Whether an answer leaves a series of questions.
+fn is_leave(answer: &str) -> bool {
+    answer.eq_ignore_ascii_case("q")
 }
 
 impl Person<'_> {
@@ -45,19 +49,24 @@ impl Person<'_> {
         );
         self.screen.insist(&shown);
         for _ in 0..TRIES {
-            let answer = self.types("Number (empty: 1, q: leave): ")?;
+            let answer = self.reads("Number (empty: 1, q: leave): ")?;
             let number = if answer.is_empty() { Ok(1) } else { answer.parse::<usize>() };
             match number {
                 Ok(number) if (1..=lines.len()).contains(&number) => return Some(number - 1),
-                _ if answer.eq_ignore_ascii_case("q") => return None,
+                _ if is_leave(&answer) => return None,
                 _ => self.warns(&format!("Give a number from 1 to {}.", lines.len())),
             }
         }
         None
     }
 
-    /// Shows a prompt and reads a line, trimmed; `None` at the end of input.
+    /// Shows a prompt and reads a line, trimmed; `None` if the user leaves with an empty line or q.
     pub(crate) fn types(&self, prompt: &'static str) -> Option<String> {
+        self.reads(prompt).filter(|line| !line.is_empty() && !is_leave(line))
+    }
+
+    /// Shows a prompt and reads a line, trimmed; `None` at the end of input.
+    fn reads(&self, prompt: &'static str) -> Option<String> {
         self.screen.ask(&[], prompt);
         let mut line = String::new();
         let read = io::stdin().read_line(&mut line);
@@ -65,8 +74,8 @@ impl Person<'_> {
         matches!(read, Ok(1..)).then(|| line.trim().to_owned())
     }
 
-    /// Shows a prompt and reads a line without echo, such as a key; `None` at the end of input or if echo can't be
-    /// turned off.
+    /// Shows a prompt and reads a line without echo, such as a key; `None` if the user leaves with q, at the end of input
+    /// or if echo can't be turned off.
     pub(crate) fn types_secret(&self, prompt: &'static str) -> Option<String> {
         let stdin = io::stdin();
         let before = tcgetattr(&stdin).ok()?;
@@ -74,7 +83,7 @@ impl Person<'_> {
         silent.local_modes.remove(LocalModes::ECHO);
         silent.local_modes.insert(LocalModes::ECHONL);
         tcsetattr(&stdin, OptionalActions::Flush, &silent).ok()?;
-        let typed = self.types(prompt);
+        let typed = self.reads(prompt).filter(|typed| !is_leave(typed));
         // Otherwise the user's shell would not echo either. A failure can't be handled here.
         let _ = tcsetattr(&stdin, OptionalActions::Flush, &before);
         typed
@@ -84,7 +93,7 @@ impl Person<'_> {
     pub(crate) fn approves(&self, question: &str, by_default: bool) -> bool {
         self.says(question);
         let prompt = if by_default { "[Y/n] " } else { "[y/N] " };
-        match self.types(prompt) {
+        match self.reads(prompt) {
             Some(answer) if answer.is_empty() => by_default,
             Some(answer) => matches!(answer.to_lowercase().as_str(), "y" | "yes"),
             None => false,

@@ -272,3 +272,43 @@ fn config_edit_validates_and_loses_nothing() {
     let ran = RunOutput::of(command.env("VISUAL", "true").env("EDITOR", "false").output().unwrap());
     assert!(ran.code == Some(0) && config(&world).exists(), "{ran:?}");
 }
+
+#[test]
+fn help_of_a_command_shows_options_that_matter() {
+    let world = World::new();
+    for (words, own, others) in [
+        (
+            &["tasks"][..],
+            &["--json", "--quiet", "--exact"][..],
+            &["--deadline", "--accept", "--max-cost", "--model"][..],
+        ),
+        (&["memory", "why"], &["--verbose"], &["--output", "--estimate", "--continue"]),
+        (&["undo"], &["--yes", "--exact"], &["--profile", "--workspace"]),
+        (&["doctor"], &["--probe", "--model"], &["--accept", "--deadline"]),
+        (&["try"], &["--deadline", "--workspace"], &["--model", "--accept"]),
+        (&["report"], &["--output"], &["--model"]),
+        (&["run"], &["--model", "--deadline", "--max-cost", "--output", "--continue"], &[]),
+    ] {
+        let shown = world.run(&[words, &["--help"]].concat()).stdout;
+        assert!(own.iter().all(|option| shown.contains(option)), "{words:?}: {shown}");
+        assert!(!others.iter().any(|option| shown.contains(option)), "{words:?}: {shown}");
+        let has_more = shown.contains("artoo --help lists the options of every command");
+        assert_eq!(has_more, words != ["run"], "{words:?}: {shown}");
+    }
+    // A hidden option still counts.
+    assert_eq!(world.run(&["tasks", "--deadline", "never"]).code, Some(2));
+    assert_eq!(world.run(&["tasks", "--deadline", "5m"]).code, Some(0));
+}
+
+#[test]
+fn bare_commands_show_their_list() {
+    let world = World::new();
+    for (command, list) in
+        [("memory", "show"), ("rules", "list"), ("model", "list"), ("config", "show"), ("evidence", "list")]
+    {
+        let (bare, listed) = (world.run(&[command]), world.run(&[command, list]));
+        assert_eq!((bare.code, &bare.stdout), (Some(0), &listed.stdout), "{command}");
+        assert!(bare.stderr.contains(&format!("artoo {command} --help")), "{command}: {bare:?}");
+    }
+    assert_eq!(world.run(&["rules", "-q"]).stderr, "");
+}

@@ -358,3 +358,17 @@ fn profiles_are_named_read_and_refused() {
     let doctor = world.run(&["--profile", "literal", "doctor"]).stdout;
     assert!(doctor.contains("profile: strict_spec, time budget 300s"), "{doctor}");
 }
+
+#[test]
+fn why_answers_in_few_lines() {
+    let world = World::new().with_things();
+    for words in ["pdf", "txt", "md", "bin", "zip", "csv", "log", "png"] {
+        world.run(&[&format!("how many {words} files are in ~/things")]);
+        world.run(&[&format!("how many {words} files are in ~/things")]);
+    }
+    let short = world.memory(&["why", COUNT]).stdout;
+    assert!(short.lines().count() <= 7 && short.contains("14 of 14 worked"), "{short}");
+    assert!(short.trim_end().ends_with("artoo memory why -v lists every record"), "{short}");
+    let long = world.memory(&["why", COUNT, "-v"]).stdout;
+    assert!(long.lines().count() > 12 && long.contains("   7 % "), "{long}");
+}

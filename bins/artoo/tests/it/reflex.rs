@@ -47,7 +47,7 @@ fn reflex_answers_equal_the_shells() {
     world.check_kept();
     let doctor = world.run(&["doctor"]);
     assert_eq!(doctor.code, Some(0), "{doctor:?}");
-    assert!(doctor.stdout.contains("the chain holds"), "{doctor:?}");
+    assert!(doctor.stdout.contains("complete and unaltered"), "{doctor:?}");
 }
 
 #[test]
@@ -266,4 +266,14 @@ fn missing_file_answer_names_similar_files() {
     }
     let ran = world.run(&["show Documents/Work/contract.txt"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "one two\n"), "{ran:?}");
+}
+
+#[test]
+fn writing_needs_a_language_model() {
+    let world = World::new().with_note();
+    for request in ["write a short summary of ~/note.txt", "summarise note.txt", "write a poem about the sea"] {
+        let ran = world.run(&[request]);
+        assert!(ran.code == Some(5) && ran.stderr.contains(" needs a language model."), "{ran:?}");
+        assert!(ran.stderr.contains("artoo setup") && !ran.stderr.contains("know the word"), "{ran:?}");
+    }
 }

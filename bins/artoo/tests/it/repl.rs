@@ -234,3 +234,26 @@ fn damaged_history_is_reported_and_unchanged() {
     assert_eq!(pty.ended().0, 0);
     assert_eq!(std::fs::read(file).unwrap(), b"#V2\n\xff\xfe\n");
 }
+
+#[test]
+fn undo_of_an_earlier_session_says_so() {
+    let world = World::new().with_things();
+    world.run(&["create a file called ~/artoo_workspace/new.txt containing hello"]);
+    assert!(world.workspace().join("new.txt").exists());
+    let mut pty = open(&world);
+    pty.enter("/undo");
+    pty.see("Bring this back?");
+    assert!(pty.screen().contains("Nothing in this session changed anything: this was done before it."));
+    pty.enter("n");
+    pty.prompt("");
+    pty.enter("create a file called ~/artoo_workspace/next.txt containing hello");
+    pty.ended_tasks(1);
+    pty.prompt("");
+    pty.enter("/undo");
+    pty.wait("the question", |pty| pty.screen().matches("Bring this back?").count() == 2);
+    assert_eq!(pty.screen().matches("before it").count(), 1, "{}", pty.screen());
+    pty.enter("y");
+    pty.prompt("");
+    pty.send(CTRL_D);
+    assert_eq!(pty.ended().0, 0);
+}

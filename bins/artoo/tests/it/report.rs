@@ -111,3 +111,16 @@ fn hostile_text_is_escaped_in_report() {
         assert!(document.contains(&format!("<h2>{heading}</h2>")), "{heading}: {document}");
     }
 }
+
+#[test]
+fn report_on_a_terminal_is_a_file() {
+    let world = World::new().with_things();
+    assert_eq!(world.run(&["how many files are in ~/things"]).code, Some(0));
+    for _ in 0..2 {
+        let (code, screen) = Pty::start(&world.command(&["report"]), 160).ended();
+        let path = fs::read_dir(world.workspace()).unwrap().next().unwrap().unwrap().path();
+        assert!(code == 0 && screen.contains(&format!("saved to {}", path.display())), "{screen}");
+        assert!(fs::read_to_string(&path).unwrap().starts_with("<!doctype html>"), "{screen}");
+    }
+    assert!(world.run(&["report"]).stdout.starts_with("<!doctype html>"), "a pipe gets the page");
+}

@@ -207,3 +207,70 @@ fn config_error_names_line_of_value() {
     let expected = format!("deadline in {}:2 can't be used", world.config().display());
     assert!(ran.stderr.contains(&expected), "{}", ran.stderr);
 }
+
+/// Each question, with the answers that lead to it.
+#[test]
+fn setup_can_be_left_at_each_question() {
+    let server = Server::start(|_| Reply::Json(json!({"sum": 5})));
+    let url = server.url();
+    let to_key = ["http://localhost:1/v1", "1"];
+    for (answers, question) in [
+        (&[][..], "Its address"),
+        (&["no address"], "“no address” can't be used"),
+        (&to_key[..1], "What does it speak?"),
+        (&to_key, "Where is its key?"),
+        (&[to_key[0], "1", "2"], "The variable's name"),
+        (&[to_key[0], "1", "3"], "The file's path"),
+        (&[to_key[0], "1", "4"], "The command"),
+        (&[to_key[0], "1", "5"], "Its key"),
+        (&[to_key[0], "1", "1"], "The endpoint's name for the model"),
+        (&[&url, "1", "1"], "Which model?"),
+        (&[&url, "1", "1", "1"], "Write it?"),
+    ] {
+        let world = World::new();
+        let mut pty = Pty::start(&world.command(&["setup"]), 100);
+        pty.see("Who is to answer?");
+        let screen = pty.screen();
+        let other = screen.lines().find_map(|line| line.trim().strip_suffix(". another endpoint: I type its address"));
+        let asked = |pty: &Pty| pty.screen().matches("leave):").count();
+        for answer in [&[other.unwrap()], answers].concat() {
+            let before = asked(&pty);
+            pty.enter(answer);
+            pty.wait("the next question", |pty| asked(pty) > before || pty.screen().contains(question));
+        }
+        pty.see(question);
+        pty.wait("the question", |pty| pty.row().trim_end().ends_with([':', ']']));
+        pty.enter("q");
+        let (code, screen) = pty.ended();
+        assert_eq!(code, 130, "{question}: {screen}");
+        assert!(screen.ends_with("The configuration was not changed."), "{question}: {screen}");
+        assert!(!world.config().exists());
+    }
+}
+
+#[test]
+fn setup_says_how_to_get_a_model() {
+    let world = World::new();
+    let mut pty = Pty::start(&world.command(&["setup"]), 100);
+    pty.see("Who is to answer?");
+    pty.enter("q");
+    let (_, screen) = pty.ended();
+    // A server on a usual port of this machine is offered instead.
+    let has_found = !screen.contains("\n  2. no language model");
+    for part in ["ollama pull qwen3:4b", "llama-server", "with a key"] {
+        assert!(screen.contains(part) || has_found, "{part}: {screen}");
+    }
+}
+
+#[test]
+fn doctor_names_what_chose_the_model() {
+    let world = World::new();
+    world.write_config("model = \"reflex\"\n");
+    let doctor = world.run(&["doctor"]);
+    let line = format!("model: reflex (model in {}:1)", world.config().display());
+    assert!(doctor.stdout.contains(&line) && !doctor.stdout.contains("ARTOO_MODEL"), "{}", doctor.stdout);
+    assert!(doctor.stdout.contains("\nok   profile: anytime, "), "{}", doctor.stdout);
+    let mut command = world.command(&["doctor"]);
+    let doctor = crate::world::RunOutput::of(command.env("ARTOO_MODEL", "reflex").output().unwrap());
+    assert!(doctor.stdout.contains("model: reflex (variable ARTOO_MODEL)"), "{}", doctor.stdout);
+}

@@ -290,3 +290,17 @@ fn disabled_overlays_are_shown_by_doctor() {
     let by_variable = world.command(&["doctor"]).env("ARTOO_VIEWS", "true").output().unwrap();
     assert!(!RunOutput::of(by_variable).stdout.contains(off), "a variable wins over the file");
 }
+
+#[test]
+fn moved_file_is_shown_as_renamed() {
+    let world = with_texts();
+    let mut pty = asked(&world, &["mv proj/a.txt proj/c.txt; rm proj/b.txt"]);
+    assert!(pty.screen().contains("  It deletes 1 file, renames 1 file ("), "{}", pty.screen());
+    pty.send("y\r");
+    let (code, screen) = pty.ended();
+    assert_eq!(code, 0, "{screen}");
+    let proj = world.home().join("proj");
+    let renamed = format!("renamed {0}/a.txt → {0}/c.txt\n", proj.display());
+    assert!(screen.contains(&renamed) && screen.contains(&format!("deleted {}/b.txt\n", proj.display())), "{screen}");
+    assert!(!screen.contains("created"), "{screen}");
+}

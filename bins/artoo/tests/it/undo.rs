@@ -135,3 +135,19 @@ fn undo_skips_files_modified_since() {
     assert_eq!(empty.run(&["undo", "--list"]).code, Some(0));
     assert!(!empty.data_dir().join("undo").exists(), "looking makes nothing");
 }
+
+#[test]
+fn undo_names_no_folder_of_the_trash() {
+    let world = World::new().with_things();
+    let mut pty = Pty::start(&world.command(&["delete the pdf files in ~/things"]), 160);
+    pty.see(QUESTION);
+    pty.send("y\r");
+    assert_eq!(pty.ended().0, 0);
+    assert!(world.home().join(".local/share/Trash").exists());
+    let ran = world.run(&["undo", "--yes"]);
+    let shown = format!("{}{}", ran.stdout, ran.stderr);
+    assert!(shown.contains("Reverted: 3 paths are back") && !shown.contains(".local"), "{shown}");
+    assert!(!world.home().join(".local").exists(), "what was made for the trash is gone");
+    let listed = world.run(&["tasks"]);
+    assert!(listed.stdout.contains(": done, then undone"), "{listed:?}");
+}

@@ -2,8 +2,8 @@
 
 use artoo_llm::Model;
 use artoo_proto::{
-    Environment, ModelFailure, ModelReply, ModelRequest, Now, PerceiveContext, ReplyBody, RoleContext, SessionTurn,
-    Usage,
+    Abstention, CoverageState, Environment, ModelFailure, ModelReply, ModelRequest, Now, PerceiveContext, ReplyBody,
+    RoleContext, SessionTurn, Usage,
 };
 use async_trait::async_trait;
 
@@ -20,8 +20,25 @@ impl Model for Reflex {
     }
 
     async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
-        Ok(reply(artoo_reflex::respond(&request.context, &RealFiles)))
+        let mut body = artoo_reflex::respond(&request.context, &RealFiles);
+        if let (ReplyBody::Abstain { abstention }, RoleContext::Perceive(context)) = (&mut body, &request.context)
+            && let Some(words) = for_a_model(context)
+        {
+            // Which of its words are unknown helps nobody to say it otherwise.
+            abstention.not_understood.clear();
+            abstention.remedy = format!("I can't do this: {words} needs a language model. {}", Abstention::SETUP);
+        }
+        Ok(reply(body))
     }
+}
+
+/// The words, in quotes, with which a request asks for a text or a judgement, such as a summary; `None` without any.
+fn for_a_model(context: &PerceiveContext) -> Option<String> {
+    let PerceiveContext { raw_input, session, environment, now, .. } = context;
+    let clauses = artoo_reflex::clauses(raw_input, session, environment, *now, &RealFiles);
+    let mut unread = clauses.into_iter().filter_map(|clause| clause.read.err());
+    let found = unread.find(|it| matches!(it.state, CoverageState::Words | CoverageState::Judged))?;
+    found.why.split_once(':').map(|(words, _)| words.to_owned())
 }
 
 /// A model reply of the embedded parser.

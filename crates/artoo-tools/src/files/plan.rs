@@ -78,8 +78,11 @@ pub(crate) fn plan(config: &ToolConfig, protected: &Protected, act: Act) -> Resu
     operations.iter().try_for_each(|operation| note_names(operation, &mut names))?;
     let home = Path::new(&environment.home);
     let named: Vec<&Path> = sources.iter().map(|source| source.path.as_path()).collect();
-    let effect = match targets.as_slice() {
-        [to] if sources.is_empty() => format!("{verb} {}{tail}", texts::path_from_home(to, home)),
+    let effect = match (sources.as_slice(), targets.as_slice()) {
+        ([], [to]) => format!("{verb} {}{tail}", texts::path_from_home(to, home)),
+        ([_], [_]) if tail.starts_with(" to ") => {
+            format!("{verb} {}: {}{tail}", total(&sources), texts::named(&named, home))
+        }
         _ => format!("{verb} {}{tail}: {}", total(&sources), texts::named(&named, home)),
     };
     let new = targets.iter().map(|to| format!("new {}", paths::line(to)));

@@ -1,7 +1,7 @@
 //! Describes change sets in the question about them.
 
 use artoo_proto::units;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::change::{ChangeSet, Entry, Kind, Reason};
@@ -28,8 +28,9 @@ pub(super) fn summary(set: &ChangeSet, home: &Path) -> String {
         ("sets dates of", "times"),
         ("makes", "created"),
     ];
+    let renamed = renamed(set);
     let parts: Vec<String> =
-        verbs.iter().filter_map(|(verb, kind)| Some(format!("{verb} {}", counted(set, kind)?))).collect();
+        verbs.iter().filter_map(|(verb, kind)| Some(format!("{verb} {}", counted(set, &renamed, kind)?))).collect();
     let outer: Vec<&Path> = in_order_of_weight(set).into_iter().map(|entry| entry.path.as_path()).collect();
     let bytes: u64 = set.entries.iter().map(Entry::bytes).sum();
     let size = if bytes > 0 { format!(" ({})", units::bytes(bytes)) } else { String::new() };
@@ -39,9 +40,32 @@ pub(super) fn summary(set: &ChangeSet, home: &Path) -> String {
     format!("{}{size}: {}", parts.join(", "), texts::named(&outer, home))
 }
 
+/// The old and new paths of renamed files. A command that renames a file deletes one and creates another; they are a
+/// rename if no other file with their content was deleted or created.
+fn renamed(set: &ChangeSet) -> BTreeSet<&Path> {
+    let paths_of = |kind: &Kind, state: fn(&Entry) -> &State| {
+        let mut paths: BTreeMap<&str, Vec<&Path>> = BTreeMap::new();
+        for entry in set.entries.iter().filter(|entry| entry.kind == *kind) {
+            let content = state(entry).file().and_then(|file| file.digest.as_deref());
+            content.into_iter().for_each(|content| paths.entry(content).or_default().push(&entry.path));
+        }
+        paths
+    };
+    let (gone, new) = (paths_of(&Kind::Deleted, |entry| &entry.before), paths_of(&Kind::Created, |entry| &entry.after));
+    let pairs = new.into_iter().filter_map(|(content, to)| Some((gone.get(content)?.clone(), to)));
+    let alone = pairs.filter(|(from, to)| from.len() == 1 && to.len() == 1);
+    alone.flat_map(|(from, to)| from.into_iter().chain(to)).collect()
+}
+
 /// The files and folders of one kind of change, counted; `None` if there are none.
-fn counted(set: &ChangeSet, kind: &str) -> Option<String> {
-    let of_kind = || set.entries.iter().filter(|entry| entry.kind.name() == kind);
+fn counted(set: &ChangeSet, renamed: &BTreeSet<&Path>, kind: &str) -> Option<String> {
+    // Of a renamed file its new path counts.
+    let kind_of = |entry: &Entry| match (renamed.contains(entry.path.as_path()), entry.kind == Kind::Created) {
+        (false, _) => entry.kind.name(),
+        (true, true) => "renamed",
+        (true, false) => "",
+    };
+    let of_kind = || set.entries.iter().filter(|entry| kind_of(entry) == kind);
     let is_folder = |entry: &&Entry| {
         let state = if entry.after == State::Absent { &entry.before } else { &entry.after };
         matches!(state, State::Folder(_))
