@@ -62,7 +62,8 @@ fn cargo(arguments: &[&str]) -> String {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output =
         Command::new(cargo).args(arguments).args(["--locked", "--offline"]).current_dir(root()).output().unwrap();
-    assert!(output.status.success(), "cargo {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "cargo {arguments:?}: {said}\nif a crate is missing, run `cargo fetch --locked`");
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -90,7 +91,8 @@ struct Tree {
 }
 
 impl Tree {
-    /// The dependency tree that `cargo tree` prints for these arguments; it needs only crates that a build downloaded.
+    /// The dependency tree that `cargo tree` prints for these arguments; it needs the
+    /// crates of all members, which `cargo fetch --locked` downloads.
     fn of(arguments: &[&str]) -> Self {
         let format = ["tree", "--prefix", "depth", "--format", "|{p}|{l}"];
         let mut tree = Self::default();

@@ -15,7 +15,7 @@ use super::build::Built;
 use super::chart::Chart;
 use super::item::Context;
 use super::lexical::Phrases;
-use super::pattern::{Named, ends, is_word, pattern};
+use super::pattern::{Named, Pattern, ends, is_word, pattern};
 use super::steps::{self, StepBoundaries};
 use super::{MAX_BYTES, MAX_TOKENS, ReadClause, attempt, changes_something, existing, refuse, steps_of};
 use crate::algebra::{Act, Step};
@@ -28,7 +28,7 @@ use crate::lexicon::{Meaning, TypeForm, lexicon};
 const MAX_BYTES_TO_SPLIT: usize = 16_000;
 
 /// The word lists of this module by name.
-static WORDS: LazyLock<Named> = LazyLock::new(|| {
+static WORDS: LazyLock<BTreeMap<&'static str, Pattern>> = LazyLock::new(|| {
     let lines = include_str!("clauses.txt").lines().filter(|line| !line.starts_with('#'));
     lines.filter_map(|line| line.split_once(": ")).map(|(name, words)| (name, pattern(words, &Named::new()))).collect()
 });

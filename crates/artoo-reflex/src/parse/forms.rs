@@ -18,7 +18,7 @@ use super::build::Built;
 use super::chart::Chart;
 use super::clauses::{after_lead, phrase};
 use super::item::Context;
-use super::pattern::{Named, Pattern, Piece, is_word, pattern, split};
+use super::pattern::{Named, Pattern, Piece, choices, is_word, pattern, split};
 use super::steps::begins_a_step;
 use crate::algebra::{Query, Step};
 use crate::kinds::KINDS;
@@ -47,7 +47,7 @@ static FORMS: LazyLock<Vec<Wording>> = LazyLock::new(|| {
         let Some((name, said)) = line.split_once(": ") else { continue };
         match name.strip_prefix('$') {
             // Later names may be made of earlier ones.
-            Some(name) => _ = named.insert(name, pattern(said, &named)),
+            Some(name) => _ = named.insert(name, choices(said, &named)),
             None => forms.push(form(name, said, &named)),
         }
     }

@@ -36,14 +36,15 @@ pub(super) fn question(
     tokens: &[Token],
     before: Option<&Antecedent>,
 ) -> Option<Vec<Built>> {
+    // Each of its words is one of a table, so none asks for a change.
+    if let Some(built) = of_table(context, tokens) {
+        return Some(vec![built]);
+    }
     let is_act = |meaning: &Meaning| matches!(meaning, Meaning::Concept(Concept::Do(_)));
     let acts = |at: usize| tokens.get(at).is_some_and(|token| lexicon().meanings(&token.folded).iter().any(is_act));
     if tokens.len() > MAX_TOKENS || clause_starts(tokens).into_iter().any(acts) || refuse::unknown_act(tokens).is_some()
     {
         return None;
-    }
-    if let Some(built) = of_table(context, tokens) {
-        return Some(vec![built]);
     }
     // "how many mp3s and flacs" may ask for one number.
     let is_one = steps::joins_two_kinds(tokens, true) && tokens.iter().any(|token| counts(&token.folded));

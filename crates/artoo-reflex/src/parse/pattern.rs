@@ -18,8 +18,13 @@ pub(super) enum Piece {
 /// The pieces of a pattern, in order.
 pub(super) type Pattern = &'static [Piece];
 
-/// Patterns that others contain as `$name`.
-pub(super) type Named = BTreeMap<&'static str, Pattern>;
+/// Alternatives that patterns contain as `$name`.
+pub(super) type Named = BTreeMap<&'static str, &'static [Pattern]>;
+
+/// The alternatives in a text, between bars.
+pub(super) fn choices(text: &'static str, named: &Named) -> &'static [Pattern] {
+    split(text, '|').into_iter().map(|choice| pattern(choice, named)).collect::<Vec<_>>().leak()
+}
 
 /// The pieces of a pattern such as `{save|write} $it {in|} to <file>`.
 pub(super) fn pattern(text: &'static str, named: &Named) -> Pattern {
@@ -28,8 +33,7 @@ pub(super) fn pattern(text: &'static str, named: &Named) -> Pattern {
     while !rest.is_empty() {
         let (piece, after) = if rest.starts_with('{') {
             let (inside, after) = group(rest);
-            let choices: Vec<Pattern> = split(inside, '|').into_iter().map(|choice| pattern(choice, named)).collect();
-            (Piece::Choice(choices.leak()), after)
+            (Piece::Choice(choices(inside, named)), after)
         } else {
             let end = rest.find([' ', '{']).unwrap_or(rest.len());
             let (word, after) = rest.split_at(end);
@@ -37,7 +41,7 @@ pub(super) fn pattern(text: &'static str, named: &Named) -> Pattern {
             let shared = word.strip_prefix('$').and_then(|name| named.get(name));
             match (slot, shared) {
                 (Some(slot), _) => (Piece::Slot(slot), after),
-                (_, Some(shared)) => (Piece::Choice(std::slice::from_ref(Box::leak(Box::new(*shared)))), after),
+                (_, Some(shared)) => (Piece::Choice(shared), after),
                 _ => (Piece::Word(word), after),
             }
         };

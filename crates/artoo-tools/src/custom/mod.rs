@@ -1,4 +1,4 @@
-//! Tools that the user adds: one manifest for each, in the configuration folder.
+//! Tools that the user adds: one manifest for each, `tools/*.toml` beside the configuration.
 //!
 //! ```toml
 //! name = "weather"
@@ -20,6 +20,8 @@
 //! maximum = 14
 //! optional = true # if it is missing, the group in brackets that names it is left out
 //! ```
+//!
+//! The types of an input: string, document, integer, boolean, array; a string may have `enum`, an array `maxItems`.
 //!
 //! Arguments reach the program one by one; no shell reads them. An input of type `document` is a web or mail address, or
 //! the path of an existing file or folder that is neither protected nor a program. `{place:markup}` escapes the special

@@ -109,7 +109,7 @@ fn role(phrase: &str, stem: &str, table: &Table) -> Option<Role> {
     let says = |(_, phrases): &(&str, &'static str)| phrases.split('|').any(|known| known == phrase);
     let mut lines = WORDS.lines().filter_map(|line| line.split_once(": "));
     let Some((name, _)) = lines.find(says) else {
-        return is_name_of(phrase, stem).then_some(Role::Word("row"));
+        return is_name_of(phrase, stem).then_some(Role::Word("named"));
     };
     let Some((name, heads)) = name.strip_prefix('[').and_then(|inside| inside.trim_end_matches(']').split_once(' '))
     else {
@@ -160,7 +160,9 @@ impl Asked {
     /// Takes a word of [`WORDS`].
     fn word(&mut self, word: &'static str, rest: &mut Peekable<IntoIter<Role>>, table: &Table) -> Option<()> {
         match word {
-            "row" => self.is_of_rows |= self.function.is_none(),
+            // "the highest row" names no number.
+            "row" if self.number.is_none() && matches!(self.function, Some("maximum" | "minimum")) => return None,
+            "row" | "named" => self.is_of_rows |= self.function.is_none(),
             "who" => self.is_of_whom = true,
             // "the region with the highest total amount".
             "sum" if self.is_descending.is_some() && self.group.is_none() && self.shown.len() == 1 => {
@@ -186,7 +188,7 @@ impl Asked {
                 self.limit(column, word, bound)?;
             }
             // "the role of each person".
-            "per" if rest.next_if_eq(&Role::Word("row")).is_some() => {}
+            "per" if rest.next_if(|next| matches!(next, Role::Word("row" | "named"))).is_some() => {}
             "per" | "by" => {
                 if word == "by" {
                     rest.next_if_eq(&Role::Word("by"));

@@ -6,7 +6,7 @@ use super::acts::Form;
 use super::{holds_settings, is_word};
 use crate::algebra::{Act, Step};
 use crate::eval::Entry;
-use crate::lex::{Class, Token};
+use crate::lex::Class;
 use crate::lexicon::{FileType, lexicon};
 use crate::place::{file_name, is_archive, parent};
 use crate::settings::keys;
