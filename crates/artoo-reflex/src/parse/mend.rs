@@ -9,7 +9,7 @@ use super::build::Built;
 use super::item::Context;
 use super::lexical::clause_starts;
 use super::pattern::is_word;
-use super::{as_said, offer, refuse, steps};
+use super::{as_said, offer, refuse, steps, steps_of};
 use crate::algebra::{Depth, NameTest, Pred, Query, Step};
 use crate::concept::Concept;
 use crate::english::english_steps;
@@ -50,8 +50,41 @@ pub(super) fn question(
     let is_one = steps::joins_two_kinds(tokens, true) && tokens.iter().any(|token| counts(&token.folded));
     let joined = if is_one { None } else { several(context, text, tokens, before, 0) };
     joined
+        .or_else(|| of_topic(context, text, tokens, before))
         .or_else(|| offer::quoted(context, text, tokens, before))
         .or_else(|| offer::slipped(context, text, tokens, before))
+}
+
+/// The only reading of a question before which its file or folder stands: "movie.mp4, how many megabytes is it".
+fn of_topic(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<&Antecedent>) -> Option<Vec<Built>> {
+    let is_pause = |token: &Token| token.class == Class::Comma || [":", "-", "–"].contains(&token.raw.as_str());
+    let at = tokens.iter().position(is_pause).filter(|at| (1..=3).contains(at))?;
+    let (topic, rest) = (tokens.get(..at)?, tokens.get(at + 1..)?);
+    let name = topic
+        .last()
+        .filter(|token| matches!(token.class, Class::FileName | Class::Path | Class::Quoted | Class::Word))?;
+    let path = context.resolve(&name.raw)?.path;
+    let is_there = context.on_disk(&path).is_some() || elsewhere(context, &path).is_some();
+    let stands_for = |token: &Token| ["it", "there", "inside"].contains(&token.folded.as_str());
+    let mut ways = Vec::new();
+    if topic.len() > 1 {
+        // "in code, every file that …".
+        ways.push([rest, topic].concat());
+    } else if let Some(word) = rest.iter().position(stands_for) {
+        let joint = if rest.get(word).is_some_and(|token| token.folded == "it") { "" } else { "in" };
+        ways.push([rest.get(..word)?, &lex(joint), topic, rest.get(word + 1..)?].concat());
+    } else {
+        ways.extend(["of", "in"].map(|joint| [rest, &lex(joint), topic].concat()));
+    }
+    let mut found: Vec<Vec<Built>> = Vec::new();
+    for way in ways.iter().filter(|_| is_there) {
+        let Ok(built) = as_said(context, text, way, before) else { continue };
+        if !found.iter().any(|known| steps_of(known) == steps_of(&built)) {
+            found.push(built);
+        }
+    }
+    let only = found.pop().filter(|_| found.is_empty())?;
+    only.iter().all(|built| matches!(built.step, Step::Ask(_))).then_some(only)
 }
 
 /// The question about a table that tokens ask: about the one they name, or the only one here of which they can be asked.
@@ -69,7 +102,7 @@ fn of_table(context: &Context<'_>, tokens: &[Token]) -> Option<Built> {
         [] => {
             let entries = context.below(&context.environment.cwd)?.into_iter();
             let paths = entries.filter_map(|entry| entry.path.to_str().map(str::to_owned));
-            let mut found = paths.filter(|path| is_table(path) && !path.contains("/.")).filter_map(|path| {
+            let mut found = paths.filter(|path| is_table(path)).filter_map(|path| {
                 let query = kinds::table_question(&words, &path, false, context.fs)?;
                 Some((path, query))
             });

@@ -244,16 +244,7 @@ impl Asked {
 
     /// The query; `None` if the parts don't fit together, or nothing of the table is asked.
     fn query(mut self, path: &str, table: &Table, fs: &dyn FileSystem) -> Option<Query> {
-        // "which city has the most rain" asks for the city, "the most rain" for the number.
-        if matches!(self.function, Some("maximum" | "minimum"))
-            && self.group.is_none()
-            && (self.is_of_rows || self.is_of_whom || !self.shown.is_empty() || self.first.is_some())
-        {
-            self.function = None;
-            self.shown.retain(|_| !self.is_of_whom);
-            self.sort = Some(self.number.take().or_else(|| table.only_numeric())?);
-            self.first.get_or_insert_with(|| "1".to_owned());
-        }
+        self.settle_rank(table)?;
         self.settle_function(table);
         let shape = match self.function {
             Some("count") => "count",
@@ -314,6 +305,26 @@ impl Asked {
             ],
         );
         finished(fs, shape, query, is_ranked, self.group.is_some())
+    }
+
+    /// Settles whether a rank picks rows or is the number that is asked for; `None` if it has no column.
+    fn settle_rank(&mut self, table: &Table) -> Option<()> {
+        // "which city has the most rain" asks for the city, "the most rain" for the number.
+        if matches!(self.function, Some("maximum" | "minimum"))
+            && self.group.is_none()
+            && (self.is_of_rows || self.is_of_whom || !self.shown.is_empty() || self.first.is_some())
+        {
+            self.function = None;
+            self.shown.retain(|_| !self.is_of_whom);
+            let column = self.number.take().or_else(|| table.only_numeric())?;
+            // "the two highest salaries" asks for the numbers themselves.
+            if self.shown.is_empty() && !self.is_of_rows && !self.is_of_whom {
+                self.shown.push(column);
+            }
+            self.sort = Some(column);
+            self.first.get_or_insert_with(|| "1".to_owned());
+        }
+        Some(())
     }
 
     /// Settles the function where its word is also a heading ("total per city"), or where a number is asked for that stands
