@@ -13,7 +13,7 @@ use crate::place::file_name;
 pub(super) const ROW: Row = Row { name: "json", forms: include_str!("json.txt"), read, english, lower, eval };
 
 fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
-    let path = form.path("file").filter(|path| path.ends_with(".json"))?;
+    let path = form.path_there("file").filter(|path| path.ends_with(".json"))?;
     let has_jq = super::has_program(form.fs(), "jq");
     let value: Value = serde_json::from_str(&form.content(&path)?).ok().filter(|_| has_jq)?;
     let known = |shape: &str, key: Option<String>| {

@@ -281,6 +281,7 @@ fn source(form: &Form<'_>, name: &str) -> Option<Query> {
             Query::Tree { roots, depth: Depth::Whole, hidden: false, kind: Kind::Any }
         }
     };
+    let of = form.located(of);
     // All are of a kind if none is of another.
     if name == "all" { other_than(&of, &form.query("with")?) } else { Some(of) }
 }

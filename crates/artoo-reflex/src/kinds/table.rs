@@ -27,7 +27,7 @@ const AWK: &str = include_str!("table.awk");
 const TO_TABLE: &str = "(.[0]|keys) as $h | $h, (.[]|[.[$h[]]|tostring]) | @tsv";
 
 fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
-    let path = form.path("file")?;
+    let path = form.path_there("file")?;
     let table = table_in(&path, form.fs())?;
     if wording == "has_column" {
         return Some(has_column(path, &table, form.text("column")?));

@@ -250,22 +250,30 @@ pub(super) fn located(context: &Context<'_>, tokens: &[Token], built: Vec<Built>
         return built;
     }
     let in_place = |mut built: Built| {
-        // Each pass settles one name, so the second file of a comparison is found as well.
-        while let Some(path) = suggest::missing(std::slice::from_ref(&built.step), context.fs)
-            && let Some(found) = elsewhere(context, &path)
-            && let Step::Ask(query) = &mut built.step
-            && set_path(query, &path, &found)
-        {
+        let Step::Ask(query) = &mut built.step else { return built };
+        for (path, found) in settled(context, query) {
             let name = file_name(&path).unwrap_or_default();
             built.assumptions.retain(|note| !note.contains(&path));
             built.assumptions.push(format!("“{name}” is taken as {found}, the only one of this name"));
             built.scope = Some(found);
         }
-        let Step::Ask(query) = &mut built.step else { return built };
         any_case(context, tokens, query, &mut built.assumptions);
         built
     };
     built.into_iter().map(in_place).collect()
+}
+
+/// Replaces the paths of a query that are not there by the only entries of their names; returns both of each.
+pub(super) fn settled(context: &Context<'_>, query: &mut Query) -> Vec<(String, String)> {
+    let mut replaced = Vec::new();
+    // Each pass settles one name, so the second file of a comparison is found as well.
+    while let Some(path) = suggest::missing(std::slice::from_ref(&Step::Ask(query.clone())), context.fs)
+        && let Some(found) = elsewhere(context, &path)
+        && set_path(query, &path, &found)
+    {
+        replaced.push((path, found));
+    }
+    replaced
 }
 
 /// The only entry below the current folder with the name of a path that is not in it; `None` if another name beside it

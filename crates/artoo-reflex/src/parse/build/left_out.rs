@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::BuildContext;
 use crate::algebra::{Kind, NameTest, Pred};
 use crate::eval::EntryKind;
+use crate::place::file_name;
 
 /// Maximum number of folders that are looked through for those of git.
 const FOLDERS_MAX: usize = 400;
@@ -40,7 +41,7 @@ pub(super) fn kept_by_git(cx: &mut BuildContext<'_>, roots: &[String], kind: Kin
 }
 
 /// Predicates that exclude the trash, caches and artoo's own data, if these folders exist below the roots.
-pub(super) fn left_out(cx: &mut BuildContext<'_>, roots: &[String]) -> Vec<Pred> {
+pub(super) fn left_out(cx: &mut BuildContext<'_>, roots: &[String], kind: Kind) -> Vec<Pred> {
     let context = cx.context;
     let variable = |name: &str| context.fs.variable(name).and_then(|value| String::from_utf8(value).ok());
     let set_or = |name: &str, usual: &str| variable(name).unwrap_or_else(|| usual.to_owned());
@@ -60,5 +61,9 @@ pub(super) fn left_out(cx: &mut BuildContext<'_>, roots: &[String]) -> Vec<Pred>
     if !left_out.is_empty() {
         cx.notes.push(format!("the trash, caches and artoo's own data are left out: {}", left_out.join(", ")));
     }
-    left_out.into_iter().map(|place| Pred::Not(Box::new(Pred::Inside(place)))).collect()
+    // The size of artoo's own folder changes while it is asked for.
+    let own = context.resolve(&set_or("ARTOO_DATA_DIR", "~/.artoo")).map(|place| place.path);
+    let named = own.filter(|own| kind != Kind::File && left_out.contains(own));
+    let named = named.and_then(|own| Some(Pred::Name(NameTest::Is(file_name(&own)?.to_owned()))));
+    left_out.into_iter().map(Pred::Inside).chain(named).map(|pred| Pred::Not(Box::new(pred))).collect()
 }

@@ -40,7 +40,8 @@ pub(super) fn tree(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query
         None => {
             // A search includes hidden files; a listing or count of one folder leaves them out.
             let is_look = (is_content && draft.act.is_none()) || is_look;
-            let hidden = depth == Depth::Whole || names_hidden || whole || !is_look;
+            let is_read = draft.duplicates.is_some() && !names_hidden && holds_home(cx, &places);
+            let hidden = !is_read && (depth == Depth::Whole || names_hidden || whole || !is_look);
             cx.notes.push(if hidden { "hidden files included" } else { "hidden files left out" }.to_owned());
             hidden
         }
@@ -78,13 +79,21 @@ pub(super) fn tree(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query
     let source = |kind| Query::Tree { roots: roots.clone(), depth, hidden, kind };
     let kind = kind_with(cx, kind, &source, &preds);
     if depth == Depth::Whole && hidden {
-        preds.extend(left_out(cx, &roots));
+        preds.extend(left_out(cx, &roots, kind));
         if !says_hidden && !names_hidden && !preds.iter().any(|pred| matches!(pred, Pred::Name(NameTest::Is(_)))) {
             preds.extend(kept_by_git(cx, &roots, kind));
         }
     }
-    let tree = Query::Tree { roots, depth, hidden, kind };
-    Ok(Query::Filter { of: Box::new(tree), keep: Pred::All(preds) }.normalise())
+    Ok(Query::Filter { of: Box::new(source(kind)), keep: Pred::All(preds) }.normalise())
+}
+
+/// Whether the home folder is in one of these places, or in the current folder if there are none. The sandbox keeps some of
+/// its hidden files from programs, so that a query that reads all files can't be answered with them.
+fn holds_home(cx: &BuildContext<'_>, places: &[Place]) -> bool {
+    let environment = cx.context.environment;
+    let home = std::path::Path::new(&environment.home);
+    let is_above = |folder: &str| home.starts_with(folder);
+    if places.is_empty() { is_above(&environment.cwd) } else { places.iter().any(|place| is_above(&place.path)) }
 }
 
 /// The folder of a condition "below this folder", negated or not; `None` for other conditions.

@@ -3,6 +3,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
+use super::super::mend::{elsewhere, settled};
 use super::{Matcher, Value, Values, holds_settings, is_word};
 use crate::algebra::{
     Act, Function, Key, Kind, ModeChange, NameChange, NamePart, NameTest, Order, Part, Pred, Query, Rewrite, SortKey,
@@ -134,6 +135,18 @@ impl Form<'_> {
     /// The only path of a slot.
     pub(crate) fn path(&self, name: &str) -> Option<String> {
         self.paths(name)?.into_iter().next()
+    }
+
+    /// The only path of a slot, or where the only entry of its name is.
+    pub(crate) fn path_there(&self, name: &str) -> Option<String> {
+        let path = self.path(name)?;
+        if self.is_there(&path) { Some(path) } else { elsewhere(self.matcher.context, &path) }
+    }
+
+    /// A query whose files are looked for below the current folder if they are not in it.
+    pub(crate) fn located(&self, mut query: Query) -> Query {
+        settled(self.matcher.context, &mut query);
+        query
     }
 
     /// Whether a folder is named that may be that of a new file alone: "… and save it to x.txt in docs".
