@@ -10,6 +10,7 @@ mod features;
 mod forms;
 mod item;
 mod lexical;
+mod located;
 mod mend;
 mod offer;
 mod pattern;

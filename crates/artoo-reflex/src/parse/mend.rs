@@ -1,33 +1,27 @@
-//! Questions that are not read as they stand: two with common words, names with spaces that are not quoted, files that
-//! are in another folder, and texts in other letter case.
-
-use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+//! Questions that are not read as they stand: two with common words, names with spaces that are not quoted, a file named
+//! before the question, tables, and texts in other letter case.
 
 use super::antecedent::Antecedent;
 use super::build::Built;
 use super::item::Context;
 use super::lexical::clause_starts;
+use super::located::{elsewhere, settled};
 use super::pattern::is_word;
 use super::{as_said, offer, refuse, steps, steps_of};
-use crate::algebra::{Depth, NameTest, Pred, Query, Step};
+use crate::algebra::{Pred, Query, Step};
 use crate::concept::Concept;
 use crate::english::english_steps;
-use crate::eval::{Answer, EntryKind, evaluate};
+use crate::eval::{Answer, evaluate};
 use crate::kinds;
 use crate::lex::{Class, Token, lex};
 use crate::lexicon::{Meaning, lexicon};
-use crate::place::{file_name, parent};
-use crate::suggest;
+use crate::place::file_name;
 
 /// Maximum number of tokens of a request that is read in other ways; each way is parsed in full.
 const MAX_TOKENS: usize = 16;
 
 /// Maximum number of tokens on each side of "and" that are not common to both questions.
 const MAX_APART: usize = 4;
-
-/// Maximum number of entries among which a name is looked for.
-const MAX_ENTRIES: usize = 5_000;
 
 /// The reading of a question that has none as it stands; `None` for a change.
 pub(super) fn question(
@@ -261,72 +255,6 @@ pub(super) fn located(context: &Context<'_>, tokens: &[Token], built: Vec<Built>
         built
     };
     built.into_iter().map(in_place).collect()
-}
-
-/// Replaces the paths of a query that are not there by the only entries of their names; returns both of each.
-pub(super) fn settled(context: &Context<'_>, query: &mut Query) -> Vec<(String, String)> {
-    let mut replaced = Vec::new();
-    // Each pass settles one name, so the second file of a comparison is found as well.
-    while let Some(path) = suggest::missing(std::slice::from_ref(&Step::Ask(query.clone())), context.fs)
-        && let Some(found) = elsewhere(context, &path)
-        && set_path(query, &path, &found)
-    {
-        replaced.push((path, found));
-    }
-    replaced
-}
-
-/// The only entry below the current folder with the name of a path that is not in it; `None` if another name beside it
-/// is near.
-pub(super) fn elsewhere(context: &Context<'_>, path: &str) -> Option<String> {
-    let name = file_name(path).filter(|_| parent(path) == context.environment.cwd)?;
-    let found = only_below(context, name)?;
-    (suggest::near(Path::new(path), context.fs) == [Path::new(&found)]).then_some(found)
-}
-
-/// The only entry of a name, in any letter case, below the current folder; hidden folders are not entered.
-fn only_below(context: &Context<'_>, name: &str) -> Option<String> {
-    let wanted = name.to_lowercase();
-    let mut open = VecDeque::from([PathBuf::from(&context.environment.cwd)]);
-    let (mut seen, mut found) = (0, Vec::new());
-    while let Some(folder) = open.pop_front() {
-        for entry in context.fs.list(&folder).unwrap_or_default() {
-            seen += 1;
-            let known = String::from_utf8_lossy(entry.name_bytes()).to_lowercase();
-            if known == wanted {
-                found.push(entry.path.to_str()?.to_owned());
-            }
-            if entry.kind == EntryKind::Folder && !known.starts_with('.') {
-                open.push_back(entry.path);
-            }
-        }
-        if seen > MAX_ENTRIES {
-            return None;
-        }
-    }
-    found.pop().filter(|_| found.is_empty())
-}
-
-/// Replaces a path in a query; `false` if the query doesn't name it.
-fn set_path(query: &mut Query, from: &str, to: &str) -> bool {
-    match query {
-        Query::TextFile { path } | Query::ArchiveEntries { path } if path == from => {
-            to.clone_into(path);
-            true
-        }
-        Query::Paths { paths, .. } | Query::Tree { roots: paths, .. } if paths.iter().any(|path| path == from) => {
-            paths.iter_mut().filter(|path| *path == from).for_each(|path| to.clone_into(path));
-            paths.sort();
-            true
-        }
-        Query::Filter { of, keep: Pred::Name(NameTest::Is(name)) } if file_name(from) == Some(name) => {
-            let Query::Tree { roots, depth: Depth::Direct, .. } = of.as_mut() else { return false };
-            *roots = vec![parent(to).to_owned()];
-            file_name(to).unwrap_or_default().clone_into(name);
-            true
-        }
-        other => other.operands_mut().any(|of| set_path(of, from, to)),
-    }
 }
 
 /// Looks for a text of a file in any letter case, if no line has it as it was typed, and it was not quoted.

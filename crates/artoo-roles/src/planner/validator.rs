@@ -202,7 +202,8 @@ impl PlanRules<'_> {
     /// Adds the problems of the criteria of a subtask or of the task (`place`); they must not restate one of the goals.
     fn criteria(&self, place: &str, criteria: &[Criterion], goals: &[&str], problems: &mut Vec<Problem>) {
         let place = || place.to_owned();
-        if criteria.len() > CRITERIA_MAX {
+        // A recipe has one criterion for each of its subtasks, whose number is limited.
+        if self.from_model && criteria.len() > CRITERIA_MAX {
             problems.push(Problem::TooManyCriteria { place: place() });
         }
         for criterion in criteria {

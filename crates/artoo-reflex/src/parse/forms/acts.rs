@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use super::super::mend::{elsewhere, settled};
+use super::super::located::{elsewhere, settled};
 use super::{Matcher, Value, Values, holds_settings, is_word};
 use crate::algebra::{
     Act, Function, Key, Kind, ModeChange, NameChange, NamePart, NameTest, Order, Part, Pred, Query, Rewrite, SortKey,
