@@ -73,7 +73,7 @@ fn record_changed_since_reading_is_not_resumed() {
 
 #[cfg(unix)]
 #[test]
-fn only_the_owner_reads_a_record() {
+fn record_files_are_closed_to_other_users() {
     use std::os::unix::fs::PermissionsExt;
     let (folder, _records, task) = one_record("count the files");
     let mode = |path| fs::metadata(path).unwrap().permissions().mode() & 0o777;

@@ -2,10 +2,12 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use artoo_proto::FOLDER;
 use flate2::read::GzDecoder;
+use rustix::fs::{Mode, fchmod};
 use zip::ZipArchive;
 
 use crate::change::NewNames;
@@ -98,6 +100,7 @@ pub(super) fn unpack(
                 if bytes > UNPACKED_MAX_BYTES {
                     return Err(io::Error::other("it grew while it was unpacked"));
                 }
+                entry.set_mode(&new.file)?;
                 digest::of_whole(&mut new.file, limit)
             });
         copy::finish(new, &target, written, changes)?;
@@ -112,6 +115,19 @@ struct Entry {
     /// Relative, without `..`.
     name: PathBuf,
     is_folder: bool,
+    /// Its permissions in the archive, if it has them.
+    mode: Option<u32>,
+}
+
+impl Entry {
+    /// Gives a new file the entry's permissions, as far as new files may have them here. A script stays executable, and a
+    /// file that only its owner could read does too.
+    fn set_mode(&self, file: &File) -> io::Result<()> {
+        let Some(mode) = self.mode.filter(|mode| mode & 0o400 != 0) else { return Ok(()) };
+        let readable = file.metadata()?.mode() & 0o444;
+        let allowed = readable | readable >> 2 | 0o200;
+        fchmod(file, Mode::from_raw_mode(mode & allowed)).map_err(io::Error::from)
+    }
 }
 
 /// Visits every entry of an archive, with a reader of its content.
@@ -140,7 +156,8 @@ fn each_tar(stream: impl Read, visit: &mut dyn FnMut(&Entry, &mut dyn Read) -> i
         if !kind.is_file() && !kind.is_dir() {
             return Err(io::Error::other(format!("{} is a link or a device; it is not unpacked", paths::line(&name))));
         }
-        visit(&Entry { name, is_folder: kind.is_dir() }, &mut entry)?;
+        let mode = entry.header().mode().ok();
+        visit(&Entry { name, is_folder: kind.is_dir(), mode }, &mut entry)?;
     }
     Ok(())
 }
@@ -155,7 +172,8 @@ fn each_zip(file: BufReader<File>, visit: &mut dyn FnMut(&Entry, &mut dyn Read) 
             return Err(io::Error::other(format!("{} is a link; it is not unpacked", paths::line(&name))));
         }
         let is_folder = entry.is_dir();
-        visit(&Entry { name, is_folder }, &mut entry)?;
+        let mode = entry.unix_mode();
+        visit(&Entry { name, is_folder, mode }, &mut entry)?;
     }
     Ok(())
 }

@@ -78,7 +78,7 @@ fn tree(action: Action, path: &Path, is_recursive: bool) -> Vec<Point> {
     points
 }
 
-/// The points with at most this many path components.
+/// The points (an action on a path) whose paths have at most this many components.
 fn shallow(points: BTreeSet<Point>, components: usize) -> BTreeSet<Point> {
     points.into_iter().filter(|(_, path)| path.components().count() <= components).collect()
 }

@@ -1,7 +1,7 @@
 //! `files`: nothing is overwritten, nothing protected is changed, every change is recorded, and every act asks first.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
 use artoo_proto::{CallStatus, ConsentScope, EffectClass, FOLDER, ToolCall, ToolOutcome};
@@ -225,6 +225,12 @@ async fn unpacked_archives_equal_their_sources() {
     fixture.file("src/a.txt", "a");
     fixture.file("src/deep/b.txt", "b".repeat(100_000));
     fs::create_dir(fixture.home.join("src/empty")).unwrap();
+    let set_mode = |path: &str, mode: u32| {
+        fs::set_permissions(fixture.home.join(path), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    // Nobody else may write to a file of an archive.
+    set_mode("src/a.txt", 0o777);
+    set_mode("src/deep/b.txt", 0o600);
     let expected = snapshot(&fixture.home.join("src"));
     for name in ["x.tar.gz", "x.tgz", "x.tar", "x.zip"] {
         let (pack, into) = (fixture.home.join(name), fixture.home.join(format!("out-{name}")));
@@ -235,6 +241,8 @@ async fn unpacked_archives_equal_their_sources() {
             .map(|(path, text)| (fixture.home.join("src").join(path.strip_prefix(into.join("src")).unwrap()), text))
             .collect();
         assert_eq!(found, expected, "{name}");
+        let mode = |path: &str| fs::metadata(into.join(path)).unwrap().permissions().mode() & 0o7777;
+        assert_eq!([mode("src/a.txt"), mode("src/deep/b.txt")], [0o755, 0o600], "{name}");
     }
     let call = fixture
         .files(json!({"act": "archive", "paths": [fixture.home.join("src")], "to": fixture.home.join("x.rar")}))

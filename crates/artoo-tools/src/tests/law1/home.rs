@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use super::super::Fixture;
 use crate::digest;
 
-/// First part of the text of each secret.
+/// What the text of each secret file of these tests begins with.
 pub(super) const MARK: &str = "zQ7secretX";
 
 /// Files that hold secrets.

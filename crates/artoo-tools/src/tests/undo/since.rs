@@ -175,7 +175,7 @@ async fn folder_replaced_by_link_is_not_followed() {
 }
 
 #[tokio::test]
-async fn concurrent_writes_are_not_lost() {
+async fn files_written_during_an_undo_survive() {
     for (command, moment, name) in [
         // Changed: the exchange finds another file than expected, and is reverted.
         ("echo x > a.txt", "the new has its temporary name", "a.txt"),
