@@ -3,6 +3,7 @@
 
 use super::antecedent::Antecedent;
 use super::build::Built;
+use super::clauses::phrase;
 use super::item::Context;
 use super::lexical::clause_starts;
 use super::located::{elsewhere, settled};
@@ -85,7 +86,11 @@ fn of_topic(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<
 fn of_table(context: &Context<'_>, tokens: &[Token]) -> Option<Built> {
     let is_table = |name: &str| [".csv", ".tsv", ".json"].iter().any(|ending| name.to_lowercase().ends_with(ending));
     let (named, said): (Vec<&Token>, Vec<&Token>) = tokens.iter().partition(|token| is_table(&token.raw));
-    let words: Vec<String> = said.into_iter().map(in_digits).collect();
+    // "are all orders paid" asks for yes or no.
+    if said.first().is_some_and(|first| phrase("yes or no", std::slice::from_ref(*first), 0).is_some()) {
+        return None;
+    }
+    let words: Vec<String> = said.into_iter().map(looked_up).collect();
     let (path, query) = match named.as_slice() {
         [named] => {
             let path = context.resolve(&named.raw)?.path;
@@ -110,16 +115,20 @@ fn of_table(context: &Context<'_>, tokens: &[Token]) -> Option<Built> {
     Some(Built { step: Step::Ask(query), assumptions, scope: Some(path), refers_back: false, names_only: false })
 }
 
-/// A word as it is looked up, a number in digits.
-fn in_digits(token: &Token) -> String {
+/// A word as it is looked up in a table: a number in digits, a quoted text in quotes.
+fn looked_up(token: &Token) -> String {
     let number = |meaning: &Meaning| match meaning {
         // "one" and "single" count nothing here.
-        Meaning::Concept(Concept::Number(number)) if token.class == Class::Word && *number > 1 => {
-            Some(number.to_string())
-        }
+        Meaning::Concept(Concept::Number(number)) if *number > 1 => Some(number.to_string()),
         _ => None,
     };
-    lexicon().meanings(&token.folded).iter().find_map(number).unwrap_or_else(|| token.folded.clone())
+    match token.class {
+        Class::Quoted => format!("\"{}\"", token.folded),
+        Class::Word => {
+            lexicon().meanings(&token.folded).iter().find_map(number).unwrap_or_else(|| token.folded.clone())
+        }
+        _ => token.folded.clone(),
+    }
 }
 
 /// What kinds of words may take each other's place in a question that is asked again.

@@ -94,6 +94,9 @@ fn tables_answer_by_their_headings() {
         ("the cheapest of the goods", "\"a \"\"b\"\"\",5,7"),
         ("goods cheaper than 20, names only", "Lamp, small\na \"b\""),
         ("coldest city", "Oslo"),
+        ("how much does the Chair cost", "49.00"),
+        ("top 2 cities by temperature in weather.tsv", "Rome\nParis"),
+        ("the cheapest 2 goods", "\"a \"\"b\"\"\",5,7\n\"Lamp, small\",19.90,12"),
     ] {
         assert_eq!(world.printed(request).trim_end(), expected, "{request}");
     }
@@ -111,6 +114,11 @@ fn tables_answer_by_their_headings() {
         "is the nurse the coldest in Bonn",
         "average temperature tomorrow",
         "the total",
+        "goods with a price of at least 5",
+        "rows in staff.csv with town \"all\"",
+        "rows in staff.csv with town \"most\"",
+        "are all staff from Bonn",
+        "goods and 7",
     ] {
         assert_eq!(world.steps(request), None, "{request}");
     }

@@ -44,6 +44,8 @@ struct Asked {
     is_distinct: bool,
     /// Whether rows are what is asked for: "which product".
     is_of_rows: bool,
+    /// Whether the role before was a word for rows, so that a number is one of them: "order 505".
+    is_after_row: bool,
     /// Whether the request asks who, so that the whole row is the answer.
     is_of_whom: bool,
 }
@@ -65,7 +67,9 @@ pub(super) fn question(
     }
     let (mut asked, mut roles) = (Asked::default(), roles.into_iter().peekable());
     while let Some(role) = roles.next() {
+        let is_row = matches!(role, Role::Word("row" | "named"));
         asked.take(role, &mut roles, table)?;
+        asked.is_after_row = is_row;
     }
     asked.query(path, table, fs)
 }
@@ -93,7 +97,10 @@ fn roles(words: &[String], stem: &str, table: &Table) -> Option<Vec<Role>> {
 
 /// The role of a phrase.
 fn role(phrase: &str, stem: &str, table: &Table) -> Option<Role> {
-    if is_number(phrase) {
+    // A quoted text is a cell or a heading, whatever its words mean elsewhere.
+    let quoted = phrase.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    let phrase = quoted.unwrap_or(phrase);
+    if is_number(phrase) && quoted.is_none() {
         return Some(Role::Number(phrase.to_owned()));
     }
     if let Some(column) = table.column(phrase).or_else(|| table.column(&phrase.replace(' ', "_"))) {
@@ -101,6 +108,9 @@ fn role(phrase: &str, stem: &str, table: &Table) -> Option<Role> {
     }
     if let Some((column, value)) = table.value(phrase, None) {
         return Some(Role::Cell(column, value));
+    }
+    if quoted.is_some() {
+        return None;
     }
     // "unpaid".
     if let Some(column) = phrase.strip_prefix("un").and_then(|rest| table.column(rest)) {
@@ -130,9 +140,8 @@ impl Asked {
             }
             Role::Number(count) => match rest.peek() {
                 Some(Role::Word("maximum" | "minimum") | Role::Of("most" | "least", _)) => set(&mut self.first, count)?,
-                // "order 505".
                 _ => {
-                    let (column, value) = table.value(&count, None)?;
+                    let (column, value) = table.value(&count, None).filter(|_| self.is_after_row)?;
                     self.limit(column, "is", value)?;
                 }
             },
@@ -143,6 +152,10 @@ impl Asked {
             Role::Of("not", column) => self.limit(column, "is", "false".to_owned())?,
             Role::Of(how, column) => {
                 set(&mut self.is_descending, how == "most")?;
+                // "the cheapest 3".
+                if let Some(Role::Number(count)) = rest.next_if(|next| matches!(next, Role::Number(_))) {
+                    set(&mut self.first, count)?;
+                }
                 // "sorted by price, cheapest first".
                 let is_order = rest.next_if_eq(&Role::Word("first")).is_some();
                 if self.sort != Some(column) {
@@ -179,9 +192,12 @@ impl Asked {
                 }
                 set(&mut self.function, word)?;
             }
-            "first" => {
+            "first" | "top" => {
                 let Role::Number(count) = rest.next()? else { return None };
                 set(&mut self.first, count)?;
+                if word == "top" {
+                    set(&mut self.is_descending, true)?;
+                }
             }
             "above" | "below" => {
                 let (Role::Number(bound), Role::Head(column)) = (rest.next()?, rest.next()?) else { return None };
