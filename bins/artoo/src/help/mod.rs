@@ -60,7 +60,9 @@ pub(crate) fn command() -> clap::Command {
 
 /// Parses the arguments of this process.
 pub(crate) fn command_line() -> Result<CommandLine, clap::Error> {
-    let mut command = command();
+    // The help of all commands costs more instructions than the rest of the start.
+    let asks_for_help = std::env::args_os().any(|given| given == "--help" || given == "-h");
+    let mut command = if asks_for_help { command() } else { CommandLine::command() };
     let matches = command.try_get_matches_from_mut(std::env::args_os())?;
     let mut line = CommandLine::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     let bare = matches.subcommand().filter(|(_, given)| given.subcommand().is_none());

@@ -28,7 +28,8 @@ pub(super) fn choices(text: &'static str, named: &Named) -> &'static [Pattern] {
 
 /// The pieces of a pattern such as `{save|write} $it {in|} to <file>`.
 pub(super) fn pattern(text: &'static str, named: &Named) -> Pattern {
-    let mut pieces = Vec::new();
+    // Thousands of patterns are one word long, and stay in memory.
+    let mut pieces = Vec::with_capacity(1);
     let mut rest = text.trim_start();
     while !rest.is_empty() {
         let (piece, after) = if rest.starts_with('{') {
