@@ -24,6 +24,9 @@ const MAX_TOKENS: usize = 16;
 /// Maximum number of tokens on each side of "and" that are not common to both questions.
 const MAX_APART: usize = 4;
 
+/// Maximum number of tables among which the one is looked for that a question means without naming it; each is read.
+const MAX_TABLES: usize = 32;
+
 /// The reading of a question that has none as it stands; `None` for a change.
 pub(super) fn question(
     context: &Context<'_>,
@@ -91,27 +94,29 @@ fn of_table(context: &Context<'_>, tokens: &[Token]) -> Option<Built> {
         return None;
     }
     let words: Vec<String> = said.into_iter().map(looked_up).collect();
-    let (path, query) = match named.as_slice() {
+    let (path, query, is_named) = match named.as_slice() {
         [named] => {
-            let path = context.resolve(&named.raw)?.path;
-            let path = if context.on_disk(&path).is_some() { path } else { elsewhere(context, &path)? };
+            let typed = context.resolve(&named.raw)?.path;
+            let is_there = context.on_disk(&typed).is_some();
+            let path = if is_there { typed } else { elsewhere(context, &typed)? };
             let query = kinds::table_question(&words, &path, true, context.fs)?;
-            (path, query)
+            (path, query, is_there)
         }
         [] => {
             let entries = context.below(&context.environment.cwd)?.into_iter();
             let paths = entries.filter_map(|entry| entry.path.to_str().map(str::to_owned));
-            let mut found = paths.filter(|path| is_table(path)).filter_map(|path| {
-                let query = kinds::table_question(&words, &path, false, context.fs)?;
-                Some((path, query))
-            });
-            found.next().filter(|_| found.next().is_none())?
+            let tables: Vec<String> = paths.filter(|path| is_table(path)).take(MAX_TABLES + 1).collect();
+            let asked = |path: String| Some((kinds::table_question(&words, &path, false, context.fs)?, path));
+            if tables.len() > MAX_TABLES {
+                return None;
+            }
+            let mut found = tables.into_iter().filter_map(asked);
+            let (query, path) = found.next().filter(|_| found.next().is_none())?;
+            (path, query, false)
         }
         _ => return None,
     };
-    let is_elsewhere =
-        named.first().is_none_or(|named| context.resolve(&named.raw).is_none_or(|place| place.path != path));
-    let assumptions = if is_elsewhere { vec![format!("the table {path} is meant")] } else { Vec::new() };
+    let assumptions = if is_named { Vec::new() } else { vec![format!("the table {path} is meant")] };
     Some(Built { step: Step::Ask(query), assumptions, scope: Some(path), refers_back: false, names_only: false })
 }
 

@@ -28,6 +28,7 @@ impl World {
             ("goods.csv", "name,price,stock\n\"Lamp, small\",19.90,12\nChair,49.00,0\n\"a \"\"b\"\"\",5,7\n"),
             ("weather.tsv", "city\ttemperature\nOslo\t-4\nRome\t19\nParis\t12\n"),
             ("orders.json", "[{\"city\": \"Oslo\", \"total\": 120}, {\"city\": \"Rome\", \"total\": 7.5}]\n"),
+            ("moves.csv", "name,from,into,size\nAda,Bonn,Ulm,BIG\nBob,Ulm,Bonn,Big\nEve,Ulm,Kiel,small\n"),
             ("config.json", "{\"port\": 80, \"db\": {\"host\": \"h\"}, \"tags\": [\"b\", \"a\"]}\n"),
             ("a.txt", "one\ntwo\nthree\n"),
             ("b.txt", "four\n"),
@@ -119,6 +120,9 @@ fn tables_answer_by_their_headings() {
         "rows in staff.csv with town \"most\"",
         "are all staff from Bonn",
         "goods and 7",
+        // Two columns have the town, and one has the size in two letter cases.
+        "who is in bonn, see moves.csv",
+        "moves with size big in moves.csv",
     ] {
         assert_eq!(world.steps(request), None, "{request}");
     }

@@ -1,5 +1,7 @@
 //! Tables as they are read: headings, rows and cells.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::SEPARATORS;
@@ -79,20 +81,18 @@ impl Table {
         found.next().filter(|_| found.next().is_none())
     }
 
-    /// The only column with this value in a cell, and the value as it is written there.
+    /// The only column with this value in a cell, and the value as it is written there; letter case counts only if a cell
+    /// has the value as it was typed. `None` if several columns have it, or one in several letter cases.
     pub(super) fn value(&self, value: &str, column: Option<usize>) -> Option<(usize, String)> {
-        let columns: Vec<usize> = column.map_or_else(|| (1..=self.heads.len()).collect(), |column| vec![column]);
+        let columns = column.map_or_else(|| 1..=self.heads.len(), |column| column..=column);
         let holds = |same: &dyn Fn(&str) -> bool| {
-            let cells = |column: usize| self.rows.iter().map(move |(_, row)| self.cell(row, column));
-            let first = |column: &usize| Some((*column, cells(*column).find(|cell| same(cell))?.to_owned()));
-            columns.iter().filter_map(first).collect::<Vec<_>>()
+            let cells =
+                |column: usize| self.rows.iter().map(move |(_, row)| (column, self.cell(row, column).to_owned()));
+            columns.clone().flat_map(cells).filter(|(_, cell)| same(cell)).collect::<BTreeSet<_>>()
         };
         let exact = holds(&|cell| cell == value);
-        let found = if exact.is_empty() { holds(&|cell| cell.eq_ignore_ascii_case(value)) } else { exact };
-        found
-            .into_iter()
-            .next()
-            .filter(|(at, _)| column.is_some() || holds(&|cell| cell == value).iter().all(|(other, _)| other == at))
+        let mut found = if exact.is_empty() { holds(&|cell| cell.eq_ignore_ascii_case(value)) } else { exact };
+        found.pop_first().filter(|_| found.is_empty())
     }
 }
 
