@@ -43,7 +43,7 @@ const ARMS: [Arm; 4] = [
 /// The size of an evaluation of memory.
 #[derive(Debug, Args)]
 pub(crate) struct Plan {
-    /// Number of runs in a sequence; the files change half way
+    /// Number of runs in a sequence; the files change after half of them
     #[arg(long, value_name = "N", default_value_t = 8)]
     runs: u64,
     /// Number of sequences in each arm

@@ -36,7 +36,7 @@ pub const MAX_QUERIED_NAMES: usize = 64;
 /// Most similar intents that are used if the intent itself is unknown.
 const MAX_SIMILAR_INTENTS: usize = 3;
 
-/// Most records of a tag, from the newest on, that are searched for tasks, corrections and ids.
+/// Maximum number of records of a tag that are searched for tasks, corrections and ids, newest first.
 const MAX_SCANNED_RECORDS: usize = 10_000;
 
 /// Finds remembered intents that are like a new one, e.g. by embeddings; what it adds is capped like shared words.

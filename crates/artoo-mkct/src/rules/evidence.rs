@@ -38,7 +38,7 @@ pub const MAX_EVIDENCE_PER_SOURCE: usize = 4;
 /// Most records in the evidence of one ticket or rule: what fits into one prompt.
 pub const MAX_EVIDENCE: usize = 64;
 
-/// Most records of a tag, from the newest on, that are searched for evidence.
+/// Maximum number of records of a tag that are searched for evidence, newest first.
 const MAX_FRESH_RECORDS: usize = 10_000;
 
 /// A record's row and the share of its weight that decay has left.
