@@ -5,6 +5,7 @@ mod background;
 mod build;
 mod chart;
 mod clauses;
+mod described;
 mod draft;
 mod features;
 mod forms;

@@ -42,7 +42,7 @@ struct Wording {
 static FORMS: LazyLock<Vec<Wording>> = LazyLock::new(|| {
     let (mut named, mut forms) = (Named::new(), Vec::new());
     let texts =
-        [include_str!("forms.txt"), include_str!("said.txt")].into_iter().chain(KINDS.iter().map(|row| row.forms));
+        [include_str!("forms.txt"), include_str!("said.txt"), include_str!("commands.txt")].into_iter().chain(KINDS.iter().map(|row| row.forms));
     for line in texts.flat_map(str::lines).filter(|line| !line.starts_with('#')) {
         let Some((name, said)) = line.split_once(": ") else { continue };
         match name.strip_prefix('$') {

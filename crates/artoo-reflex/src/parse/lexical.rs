@@ -75,8 +75,10 @@ pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases)
                 if meanings.len() > 1 && meanings.contains(&any) && (*meaning == any) != begins.contains(&start) {
                     continue;
                 }
-                // "in the tree of docs" draws none.
-                if *meaning == Meaning::Concept(Concept::Tree) && run.len() == 1 && !begins.contains(&start) {
+                // "tree docs" draws one, "in the tree of docs" is a folder.
+                let tree = Meaning::Concept(Concept::Tree);
+                let is_tree = *meaning == tree;
+                if run.len() == 1 && meanings.contains(&tree) && is_tree != begins.contains(&start) {
                     continue;
                 }
                 // "what do you mean" asks for no average.

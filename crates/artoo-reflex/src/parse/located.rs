@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::item::Context;
 use crate::algebra::{Depth, NameTest, Pred, Query, Step};
-use crate::eval::EntryKind;
+use crate::eval::{Entry, EntryKind};
 use crate::place::{file_name, parent};
 use crate::suggest;
 
@@ -33,27 +33,32 @@ pub(super) fn elsewhere(context: &Context<'_>, path: &str) -> Option<String> {
     (suggest::near(Path::new(path), context.fs) == [Path::new(&found)]).then_some(found)
 }
 
-/// The only entry of a name, in any letter case, below the current folder; hidden folders are not entered.
+/// The only entry of a name, in any letter case, below the current folder.
 fn only_below(context: &Context<'_>, name: &str) -> Option<String> {
     let wanted = name.to_lowercase();
+    let is_it = |entry: &Entry| String::from_utf8_lossy(entry.name_bytes()).to_lowercase() == wanted;
+    let mut found = entries(context)?.into_iter().filter(is_it);
+    let only = found.next().filter(|_| found.next().is_none())?;
+    only.path.to_str().map(str::to_owned)
+}
+
+/// The entries below the current folder, hidden folders not entered; `None` if they are too many to be compared with the
+/// words of a request.
+pub(super) fn entries(context: &Context<'_>) -> Option<Vec<Entry>> {
     let mut open = VecDeque::from([PathBuf::from(&context.environment.cwd)]);
-    let (mut seen, mut found) = (0, Vec::new());
+    let mut found = Vec::new();
     while let Some(folder) = open.pop_front() {
         for entry in context.fs.list(&folder).unwrap_or_default() {
-            seen += 1;
-            let known = String::from_utf8_lossy(entry.name_bytes()).to_lowercase();
-            if known == wanted {
-                found.push(entry.path.to_str()?.to_owned());
+            if entry.kind == EntryKind::Folder && !entry.name_bytes().starts_with(b".") {
+                open.push_back(entry.path.clone());
             }
-            if entry.kind == EntryKind::Folder && !known.starts_with('.') {
-                open.push_back(entry.path);
-            }
+            found.push(entry);
         }
-        if seen > MAX_ENTRIES {
+        if found.len() > MAX_ENTRIES {
             return None;
         }
     }
-    found.pop().filter(|_| found.is_empty())
+    Some(found)
 }
 
 /// Replaces a path in a query; `false` if the query doesn't name it.

@@ -21,6 +21,9 @@ use crate::place::file_name;
 /// Maximum number of tokens of a request that is read in other ways; each way is parsed in full.
 const MAX_TOKENS: usize = 16;
 
+/// Maximum number of bytes by which plainer words may be longer, so that no words are replaced again and again.
+const MAX_LONGER: usize = 40;
+
 /// Maximum number of tokens on each side of "and" that are not common to both questions.
 const MAX_APART: usize = 4;
 
@@ -50,7 +53,16 @@ pub(super) fn question(
     joined
         .or_else(|| of_topic(context, text, tokens, before))
         .or_else(|| offer::quoted(context, text, tokens, before))
+        .or_else(|| rephrased(context, text, tokens, before))
         .or_else(|| offer::slipped(context, text, tokens, before))
+}
+
+/// The reading of a question in plainer words.
+fn rephrased(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<&Antecedent>) -> Option<Vec<Built>> {
+    let plainer = offer::rephrased(text, tokens).filter(|plainer| plainer.len() < text.len() + MAX_LONGER)?;
+    let tokens = &lex(&plainer);
+    let built = as_said(context, &plainer, tokens, before).ok().or_else(|| question(context, &plainer, tokens, before))?;
+    built.iter().all(|built| matches!(built.step, Step::Ask(_))).then_some(built)
 }
 
 /// The only reading of a question before which its file or folder stands: "movie.mp4, how many megabytes is it".

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use artoo_proto::{Offer, escape};
 
 use super::clauses::{after_lead, lists, phrase};
+use super::described::described;
 use super::item::Context;
 use super::steps::{begins_a_step, begins_unknown, joins};
 use super::{Antecedent, Built, Parsed, as_said, read_after};
@@ -45,6 +46,13 @@ struct Edit {
     slips: usize,
 }
 
+impl Edit {
+    /// What the words are taken as: the name in quotes, or the whole replacement.
+    fn name(&self) -> &str {
+        self.with.split('"').nth(1).unwrap_or(&self.with)
+    }
+}
+
 /// The first request near a declined one that is read in full, in one way, and that `accepts` takes.
 pub(super) fn nearest(
     context: &Context<'_>,
@@ -71,11 +79,12 @@ pub(super) fn nearest(
         return None;
     }
     let said = |edit: &Edit| text.get(edit.span.clone()).unwrap_or_default().to_owned();
-    let changed = edits.iter().map(|edit| texts::changed(&said(edit), edit.with.trim_matches('"')));
+    let changed = edits.iter().map(|edit| texts::changed(&said(edit), edit.name()));
     Some(Offer { request, reading: parsed.reading, change: changed.collect::<Vec<_>>().join(" and ") })
 }
 
-/// The only reading of a question in which names with spaces that exist are put in quotes; `None` without one.
+/// The only reading of a question in which names with spaces that exist are put in quotes, or words that describe an
+/// entry are replaced by its path; `None` without one.
 pub(super) fn quoted(
     context: &Context<'_>,
     text: &str,
@@ -86,7 +95,7 @@ pub(super) fn quoted(
     let read = |edits: Vec<Edit>| {
         let request = applied(text, &edits);
         let mut built = as_said(context, &request, &lex(&request), before).ok()?;
-        let said = edits.first().and_then(|edit| Some((text.get(edit.span.clone())?, edit.with.trim_matches('"'))));
+        let said = edits.first().and_then(|edit| Some((text.get(edit.span.clone())?, edit.name())));
         if let (Some((said, with)), Some(first)) = (said, built.first_mut())
             && said != with
         {
@@ -94,7 +103,12 @@ pub(super) fn quoted(
         }
         built.iter().all(|built| matches!(built.step, Step::Ask(_))).then_some(built)
     };
-    let mut found = declined.quoted().into_iter().filter_map(read);
+    only(declined.quoted().into_iter().filter_map(&read))
+        .or_else(|| only(declined.described().into_iter().filter_map(&read)))
+}
+
+/// The first of several readings that all ask for the same.
+fn only(mut found: impl Iterator<Item = Vec<Built>>) -> Option<Vec<Built>> {
     let first = found.next()?;
     let is_same = |other: &Vec<Built>| other.iter().map(|built| &built.step).eq(first.iter().map(|built| &built.step));
     found.all(|other| is_same(&other)).then_some(first)
@@ -132,6 +146,23 @@ pub(super) fn slipped(
     is_only.then(|| found.swap_remove(0).2)
 }
 
+/// The request with words that questions are seldom asked in replaced by plainer ones; `None` if it has none of these.
+pub(super) fn rephrased(text: &str, tokens: &[Token]) -> Option<String> {
+    let (mut edits, mut at) = (Vec::new(), 0);
+    while let Some(first) = tokens.get(at) {
+        let meant = lists("meant ").filter_map(|list| Some((phrase(list, tokens, at)?, list.strip_prefix("meant ")?)));
+        let longest = meant.max_by_key(|(end, _)| *end);
+        if let Some((end, plain)) = longest
+            && let Some(last) = tokens.get(end - 1)
+        {
+            let with = plain.trim_start_matches("nothing").to_owned();
+            edits.push(Edit { span: first.span.start..last.span.end, with, slips: 0 });
+        }
+        at = longest.map_or(at + 1, |(end, _)| end);
+    }
+    (!edits.is_empty()).then(|| applied(text, &edits))
+}
+
 /// How far a request with these edits is from the declined one.
 fn cost(edits: &[Edit]) -> (usize, usize) {
     (edits.len(), edits.iter().map(|edit| edit.slips).sum())
@@ -165,6 +196,7 @@ impl Declined<'_> {
         }
         mended.sort_by_key(|edits| cost(edits));
         let mut found = self.quoted();
+        found.extend(self.described());
         found.extend(mended.into_iter().skip(1));
         found.truncate(MAX_TOKENS_TRIED / self.tokens.len());
         let mut unknown = strange.iter().filter(|token| token.class == Class::Word);
@@ -198,6 +230,12 @@ impl Declined<'_> {
             found.map(move |(_, typed)| vec![Edit { span: span.clone(), with: format!("\"{typed}\""), slips: 0 }])
         });
         named.take(MAX_REPLACEMENTS).collect()
+    }
+
+    /// Words that describe an entry, replaced by its path.
+    fn described(&self) -> Vec<Vec<Edit>> {
+        let edit = |(span, with)| vec![Edit { span, with, slips: 0 }];
+        described(self.context, self.tokens).into_iter().map(edit).collect()
     }
 
     /// What a word may be a slip of: names that exist first, then words of the lexicon.
@@ -301,7 +339,7 @@ fn names(context: &Context<'_>, tokens: &[Token]) -> Vec<(String, String)> {
 }
 
 /// How a path is typed: from the current folder if it lies below, else from the home folder.
-fn typed(context: &Context<'_>, path: &str) -> String {
+pub(super) fn typed(context: &Context<'_>, path: &str) -> String {
     let below = |folder: &str| path.strip_prefix(folder)?.strip_prefix('/');
     let from_home = || below(&context.environment.home).map(|rest| format!("~/{rest}"));
     below(&context.environment.cwd).map(str::to_owned).or_else(from_home).unwrap_or_else(|| path.to_owned())

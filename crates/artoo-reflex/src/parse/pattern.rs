@@ -103,7 +103,8 @@ pub(super) fn ends(pieces: &[Piece], tokens: &[Token], start: usize) -> Vec<usiz
     at
 }
 
-/// Whether a token is this word, not quoted.
+/// Whether a token is this word, not quoted; only options such as `-R` tell upper from lower case.
 pub(super) fn is_word(token: Option<&Token>, word: &str) -> bool {
-    token.is_some_and(|token| token.class != Class::Quoted && token.folded == word)
+    let is_it = |token: &Token| if word.starts_with('-') { token.raw == word } else { token.folded == word };
+    token.is_some_and(|token| token.class != Class::Quoted && is_it(token))
 }

@@ -66,7 +66,7 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
         | "save_names_sorted" => form.saved(act).and_then(one),
         "delete" | "delete_set" | "delete_out" | "delete_source" | "delete_folder" | "delete_archive"
         | "delete_whole" => form.deleted(act).and_then(one),
-        "copy" | "move" | "copy_as" | "archive" | "extract" => form.transferred(act).and_then(one),
+        "copy" | "move" | "copy_as" | "archive" | "archive_beside" | "extract" => form.transferred(act).and_then(one),
         "rename" | "rename_text" | "rename_without" | "rename_lower" | "rename_upper" | "prefix" | "suffix" => {
             form.renamed(act).and_then(one)
         }
@@ -398,6 +398,11 @@ impl Form<'_> {
         }
         let named = || Some(Query::Paths { paths: self.paths("paths")?, kind: Kind::Any });
         let of = self.query("selection").or_else(named)?;
+        if act == "archive_beside" {
+            let Query::Paths { paths, .. } = &of else { return None };
+            let to = format!("{}.zip", paths.first().filter(|_| paths.len() == 1)?);
+            return (!self.is_there(&to)).then_some(Act::Archive { of, to });
+        }
         let to = self.path("to").or_else(|| self.path("new"))?;
         let is_one = matches!(&of, Query::Paths { paths, .. } if paths.len() == 1);
         match act {
@@ -405,11 +410,14 @@ impl Form<'_> {
             "copy" => Some(Act::Copy { of, to: Target::Into(self.target()?) }),
             "move" => Some(Act::Move { of, to: Target::Into(self.target()?) }),
             _ => {
-                // "copy docs/a.txt to b.txt" may mean ./b.txt or docs/b.txt, which are the same only for ./a.txt.
+                // "copy docs/a.txt to b.txt" may mean ./b.txt or docs/b.txt, which are the same only for ./a.txt; a copy
+                // that is only called something else stays beside it.
                 let is_bare = self.places("new")?.first()?.bare;
-                let is_here = |path: &String| parent(path) == parent(&to);
-                let fits = matches!(&of, Query::Paths { paths, .. } if !is_bare || paths.iter().all(is_here));
-                (is_one && fits).then_some(Act::Copy { of, to: Target::As(to) })
+                let Query::Paths { paths, .. } = &of else { return None };
+                let beside = format!("{}/{}", parent(paths.first().filter(|_| is_one)?), file_name(&to)?);
+                let is_called = self.has_word(&["call", "called", "name", "named", "calling"]);
+                let to = if is_bare && is_called { beside.clone() } else { to };
+                (!is_bare || to == beside).then_some(Act::Copy { of, to: Target::As(to) })
             }
         }
     }

@@ -34,7 +34,7 @@ impl Matcher<'_> {
         };
         let is_verbatim = matches!(
             kind,
-            "text" | "texts" | "list" | "words" | "value" | "query" | "asked" | "word" | "second" | "affix"
+            "text" | "tail" | "glob" | "texts" | "list" | "words" | "value" | "query" | "asked" | "word" | "second" | "affix"
         );
         // "my" and "a" may be part of a name.
         let is_part = matches!(kind, "name" | "program") && !is_word(self.token(at), "the");
@@ -46,6 +46,7 @@ impl Matcher<'_> {
         let token = self.token(at);
         match kind {
             "text" => self.text(at).into_iter().collect(),
+            "tail" => self.tail(at),
             "said" => self.words(at),
             "called" | "titled" => self.names(at, kind == "titled"),
             "texts" => self.list(at, |token| (token.class == Class::Quoted).then(|| token.raw.clone())),
@@ -74,6 +75,11 @@ impl Matcher<'_> {
             "new" | "path" | "named" => places(
                 token.and_then(|token| self.named(token, kind)).map(|place| (at + 1, place)).into_iter().collect(),
             ),
+            "fresh" => {
+                let place = token.and_then(|token| self.named(token, "named"));
+                let place = place.filter(|place| !self.context.is_folder(&place.path));
+                places(place.map(|place| (at + 1, place)).into_iter().collect())
+            }
             "tool" => self.tool(at).into_iter().collect(),
             single => {
                 let value = token.and_then(|token| self.single(single, token));
@@ -107,6 +113,10 @@ impl Matcher<'_> {
             let first = (token.folded == "first").then(|| "1".to_owned());
             return lexicon().meanings(&token.folded).iter().find_map(ordinal).or(in_digits).or(first);
         }
+        if kind == "dash" {
+            let digits = token.raw.strip_prefix('-').filter(|digits| digits.parse::<u32>().is_ok());
+            return digits.map(str::to_owned);
+        }
         let counted = || lexicon().meanings(&token.folded).iter().find_map(number);
         if kind == "count" {
             return counted();
@@ -115,6 +125,7 @@ impl Matcher<'_> {
         let is_program = || !lexicon().knows(&token.folded) || lexicon().meanings(&token.folded).iter().all(is_type);
         let fits = match kind {
             "quoted" | "command" => is_quoted,
+            "glob" => !is_quoted && token.raw.contains(['*', '?']),
             "number" => is_number && token.raw.len() < 9,
             "octal" => matches!(token.raw.len(), 3 | 4) && token.raw.chars().all(|c| ('0'..='7').contains(&c)),
             "url" => token.raw.contains("://") && matches!(token.class, Class::Symbol | Class::Quoted),
@@ -183,6 +194,17 @@ impl Matcher<'_> {
         let count = (at..self.end).take_while(|at| self.token(*at).is_some_and(is_literal)).count();
         let run: Vec<&str> = self.chart.tokens.get(at..at + count)?.iter().map(|token| token.raw.as_str()).collect();
         (count > 0).then(|| (at + count, Value::Text(run.join(" "))))
+    }
+
+    /// The words from a position to the end, if none of them can go on after a text: what they mean otherwise is no matter
+    /// where the request calls them a text.
+    fn tail(&self, at: usize) -> Ways {
+        let goes_on = |token: &Token| ["joints", "joining"].iter().any(|list| self.is_listed(token, list));
+        let fits = |token: &Token| matches!(token.class, Class::Word | Class::Number(_)) && !goes_on(token);
+        let count = (at..self.end).take_while(|at| self.token(*at).is_some_and(fits)).count();
+        let run: Option<Vec<&str>> = self.chart.tokens.get(at..at + count).map(|run| run.iter().map(|token| token.raw.as_str()).collect());
+        let text = run.filter(|run| run.len() > 1).map(|run| (at + count, Value::Text(run.join(" "))));
+        text.into_iter().collect()
     }
 
     /// The position after commas and "and".
