@@ -1,4 +1,4 @@
-//! Requests that are easily misread: `misread.txt`.
+//! Tests how requests are read that are easily misread: `misread.txt`.
 
 use artoo_proto::{Environment, Now, Timestamp};
 
@@ -8,6 +8,7 @@ use crate::lex::lex;
 use crate::parse::clauses;
 use crate::testing::MemoryFileSystem;
 
+/// Files in `/home/ada` that the requests of `misread.txt` are about.
 fn disk() -> MemoryFileSystem {
     let mut fs = MemoryFileSystem::default();
     for (at, (path, text)) in (1..).zip([
@@ -39,7 +40,7 @@ fn disk() -> MemoryFileSystem {
     fs
 }
 
-/// The reading of a request, or `None` if a clause of it is not read.
+/// The steps of a request in English, or `None` if a clause of it is not read.
 fn reading(request: &str) -> Option<String> {
     let environment = Environment {
         cwd: "/home/ada".to_owned(),
