@@ -311,8 +311,9 @@ fn understood(request: &str) -> bool {
     read(request).is_ok() || parse(request, &[before], &environment(), now(), &MemoryFileSystem::default()).is_ok()
 }
 
+/// Each meaning of each phrase is understood in some request.
 #[test]
-fn every_entry_is_used() {
+fn every_phrase_is_understood() {
     let all: Vec<_> = lexicon().all().collect();
     let unused_of = |part: usize, parts: usize| {
         let mut unused = Vec::new();
@@ -335,6 +336,7 @@ fn every_entry_is_used() {
     assert!(unused.is_empty(), "{} unused:\n{}", unused.len(), unused.join("\n"));
 }
 
+/// A verb for an unknown kind of change makes a request refused.
 #[test]
 fn every_acting_verb_is_refused() {
     for (phrase, meanings) in lexicon().all() {
@@ -360,14 +362,14 @@ fn phrases_are_folded_and_plain() {
 }
 
 #[test]
-fn alternatives_are_written_out() {
+fn expand_lists_all_alternatives() {
     let mut all = expand("{a|b|} c {d|e}");
     all.sort();
     assert_eq!(all, ["a c d", "a c e", "b c d", "b c e", "c d", "c e"]);
 }
 
 #[test]
-fn slips_are_mended_and_words_are_not() {
+fn typos_are_corrected_words_are_not() {
     for (slip, meant) in [
         ("biggst", "biggest"),
         ("laregst", "largest"),
@@ -391,7 +393,7 @@ fn slips_are_mended_and_words_are_not() {
 
 proptest! {
     #[test]
-    fn a_slip_of_an_acting_verb_is_never_mended(verb in proptest::sample::select(vec!["delete", "remove", "rename", "overwrite", "truncate", "replace", "archive", "compress"]), at in 0usize..6, c in "[a-z]") {
+    fn typo_of_changing_verb_is_never_corrected(verb in proptest::sample::select(vec!["delete", "remove", "rename", "overwrite", "truncate", "replace", "archive", "compress"]), at in 0usize..6, c in "[a-z]") {
         let mut slip: String = verb.to_owned();
         slip.replace_range(at..=at, &c);
         prop_assume!(slip != verb);

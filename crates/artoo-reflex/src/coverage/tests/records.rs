@@ -65,7 +65,7 @@ fn changes_of_a_path_are_merged() {
 }
 
 #[test]
-fn initial_digest_from_records_or_disk() {
+fn initial_digest_comes_from_records_or_disk() {
     let hash = "a".repeat(64);
     let mut fs = MemoryFileSystem::new("/w");
     for path in ["/w/same", "/w/times", "/w/changed"] {

@@ -338,7 +338,7 @@ mod tests {
     use super::{PATTERNS, matches};
 
     #[test]
-    fn patterns_match_whole_addresses() {
+    fn patterns_find_urls_and_addresses() {
         let found = |name: &str, line: &str| {
             let (_, pieces) = PATTERNS.iter().find(|(known, _)| *known == name).unwrap();
             matches(pieces, line)

@@ -54,8 +54,9 @@ fn read(turns: &str) -> String {
     said.collect::<Vec<_>>().join(" | ").replace('\n', "⏎")
 }
 
+/// Each request of `clauses.tsv` has the clauses listed there.
 #[test]
-fn every_request_has_its_clauses() {
+fn requests_split_into_expected_clauses() {
     let mut wrong = Vec::new();
     for line in include_str!("clauses.tsv").lines().filter(|line| !line.starts_with('#')) {
         let (request, expected) = line.split_once('\t').unwrap_or((line, ""));

@@ -46,6 +46,7 @@ fn script_interpreters_match_extensions() {
     }
 }
 
+/// An option such as `-l` does not match the path `./-l`.
 #[test]
 fn option_is_not_read_as_path() {
     let mut place = RealFolder::new(&[("-l", ""), ("d/x", "")]);
@@ -136,6 +137,7 @@ fn saved_output_is_the_whole_output() {
     }
 }
 
+/// A command that only prints the output file may follow the requested one.
 #[test]
 fn viewers_may_follow_a_run() {
     let to_file = |place: &RealFolder| vec![run(place, "ls d", Some("o"))];
