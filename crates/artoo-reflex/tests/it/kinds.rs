@@ -1,4 +1,5 @@
-//! Kinds of question: what they are read as, and that the programs print what is computed without them.
+//! Tests of the kinds of question in `kinds`: how they are read, and that the programs print what is computed without
+//! them.
 
 use std::fs;
 use std::path::Path;
@@ -13,13 +14,14 @@ use artoo_reflex::eval::verify;
 use artoo_reflex::parse;
 use artoo_reflex::testing::{MemoryFileSystem, programs};
 
-/// A folder on disk and the same in memory.
+/// A temporary folder with the same files in memory.
 struct World {
     folder: tempfile::TempDir,
     memory: MemoryFileSystem,
 }
 
 impl World {
+    /// A temporary folder with tables, texts and JSON files, and the same in memory.
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut memory = MemoryFileSystem::new(folder.path());
@@ -47,13 +49,15 @@ impl World {
         Self { folder, memory }
     }
 
+    /// The steps of a request in the folder; `None` if it is not read.
     fn steps(&self, request: &str) -> Option<Vec<Step>> {
         let cwd = self.folder.path().to_str().unwrap().to_owned();
         let environment = Environment { cwd, ..environment() };
         parse(request, &[], &environment, now(), &self.memory).ok().map(|parsed| parsed.steps)
     }
 
-    /// What the programs print for a question, or for the text that an edit writes; checked a second time.
+    /// What the real programs print for a question, or for the text that an edit writes; also checked against the
+    /// computed answer.
     #[track_caller]
     fn printed(&self, request: &str) -> String {
         let steps = self.steps(request).unwrap_or_else(|| panic!("{request} is not read"));
@@ -273,7 +277,7 @@ fn texts_of_the_request_are_changed() {
 }
 
 #[test]
-fn acts_by_a_rule_name_what_they_change() {
+fn acts_by_rule_list_changed_files() {
     let mut world = World::new();
     let folder = world.folder.path().to_owned();
     for (name, text) in
@@ -310,7 +314,7 @@ fn acts_by_a_rule_name_what_they_change() {
     }
 }
 
-/// Adds everything on disk to the view in memory.
+/// Copies everything in a folder on disk into the file system in memory.
 fn mirror(folder: &Path, memory: &mut MemoryFileSystem) {
     for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
         if entry.is_dir() {
@@ -322,6 +326,7 @@ fn mirror(folder: &Path, memory: &mut MemoryFileSystem) {
     }
 }
 
+/// Runs git with these arguments in a folder, as an author.
 fn git(folder: &Path, arguments: &[&str], author: &str) {
     let day = "2024-02-03T23:30:00 -0300";
     let done = Command::new("git")

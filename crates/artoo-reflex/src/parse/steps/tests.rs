@@ -65,7 +65,7 @@ fn reading(request: &str) -> Option<String> {
 
 #[doc = "holds: law 0.15"]
 #[test]
-fn nothing_is_misread() {
+fn easily_misread_requests_read_as_listed() {
     let mut wrong = Vec::new();
     for line in include_str!("misread.txt").lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
         let (request, expected) = line.split_once('\t').map_or((line, None), |(request, said)| (request, Some(said)));
