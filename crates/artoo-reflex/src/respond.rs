@@ -171,7 +171,7 @@ fn subtask(
     })
 }
 
-/// A short name of the task.
+/// A label for the task of these steps, such as `list_files`.
 fn label(steps: &[Step]) -> &'static str {
     match steps {
         [Step::Ask(query)] => label_of(query),
@@ -180,7 +180,7 @@ fn label(steps: &[Step]) -> &'static str {
     }
 }
 
-/// A short name of an act.
+/// A label for the task that does an act, such as `delete_files`.
 fn label_of_act(act: &Act) -> &'static str {
     match act {
         Act::CreateFolder { .. } => "create_folder",
@@ -200,7 +200,7 @@ fn label_of_act(act: &Act) -> &'static str {
     }
 }
 
-/// A short name of a query.
+/// A label for the task that answers a query, such as `count_files`.
 fn label_of(query: &Query) -> &'static str {
     match query {
         Query::System { .. } => "machine_fact",

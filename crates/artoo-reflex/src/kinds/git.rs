@@ -1,4 +1,4 @@
-//! Facts of git repositories: branches, tags, commits, and which files are tracked, changed or new.
+//! Questions about git repositories: branches, tags, commits, and which files are tracked, changed or new.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! JSON files: the value of a key, the keys, how many entries a list has.
+//! Questions about JSON files: the value of a key, the keys, how many entries a list has.
 
 use serde_json::{Map, Value};
 

@@ -21,7 +21,7 @@ pub(super) const ROW: Row = Row { name: "table", forms: include_str!("table.txt"
 /// Characters that can separate the cells of a table.
 const SEPARATORS: [char; 4] = [',', ';', '\t', '|'];
 
-/// The functions of the awk programs: cells of a line, a number as text, a cell as it is written.
+/// The `awk` functions that split a line into cells, and print numbers and cells.
 const AWK: &str = include_str!("table.awk");
 
 /// The jq program that prints a list of objects as a table with tabs.

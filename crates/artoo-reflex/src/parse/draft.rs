@@ -380,7 +380,7 @@ impl Draft {
         !self.sort.is_empty() && only!(self, sort, order)
     }
 
-    /// Gives a sort direction without a key to the last sort key.
+    /// Gives the sort direction that was said without a key to the last sort key.
     pub(crate) fn fix_order(&mut self) {
         if let (Some((_, slot @ None)), Some(order)) = (self.sort.last_mut(), self.order) {
             *slot = Some(order);
@@ -393,7 +393,7 @@ impl Draft {
         !self.object.is_empty() && only!(self, object)
     }
 
-    /// Whether the draft has only features that can follow "and" after a noun.
+    /// Whether the draft has only features that can follow "and" after a noun, such as conditions and sort keys.
     pub(crate) fn only_modifiers(&self) -> bool {
         !self.loose
             && only!(self, preds, scope, sort, depth, hidden, order, ignore_case, details, numbered, once, group)

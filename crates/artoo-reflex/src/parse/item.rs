@@ -244,7 +244,7 @@ impl<'a> Context<'a> {
     /// The entries below a folder without those in hidden folders; `None` if there are too many entries or bytes to
     /// read them only to understand a request.
     pub(crate) fn below(&self, folder: &str) -> Option<Vec<Entry>> {
-        /// Maximum number of entries, and of bytes in their files.
+        /// Maximum number of entries below a folder, and of bytes in its files, that are read to understand a request.
         const MOST: (usize, u64) = (5_000, 50_000_000);
         let mut open = vec![std::path::PathBuf::from(folder)];
         let (mut found, mut bytes) = (Vec::new(), 0);

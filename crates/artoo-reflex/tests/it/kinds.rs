@@ -71,6 +71,7 @@ impl World {
     }
 }
 
+/// Real programs print the computed answers to questions about CSV tables.
 #[test]
 fn tables_answer_by_their_headings() {
     let world = World::new();
@@ -132,6 +133,7 @@ fn tables_answer_by_their_headings() {
     }
 }
 
+/// Real programs print the computed answers to questions about JSON files.
 #[test]
 fn json_answers_by_its_keys() {
     let world = World::new();
@@ -154,6 +156,7 @@ fn json_answers_by_its_keys() {
     }
 }
 
+/// Real programs print the computed texts with lines removed, replaced or inserted by number.
 #[test]
 fn lines_are_edited_by_their_numbers() {
     let world = World::new();
@@ -172,6 +175,7 @@ fn lines_are_edited_by_their_numbers() {
     }
 }
 
+/// Real programs print the computed answers to questions about lines.
 #[test]
 fn lines_are_picked_and_measured() {
     let mut world = World::new();
@@ -214,6 +218,7 @@ fn lines_are_picked_and_measured() {
     }
 }
 
+/// Real programs print the computed answers to questions about files.
 #[test]
 fn files_are_measured_and_compared() {
     let mut world = World::new();
@@ -252,6 +257,7 @@ fn files_are_measured_and_compared() {
     }
 }
 
+/// Real programs print the computed encodings and parts of texts in the request.
 #[test]
 fn texts_of_the_request_are_changed() {
     let world = World::new();
@@ -341,6 +347,7 @@ fn git(folder: &Path, arguments: &[&str], author: &str) {
     assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
+/// Real git prints the answers that are computed from a repository's files.
 #[test]
 fn repositories_answer_from_their_objects() {
     let mut world = World::new();

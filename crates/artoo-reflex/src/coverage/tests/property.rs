@@ -108,6 +108,7 @@ fn kinds() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
 
+    /// Steps that are all performed and recorded make the coverage complete.
     #[test]
     fn honest_work_is_covered(kinds in kinds()) {
         let (ledger, world) = honest(&kinds);
@@ -115,6 +116,7 @@ proptest! {
         prop_assert!(coverage.is_complete(), "{coverage:#?}");
     }
 
+    /// Without any one recorded change, the coverage is not complete.
     #[test]
     fn every_recorded_change_is_required(kinds in kinds(), seed: usize) {
         let (ledger, mut world) = honest(&kinds);
@@ -125,6 +127,7 @@ proptest! {
         prop_assert!(!cover(&ledger, &world).is_complete());
     }
 
+    /// A step that was not performed is refuted.
     #[test]
     fn every_step_is_required(kinds in kinds(), seed: usize) {
         let (ledger, whole) = honest(&kinds);
@@ -138,6 +141,7 @@ proptest! {
         drop(whole);
     }
 
+    /// With another path or state in any one recorded change, the coverage is not complete.
     #[test]
     fn every_field_of_a_record_is_compared(kinds in kinds(), seed: usize, field in 0..3_u8) {
         let (ledger, mut world) = honest(&kinds);

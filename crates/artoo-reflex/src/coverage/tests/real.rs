@@ -462,6 +462,7 @@ fn run_changing_autorun_files_is_reported() {
     assert_eq!(coverage.run_by_others.len(), 1);
 }
 
+/// A command that ran before the change it should follow is not shown as done.
 #[test]
 fn run_order_between_changes_is_checked() {
     let acts = |place: &RealFolder| {

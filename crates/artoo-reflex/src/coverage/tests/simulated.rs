@@ -28,6 +28,7 @@ fn tree(folder: &str, kind: Kind) -> Query {
     Query::Tree { roots: vec![folder.to_owned()], depth: Depth::Whole, hidden: true, kind }
 }
 
+/// An act that can't be carried out is never shown as done.
 #[test]
 fn impossible_acts_are_never_shown() {
     let at = str::to_owned;

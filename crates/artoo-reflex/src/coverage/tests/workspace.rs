@@ -42,6 +42,7 @@ fn moved(words: &str, steps: &[Step]) -> Option<Vec<Step>> {
     Some(moved.into_iter().map(|(_, step)| step).collect())
 }
 
+/// Each act that creates a file named without a folder may create it in the workspace.
 #[test]
 fn every_creating_act_may_use_workspace() {
     let acts = |folder: &str| {

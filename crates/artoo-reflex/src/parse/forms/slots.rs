@@ -14,10 +14,10 @@ use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, TypeForm, lexicon};
 use crate::place::{PathKind, Place, file_name};
 
-/// Maximum number of tokens of one name.
+/// Maximum number of tokens of the name of a file or folder.
 const MAX_NAME: usize = 6;
 
-/// Units in which a size can be told.
+/// Words for units of a size, such as "mb".
 const UNITS: [&str; 12] =
     ["kb", "mb", "gb", "kib", "mib", "gib", "kilobyte", "kilobytes", "megabyte", "megabytes", "gigabyte", "gigabytes"];
 

@@ -16,7 +16,7 @@ use artoo_reflex::testing::MemoryFileSystem;
 /// A file or folder to create: its path below the root, content and modification time.
 pub(super) type Thing = (Vec<Vec<u8>>, Option<Vec<u8>>, i64);
 
-/// The same tree on disk and in memory.
+/// One tree of files, both in a temporary folder on disk and in memory.
 pub(super) struct Twin {
     _dir: TempDir,
     pub(super) root: String,

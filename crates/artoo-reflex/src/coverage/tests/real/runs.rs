@@ -98,6 +98,7 @@ fn only_shell_calls_count_as_runs() {
     assert_eq!(ledger.cover(&calls, &place.fs).rows[0].state, Shown);
 }
 
+/// A file counts as a command's output only if it has the whole recorded output.
 #[test]
 fn saved_output_is_the_whole_output() {
     let mut place = RealFolder::new(&FILES);
@@ -239,6 +240,7 @@ fn downloaded_file_is_written_by_its_call() {
     }
 }
 
+/// A command must run after the changes of the steps before it and before those of the steps after it.
 #[test]
 fn run_order_between_changes_is_strict() {
     let add = |place: &RealFolder, text: &str| Act::Insert {
