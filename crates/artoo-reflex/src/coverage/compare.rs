@@ -191,7 +191,7 @@ fn mode_matches(node: &PathState, wanted: &Entry, is: &Entry) -> bool {
     }
 }
 
-/// Compares the content of a file, folder or archive with the simulated one.
+/// Compares the content at a path with the simulated one.
 fn compare_content(path: &Path, node: &PathState, records: &Records<'_>) -> Compared {
     let name = shown(path);
     let recorded = records.net(path).filter(|change| !change.is_of_times());

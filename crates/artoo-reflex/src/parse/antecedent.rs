@@ -77,8 +77,8 @@ impl Antecedent {
         matches!(&self.last, Step::Ask(query) if is_list(query))
     }
 
-    /// All files that "the largest file" was chosen from, for "and the smallest" after it; `None` if several were asked
-    /// for, so that those may be meant.
+    /// The result with all files that "the largest file" was chosen from, for "and the smallest" after it; `None` if
+    /// several were chosen, so that those may be meant.
     pub(super) fn of_all(&self) -> Option<Self> {
         match self.elements() {
             Some(Query::Limit { of, skip: 0, count: 1 }) => {

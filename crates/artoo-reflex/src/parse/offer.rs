@@ -133,7 +133,8 @@ pub(super) fn slipped(
     is_only.then(|| found.swap_remove(0).2)
 }
 
-/// How far edits take a request from the declined one: typing errors corrected, then words changed; less is nearer.
+/// How far edits take a request from the declined one: the number of edits, then of typing errors they correct; less is
+/// nearer.
 fn cost(edits: &[Edit]) -> (usize, usize) {
     (edits.len(), edits.iter().map(|edit| edit.slips).sum())
 }

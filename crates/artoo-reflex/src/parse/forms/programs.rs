@@ -92,7 +92,7 @@ impl Form<'_> {
         (!name.contains('*') && !self.is_there(&to)).then_some(Act::Fetch { url, to: Some(to) })
     }
 
-    /// The process to end, named by its id or the port it listens on.
+    /// The process to end, by its id, which may be the content of a file, or by the port it listens on.
     pub(super) fn process(&self) -> Option<ProcessName> {
         let written = self.path("file").and_then(|path| self.content(&path)).map(|text| text.trim().to_owned());
         match (self.text("pid").or(written.as_deref()), self.text("port")) {

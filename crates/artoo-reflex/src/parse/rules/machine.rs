@@ -64,8 +64,8 @@ fn facts(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The item for the date a number of days from today (`sign` -1: before today); `None` for months and years, which have
-/// no fixed length.
+/// The item for a number of days from today (`sign` -1: before today); `None` for units other than days, weeks and
+/// fortnights.
 fn days(amount: u64, unit: TimeUnit, sign: i32) -> Option<Item> {
     let length = match unit {
         TimeUnit::Day => 1,
