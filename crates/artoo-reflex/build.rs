@@ -1,4 +1,5 @@
-//! Compiles `lexicon.toml` into sorted tables, so that the program reads no more of the lexicon than a request needs.
+//! Compiles `lexicon.toml` into sorted tables, so that the program reads no more of the dictionary than a request
+//! needs.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::error::Error;
@@ -14,6 +15,7 @@ mod expand;
 
 const SOURCE: &str = "src/lexicon.toml";
 
+/// The content of `lexicon.toml`: phrases with their meanings, kinds of files, and lists of words.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {
@@ -25,6 +27,7 @@ struct Document {
     file_name: Vec<Words>,
 }
 
+/// Phrases of `lexicon.toml` that have one meaning in common.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -32,6 +35,7 @@ struct Entry {
     phrases: Vec<String>,
 }
 
+/// A kind of file in `lexicon.toml`, with its extensions and the words for it.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct FileType {
@@ -45,12 +49,14 @@ struct FileType {
     plural: Vec<String>,
 }
 
+/// A list of words in `lexicon.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Words {
     words: Vec<String>,
 }
 
+/// Writes the tables of phrases, words and meanings into the build folder.
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={SOURCE}");
     let document: Document = toml::from_str(&fs::read_to_string(SOURCE)?)?;
@@ -77,7 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Every phrase with its meanings, in the order in which the lexicon gives them.
+/// Every phrase with its meanings, in the order in which `lexicon.toml` lists them.
 fn phrases(document: &Document) -> BTreeMap<String, Vec<Value>> {
     let mut phrases: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     let mut add = |patterns: &[String], meaning: &Value| {

@@ -88,7 +88,7 @@ pub enum Query {
     Aggregate { of: Box<Self>, function: Function },
 }
 
-/// A question of a kind of its own, described in `kinds`, with its values by name.
+/// A question that the query algebra has no operator for: the name of its kind in `kinds`, and its values by name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Known {
     /// The name of the kind.

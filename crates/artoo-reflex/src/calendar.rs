@@ -44,7 +44,7 @@ impl Clock {
         self.local_now().map(DateTime::date)
     }
 
-    /// The time range from the start of day `first` to the start of day `after_last`.
+    /// The time range from the start of the day `first` to the start of the day `after_last`.
     fn days(self, first: Date, after_last: Date) -> Option<Stretch> {
         let midnight = |date: Date| self.moment(date.to_datetime(Time::midnight()));
         Some(Stretch { start: midnight(first)?, end: midnight(after_last)? })
@@ -73,7 +73,7 @@ impl Clock {
         self.days(Date::new(year, 1, 1).ok()?, Date::new(year.checked_add(1)?, 1, 1).ok()?)
     }
 
-    /// The time range of an expression such as "this week"; weeks begin on Monday.
+    /// The time range of a calendar expression such as "this week"; weeks begin on Monday.
     pub(crate) fn stretch(self, word: Calendar) -> Option<Stretch> {
         let today = self.today()?;
         let days_into_week = i64::from(today.weekday().to_monday_zero_offset());

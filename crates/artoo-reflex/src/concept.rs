@@ -1,4 +1,4 @@
-//! The meanings of the lexicon's phrases, as the grammar's rules use them. Quoted words in the docs are example
+//! The meanings of the dictionary's phrases, as the grammar's rules use them. Quoted words in the docs are example
 //! phrases.
 
 mod words;
@@ -13,7 +13,7 @@ pub(crate) use words::{
     ActWord, Bound, Calendar, Disk, Edge, Hidden, Measure, NameRelation, Reference, Relation, TextUnit, TimeUnit, Verb,
 };
 
-/// The meaning of a phrase of the lexicon; each phrase has one or several.
+/// The meaning of a phrase of the dictionary; each phrase has one or several.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Concept {

@@ -1,4 +1,4 @@
-//! Coverage: checks that everything a request asks for was done, and that nothing else was.
+//! Coverage: checks after a task that everything its request asks for was done, and that nothing else was.
 //!
 //! A [`Ledger`] is made when a task begins, before anything is changed. It reads the request and simulates its steps on
 //! a view of the disk. At the end of the task the recorded changes and the disk are compared with the simulation.
@@ -36,13 +36,14 @@ use crate::ensure::ensure;
 use crate::eval::FileSystem;
 use crate::parse::{Background, ReadClause, background_of, clauses, owed, unsaid};
 
-/// The disk as it would be after these steps.
+/// A view of the disk as it would be after these steps.
 pub(crate) fn after<'a>(steps: &[Step], fs: &'a dyn FileSystem) -> impl FileSystem + use<'a> {
     let steps: Vec<&Step> = steps.iter().collect();
     Overlay::new(fs, simulate(&steps, BTreeMap::new(), fs).nodes)
 }
 
-/// The steps that a request asks for, with a simulation of the disk after them.
+/// The steps that a request asks for, with a simulation of the disk after them; compared with the records when the task
+/// ends.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Ledger {
     environment: Environment,
@@ -70,6 +71,7 @@ struct Sequence {
 }
 
 impl Sequence {
+    /// The sequence of these steps in the order of their clauses, with their simulation.
     fn of(mut steps: Vec<(usize, Step)>, fs: &dyn FileSystem) -> Self {
         steps.sort_by_key(|(clause, _)| *clause);
         let all: Vec<&Step> = steps.iter().map(|(_, step)| step).collect();
@@ -77,7 +79,7 @@ impl Sequence {
         Self { steps, simulation, elsewhere: None }
     }
 
-    /// Adds the sequence that places new files that were named without a folder in the workspace.
+    /// The sequence with an alternative in which new files that were named without a folder are in the workspace.
     fn with_workspace(mut self, clauses: &[Clause], environment: &Environment, fs: &dyn FileSystem) -> Self {
         let moved = workspace::in_workspace(&self.steps, clauses, environment, fs);
         self.elsewhere = moved.map(|steps| Box::new(Self::of(steps, fs)));
@@ -115,7 +117,7 @@ impl Ledger {
         self
     }
 
-    /// Whether every clause was read, and each asks a question and changes nothing.
+    /// Whether the whole request was read, and each clause asks a question and changes nothing.
     #[must_use]
     pub fn only_asks(&self) -> bool {
         let is_read = self.reading.unread().next().is_none();
@@ -169,7 +171,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Adds one required check. Its questions are answered when the task ends.
+    /// Adds one check that a script requires, with its steps. Its questions are answered when the task ends.
     fn require_steps(&mut self, check: &str, steps: Vec<Step>, fs: &dyn FileSystem) {
         let all: Vec<&Step> = steps.iter().collect();
         let mut simulation = simulate(&all, BTreeMap::new(), fs);
@@ -185,7 +187,7 @@ impl Ledger {
         self.required.push(Required { check: check.to_owned(), steps, simulation });
     }
 
-    /// Adds readings of unread clauses that a model proposed; they count only after [`Ledger::confirm`].
+    /// Adds a model's proposals for how unread clauses are meant; they count only after [`Ledger::confirm`].
     pub fn propose(&mut self, proposals: &[ProposedReading], fs: &dyn FileSystem) {
         for proposal in proposals {
             // Proposed checks replace an offer that says the clause asks for nothing.
@@ -216,7 +218,7 @@ impl Ledger {
         }
     }
 
-    /// Adds one proposed reading; an error if it is not acceptable.
+    /// Adds one reading that a model proposed for a clause; an error if it is not acceptable.
     fn offer(&mut self, number: u32, steps: Vec<Step>, fs: &dyn FileSystem) -> Result<(), String> {
         let unread =
             self.reading.unread().find(|(clause, _)| clause.number == number).map(|(clause, _)| clause.clone());
@@ -249,7 +251,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Whether a step fails in the simulation of what was read.
+    /// Whether the simulation of the read steps shows that a step of a clause can't be done.
     fn fails_already(&self, clause: usize, step: &Step) -> bool {
         let mut rows = self.read.steps.iter().zip(&self.read.simulation.rows);
         rows.any(|((at, known), row)| *at == clause && known == step && matches!(row, Expectation::Never(_)))
@@ -290,7 +292,7 @@ fn trimmed(request: &str, (from, to): (usize, usize)) -> (usize, usize) {
     if rest.is_empty() { (from, to) } else { (start, start + rest.len()) }
 }
 
-/// The unread clauses that may be statements of fact, as readings without obligations.
+/// For each unread clause that may only state a fact, the offer to treat it as background.
 ///
 /// A statement that names files could restrict another clause, so it is offered only if no clause was read.
 fn backgrounds(reading: &Reading) -> Vec<OfferedReading> {
@@ -310,7 +312,7 @@ fn backgrounds(reading: &Reading) -> Vec<OfferedReading> {
     if reading.clauses.len() > 1 { unread.filter(is_background).map(offer).collect() } else { Vec::new() }
 }
 
-/// Steps as obligations, each with its English sentence.
+/// What must be done for these steps, each with its English sentence.
 fn obligations(steps: &[Step]) -> Vec<Obligation> {
     let one = |step: &Step| {
         let reading = english_steps(std::slice::from_ref(step));

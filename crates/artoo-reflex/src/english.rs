@@ -68,7 +68,7 @@ fn is_groups(query: &Query) -> bool {
     }
 }
 
-/// The noun phrase for a query's result, without a verb.
+/// The noun phrase for a query's result, such as "files in the folder /x".
 fn things(query: &Query) -> String {
     match query {
         Query::Duplicates { of } => format!("duplicates of the {}", files::phrase(of)),
@@ -77,7 +77,7 @@ fn things(query: &Query) -> String {
     }
 }
 
-/// The noun phrase for a number computed from a query's elements.
+/// The noun phrase for a number computed from a query's elements, such as "total size of the files in /x".
 fn number(of: &Query, function: Function) -> String {
     let of_files = |what: &str| format!("{what} of the {}", files::phrase(of));
     let of_numbers = |what: &str| format!("{what} of the {}", lines::of_unit("numbers", of));
@@ -97,12 +97,12 @@ fn number(of: &Query, function: Function) -> String {
     }
 }
 
-/// The name that a unit variant is serialised by, which is its English word.
+/// The English word for an enum variant without fields: the name it is serialised by.
 fn word(variant: impl serde::Serialize) -> String {
     serde_json::to_value(variant).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-/// The words for a property of files.
+/// The English words for a property of files.
 fn property(field: Field) -> &'static str {
     match field {
         Field::Sha256 => "SHA-256",

@@ -1,4 +1,4 @@
-//! An interpreter of queries, independent of the tools that answer them; checks compare both results.
+//! Evaluates queries independently of the tools that answer them, so that checks can compare both results.
 //!
 //! It walks and tests files straight from the definitions of the algebra. It reads only through [`FileSystem`], which
 //! the caller implements, and makes no attempt to be fast.
@@ -65,7 +65,7 @@ pub enum EvalError {
     NoNumber,
 }
 
-/// The result of a query.
+/// The result of evaluating a query: files, lines, a number or another type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// Files or folders, in the query's order.
@@ -88,7 +88,7 @@ pub enum Answer {
     Truth(bool),
 }
 
-/// A file with one property, as a query for a property yields it.
+/// A file with one of its properties, such as its owner, as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     /// The property, as text.
@@ -184,7 +184,7 @@ fn lines(query: &Query, fs: &dyn FileSystem) -> Result<Vec<Line>, EvalError> {
     }
 }
 
-/// Evaluates a comparison of two texts.
+/// Evaluates a comparison of two texts: their equality, common lines or differences.
 fn compare(of: &Query, with: &Query, relation: Relation, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
     match (relation, of, with) {
         (Relation::Identical | Relation::Told, Query::TextFile { path: one }, Query::TextFile { path: two }) => {
@@ -206,7 +206,8 @@ fn compare(of: &Query, with: &Query, relation: Relation, fs: &dyn FileSystem) ->
     }
 }
 
-/// Compares two elements by several sort keys; `by` compares them by one key in ascending order.
+/// Compares two elements by several sort keys, in each key's direction; `by` compares them by one key in ascending
+/// order.
 fn by_keys(keys: &[SortKey], by: impl Fn(Key) -> Ordering) -> Ordering {
     let ordered = |key: &SortKey| if key.order == Order::Descending { by(key.by).reverse() } else { by(key.by) };
     keys.iter().map(ordered).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
@@ -218,7 +219,7 @@ fn limited<T>(elements: Vec<T>, skip: u64, count: u64) -> Vec<T> {
     elements.into_iter().skip(size(skip)).take(size(count)).collect()
 }
 
-/// A function that turns a file system error into the evaluation error for this path.
+/// A function that turns a file system error into the error that this path can't be read.
 fn unreadable(path: &Path) -> impl Fn(FileSystemError) -> EvalError + '_ {
     |source| EvalError::Unreadable { path: artoo_proto::escape::path_line(path.as_os_str().as_encoded_bytes()), source }
 }

@@ -1,4 +1,4 @@
-//! Kinds of question that stand on their own: each is one file and one row of [`KINDS`].
+//! Kinds of question beyond the query algebra, such as about git or tables: each is one file and one row of [`KINDS`].
 //!
 //! A kind says how it is worded (lines as in `parse/forms.txt`), what programs answer it, and how the answer is computed
 //! a second time. Its answer is always a list of lines, so that it can be counted, limited and saved like any other.
@@ -18,10 +18,10 @@ use crate::eval::{Answer, EvalError, FileSystem, evaluate};
 use crate::lower::{Pipeline, Unsupported};
 use crate::parse::Form;
 
-/// All kinds.
+/// All kinds of question that have a module of their own, such as `git` and `table`.
 pub(crate) const KINDS: &[Row] = &[git::ROW, json::ROW, lines::ROW, piped::ROW, program::ROW, string::ROW, table::ROW];
 
-/// What belongs to one kind.
+/// How one kind of question is worded, read, told in English and answered.
 pub(crate) struct Row {
     /// The name of the kind, which its forms begin with.
     pub(crate) name: &'static str,
@@ -38,34 +38,34 @@ pub(crate) struct Row {
 }
 
 impl Known {
-    /// A question of this kind with these values.
+    /// The query for a question of this kind with these named values; values that are `None` are left out.
     pub(crate) fn of<'a>(kind: &str, given: impl IntoIterator<Item = (&'a str, Option<String>)>) -> Query {
         let given = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
         Query::Known { known: Self { kind: kind.to_owned(), given } }
     }
 
-    /// The same question with another value of this name.
+    /// The same question with the value of this name replaced.
     pub(crate) fn with(mut self, name: &str, value: String) -> Self {
         self.given.insert(name.to_owned(), value);
         self
     }
 
-    /// The value of this name, if there is one.
+    /// The value of this name in a question; `None` if it has none.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.given.get(name).map(String::as_str)
     }
 
-    /// The value of a name that every question of the kind has.
+    /// The value of this name in a question; empty if it has none.
     pub(crate) fn value(&self, name: &str) -> &str {
         self.get(name).unwrap_or_default()
     }
 
-    /// Whether the question is one about a text in the request itself.
+    /// Whether the question is about a text that stands in the request itself.
     pub(crate) fn is_of_text(&self) -> bool {
         self.kind == string::ROW.name
     }
 
-    /// The row of the kind; `None` for a question of a kind that is not known.
+    /// The row of [`KINDS`] for the kind of a question; `None` for an unknown kind.
     pub(crate) fn row(&self) -> Option<&'static Row> {
         KINDS.iter().find(|row| row.name == self.kind)
     }
@@ -77,8 +77,8 @@ fn has_program(fs: &dyn FileSystem, name: &str) -> bool {
     matches!(evaluate(&Query::System { fact }, fs), Ok(Answer::Text(path)) if !path.is_empty())
 }
 
-/// The steps of a form that belongs to a kind; the outer `None` is that of another form. A name that ends in `!` saves
-/// the answer: in the file of the slot `save`, else in the one that the lines are those of.
+/// The steps for a form of one of [`KINDS`]; the outer `None` if the form belongs to none. A name that ends in `!`
+/// saves the answer: to the path in the slot `save` or `to`, else to the file that the lines come from.
 pub(crate) fn steps(form: &Form<'_>, name: &str) -> Option<Option<Vec<Step>>> {
     let (kind, wording) = name.split_once('.')?;
     let row = KINDS.iter().find(|row| row.name == kind)?;

@@ -114,7 +114,7 @@ pub(crate) fn lex(text: &str) -> Vec<Token> {
 /// Short forms of words, each before the word it is looked up as.
 const SHORT_FORMS: &str = "u you, im i'm, whats what's, hows how's, wheres where's, thats that's, dont don't, doesnt doesn't, cant can't, plz please, thx thanks";
 
-/// Appends a token of this class to the list.
+/// Appends a token of this class to a list.
 fn push(tokens: &mut Vec<Token>, raw: &str, class: Class, span: std::ops::Range<usize>) {
     let folded = raw.nfkc().collect::<String>().to_lowercase().replace('’', "'");
     let mut forms = SHORT_FORMS.split(", ").filter_map(|form| form.split_once(' '));
@@ -137,7 +137,7 @@ fn quoted(rest: &str) -> Option<(&str, usize)> {
     })
 }
 
-/// The length in bytes up to the next space; a backslash before a space escapes the space.
+/// The number of bytes before the next space; a backslash before a space escapes the space.
 fn chunk_len(rest: &str) -> usize {
     let mut escaped = false;
     for (at, c) in rest.char_indices() {

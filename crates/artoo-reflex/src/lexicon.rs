@@ -1,4 +1,4 @@
-//! The lexicon: phrases and their meanings, compiled from `lexicon.toml` by the build script.
+//! The dictionary ("lexicon") of phrases and their meanings, compiled from `lexicon.toml` by the build script.
 
 use std::cmp::Ordering;
 use std::sync::LazyLock;
@@ -24,7 +24,7 @@ const TABLES: &str = include_str!(concat!(env!("OUT_DIR"), "/tables.json"));
 /// Minimum length of a word that is checked for a typo; shorter ones are similar to too many other words.
 const MIN_CHARS_FOR_A_TYPO: usize = 5;
 
-/// One meaning of a phrase.
+/// One meaning of a phrase: a kind of file or another concept.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Meaning {
@@ -54,7 +54,7 @@ pub(crate) struct FileType {
     pub(crate) extensions: Vec<String>,
 }
 
-/// All phrases with their meanings, and the kinds of files.
+/// The dictionary of all phrases with their meanings, and the kinds of files.
 #[derive(Deserialize)]
 pub(crate) struct Lexicon {
     meanings: Vec<Vec<Meaning>>,
@@ -63,7 +63,7 @@ pub(crate) struct Lexicon {
     pub(crate) longest: usize,
 }
 
-/// The lexicon of this crate, loaded once.
+/// The dictionary of this crate, loaded once.
 #[expect(clippy::expect_used, reason = "the tables are part of this crate, and every test reads them")]
 pub(crate) fn lexicon() -> &'static Lexicon {
     static LEXICON: LazyLock<Lexicon> =
@@ -89,13 +89,13 @@ fn lookup(lines: &'static str, key: &str) -> Option<&'static str> {
     None
 }
 
-/// Whether the table of words has this flag for the word.
+/// Whether a word has this flag in the table of words.
 fn is(word: &str, flag: char) -> bool {
     lookup(WORDS, word).is_some_and(|flags| flags.contains(flag))
 }
 
 impl Lexicon {
-    /// The meanings of a phrase (folded words separated by one space); empty if the lexicon doesn't have the phrase.
+    /// The meanings of a phrase (lowercase words separated by one space); empty if the dictionary doesn't have it.
     pub(crate) fn meanings(&self, phrase: &str) -> &[Meaning] {
         self.numbered(lookup(PHRASES, phrase)).unwrap_or_default()
     }
@@ -105,7 +105,7 @@ impl Lexicon {
         self.meanings.get(number?.parse::<usize>().ok()?).map(Vec::as_slice)
     }
 
-    /// Whether the word occurs in any phrase of the lexicon.
+    /// Whether a word occurs in any phrase of the dictionary.
     pub(crate) fn knows(&self, word: &str) -> bool {
         is(word, 'k')
     }
@@ -120,7 +120,7 @@ impl Lexicon {
         is(word, 'f')
     }
 
-    /// Whether the word can be a verb that changes the machine.
+    /// Whether a word can be a verb that changes the machine, such as "install".
     pub(crate) fn acts(&self, word: &str) -> bool {
         self.meanings(word).contains(&Meaning::Concept(Concept::Act))
     }
@@ -147,7 +147,8 @@ impl Lexicon {
         }
     }
 
-    /// The known words that a word may be a slip of, with the number of slips, the fewest first; none for proper English.
+    /// The known words that a word may be mistyped from, with the number of typing errors, the fewest first; none for a
+    /// proper English word.
     pub(crate) fn near(&self, word: &str) -> Vec<(usize, &'static str)> {
         let lines = if is(word, 'o') { "" } else { WORDS }.lines();
         let known = lines.filter_map(|line| line.split_once('\t').filter(|(_, is)| is.contains('k')));
@@ -166,10 +167,10 @@ impl Lexicon {
     }
 }
 
-/// Maximum number of slips between a word and what was meant.
+/// Maximum number of typing errors between a word and the word that was meant.
 const MAX_SLIPS: usize = 2;
 
-/// The number of letters added, lost, changed or swapped between a word and a known one; `None` if they are not near.
+/// The number of letters added, lost, changed or swapped between a word and a known one; `None` if they are too many.
 pub(crate) fn slips(word: &str, known: &str) -> Option<usize> {
     // A slip changes the length by one letter at most, and the set of letters by two: most words need no comparison.
     let letters = |word: &str| word.bytes().fold(0_u32, |set, byte| set | 1_u32 << (byte % 32));

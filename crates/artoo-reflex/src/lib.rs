@@ -1,4 +1,4 @@
-//! Everyday requests about files and text, answered without a language model or not at all.
+//! Answers everyday requests about files and text without a language model, or declines them.
 //!
 //! *Is*: a semantic parser. A request becomes tokens, the tokens become meanings from a lexicon, a chart joins the
 //! meanings by their types, and what explains **every** word becomes a typed [`algebra::Query`]. The query is rendered

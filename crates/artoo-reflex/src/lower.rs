@@ -1,4 +1,4 @@
-//! Lowers a query to one tool call. A query that the tools can't compute exactly is refused.
+//! Turns a query into one tool call ("lowering"). A query that the tools can't compute exactly is refused.
 
 mod facts;
 mod files;
@@ -19,7 +19,7 @@ use crate::ensure::ensure;
 
 pub(crate) use pipeline::{Argv, Pipeline};
 
-/// Why no tool call computes exactly a query; the text names the part of the query that can't be computed.
+/// Why no tool call computes a query exactly; the text names the part of the query that can't be computed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unsupported {
     /// No single call computes this combination of operators.
@@ -39,7 +39,7 @@ pub enum Unsupported {
     System(&'static str),
 }
 
-/// The family of command-line programs that an operating system has.
+/// The command-line programs of an operating system: GNU's on Linux, BSD's on macOS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Programs {
     /// The GNU programs, on Linux.
@@ -49,7 +49,7 @@ enum Programs {
 }
 
 impl Programs {
-    /// The program family of an operating system named as in the environment; an error for an unknown one.
+    /// The command-line programs of an operating system by its name, such as "linux"; an error for an unknown one.
     fn of(os: &str) -> Result<Self, Unsupported> {
         match os {
             "linux" => Ok(Self::Gnu),
@@ -85,17 +85,17 @@ pub(crate) fn programs(query: &Query, os: &str) -> Result<Vec<Vec<String>>, Unsu
     command(query, ty, Programs::of(os)?)?.programs()
 }
 
-/// The programs that print the paths of files, each with a NUL after it, in their order.
+/// The programs that print the paths of a query's files in order, each with a NUL after it.
 pub(crate) fn files_to(query: &Query) -> Result<Pipeline, Unsupported> {
     selection::paths(query, Programs::Gnu)
 }
 
-/// The programs that print plain lines.
+/// The programs that print the lines of a query.
 pub(crate) fn lines_to(query: &Query) -> Result<Pipeline, Unsupported> {
     lines::text(query, Programs::Gnu)
 }
 
-/// The pipeline for a query whose result has this type.
+/// The programs that answer a query whose result has this type.
 fn command(query: &Query, ty: Ty, programs: Programs) -> Result<Pipeline, Unsupported> {
     match (query, ty) {
         (Query::System { fact }, _) => facts::fact(fact, programs),

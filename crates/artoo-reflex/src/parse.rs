@@ -86,7 +86,8 @@ pub fn parse(
     read(&Context::new(environment, now, fs), request, &recent(session))
 }
 
-/// The nearest request to a declined one that is read in full and that `accepts` takes, if there is one.
+/// The nearest request to a declined one that can be read in full and that `accepts` returns true for; `None` without
+/// one.
 pub(crate) fn offer(
     request: &str,
     session: &[SessionTurn],
@@ -121,7 +122,7 @@ pub fn clauses(
     clauses::clauses(&context, request, before)
 }
 
-/// The last turns of a session. Turns that were not answered have no result to speak of; if all are such, one is left.
+/// The last answered turns of a session; if none was answered, the last turn alone.
 fn recent(session: &[SessionTurn]) -> Vec<&SessionTurn> {
     let answered: Vec<&SessionTurn> = session.iter().filter(|turn| turn.answered).collect();
     let all = if answered.is_empty() { session.last().into_iter().collect() } else { answered };
@@ -149,7 +150,7 @@ fn read_after(context: &Context<'_>, text: &str, before: Option<&Antecedent>) ->
     }
 }
 
-/// Why tokens have no reading.
+/// Why tokens could not be read.
 enum Failure {
     /// They have none or several, for this reason.
     Refused(Abstention),
@@ -157,7 +158,7 @@ enum Failure {
     Unexplained(Vec<BuildError>),
 }
 
-/// The only reading of tokens as a whole, as they stand or, of a question, as they are meant.
+/// Parses tokens as one request; a question that has no reading as it stands is rewritten.
 fn attempt(
     context: &Context<'_>,
     text: &str,
@@ -174,7 +175,7 @@ fn attempt(
     Ok(mend::located(context, tokens, built))
 }
 
-/// The only reading of tokens as they stand.
+/// Parses tokens as one request, as they stand; an error unless they have exactly one reading.
 fn as_said(
     context: &Context<'_>,
     text: &str,
@@ -203,7 +204,7 @@ fn as_said(
     Err(refuse::act(text, tokens).map_or(Failure::Unexplained(errors), Failure::Refused))
 }
 
-/// Of several readings those whose files and folders exist, if there are any.
+/// Those readings whose files and folders exist, if there are any; else all.
 fn existing(context: &Context<'_>, readings: Vec<Vec<Built>>) -> Vec<Vec<Built>> {
     if readings.len() < 2 {
         return readings;
@@ -213,8 +214,8 @@ fn existing(context: &Context<'_>, readings: Vec<Vec<Built>>) -> Vec<Vec<Built>>
     if existing.is_empty() { readings } else { existing }
 }
 
-/// The result that "those" refers to: of the last answered request, if this crate can read that; with the context of a
-/// request that follows it.
+/// The context for the next request of a session, and the result that "those" refers to in it: that of the last
+/// answered request.
 fn follow<'a>(context: &Context<'a>, session: &[&'a SessionTurn]) -> (Context<'a>, Option<Antecedent>) {
     let answered = session.split_last().filter(|(last, _)| last.answered);
     let parsed = answered.and_then(|(last, earlier)| read(context, &last.input, earlier).ok());
@@ -228,7 +229,7 @@ fn steps_of(built: &[Built]) -> Vec<Step> {
     built.iter().map(|built| built.step.clone()).collect()
 }
 
-/// Whether any of the steps is a change.
+/// Whether any of the steps changes files or the machine.
 fn changes_something(steps: &[Built]) -> bool {
     steps.iter().any(|built| matches!(built.step, Step::Do(_)))
 }

@@ -1,4 +1,4 @@
-//! Lowers acts to tool calls: calls that list the selection, then a call of `files` for exactly these paths.
+//! Turns acts into tool calls: calls that list the selected files, then a call of `files` for exactly these paths.
 
 use artoo_proto::{RecipeStep, ToolRequest, escape};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::eval::{Answer, FileSystem, digest, evaluate};
 use crate::lower::{Unsupported, typed};
 use crate::place::parent;
 
-/// The calls that carry out an act, in order.
+/// The tool calls that carry out an act, in order.
 ///
 /// The files are listed only by `glob`, whose output names every path unambiguously. What an edit writes is computed
 /// from the content that `fs` shows.
@@ -70,7 +70,7 @@ fn target(to: &Target) -> String {
     }
 }
 
-/// The steps that list a selection and act on its files; `at_once` if one call must get all files.
+/// The tool calls that list a selection and act on its files; `at_once` if one call must get all files.
 fn over(of: &Query, fs: &dyn FileSystem, input: Value, at_once: bool) -> Result<Vec<RecipeStep>, Unsupported> {
     let mut steps = Vec::new();
     for selection in by_folder(&listable(of, fs)?, at_once)? {
@@ -111,7 +111,7 @@ fn by_folder(of: &Query, at_once: bool) -> Result<Vec<Query>, Unsupported> {
     Ok(groups.into_iter().map(|(_, paths)| Query::Paths { paths, kind: *kind }).collect())
 }
 
-/// The input of the `files` tool for a change of names.
+/// The input of the tool `files` for a change of names.
 fn rename(change: &NameChange) -> Result<Value, Unsupported> {
     let plain = |text: &str| match text.contains(['{', '}']) {
         true => Err(Unsupported::Predicate("a name with braces")),
@@ -132,7 +132,7 @@ fn rename(change: &NameChange) -> Result<Value, Unsupported> {
     Ok(json!({ "act": "rename", "template": template }))
 }
 
-/// A step that calls the `files` tool; `paths_from` is the number of the step whose output lists the files.
+/// A call of the tool `files`; `paths_from` is the number of the step whose output lists the files.
 fn step(input: Value, paths_from: Option<usize>) -> RecipeStep {
     RecipeStep { call: ToolRequest { tool: "files".to_owned(), input }, answers: true, paths_from }
 }

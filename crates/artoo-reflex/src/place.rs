@@ -15,7 +15,7 @@ pub(crate) struct Place {
     pub(crate) bare: bool,
 }
 
-/// Whether a path is a file or a folder.
+/// What a path names: a file, a folder, or unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PathKind {
     /// A folder.
@@ -67,7 +67,7 @@ pub(crate) fn parent(path: &str) -> &str {
     }
 }
 
-/// Normalises an absolute path: removes empty parts and `.`, and resolves `..` by text alone.
+/// The absolute path without empty parts and `.`, and with `..` resolved by text alone.
 fn clean(absolute: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in absolute.split('/') {

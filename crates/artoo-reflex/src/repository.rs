@@ -11,23 +11,23 @@ const HASH_CHARS: usize = 40;
 /// Maximum number of bytes read of a file or object.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// The repository's `.git` folder.
+/// The path of a repository's `.git` folder.
 pub(crate) fn data(folder: &str, fs: &dyn FileSystem) -> PathBuf {
     fs.real(&Path::new(folder).join(".git"))
 }
 
-/// The value of the first header line of an object that starts with this name.
+/// The value of the first header line of a git object that starts with this name.
 pub(crate) fn field(text: &str, name: &str) -> Option<String> {
     fields(text, name).into_iter().next()
 }
 
-/// The values of all header lines of an object that start with this name.
+/// The values of all header lines of a git object that start with this name.
 pub(crate) fn fields(text: &str, name: &str) -> Vec<String> {
     let head = text.split("\n\n").next().unwrap_or_default();
     head.lines().filter_map(|line| line.strip_prefix(name)).map(str::to_owned).collect()
 }
 
-/// The ref of the checked-out branch, and the current commit; both `None` without a repository.
+/// The ref of the checked-out branch and the hash of the current commit; both `None` without a repository.
 pub(crate) fn head(data: &Path, fs: &dyn FileSystem) -> (Option<String>, Option<String>) {
     let Some(text) = read(&data.join("HEAD"), fs) else { return (None, None) };
     match text.trim().strip_prefix("ref: ") {
@@ -50,6 +50,7 @@ pub(crate) fn value(data: &Path, name: &str, fs: &dyn FileSystem) -> Option<Stri
     loose.or_else(packed).filter(|hash| is_hash(hash))
 }
 
+/// Whether a text is the hash of a git object: 40 hexadecimal digits.
 fn is_hash(text: &str) -> bool {
     text.len() == HASH_CHARS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
@@ -69,7 +70,7 @@ pub(crate) fn is_as_committed(path: &Path, (data, commit): &(PathBuf, String), f
     bytes(data, &at, fs).is_some_and(|committed| content(path, fs) == Some(committed))
 }
 
-/// The hash of a tree's entry with this name.
+/// The hash of the entry with this name in the bytes of a git tree.
 fn entry(tree: &[u8], wanted: &[u8]) -> Option<String> {
     let mut rest = tree;
     loop {

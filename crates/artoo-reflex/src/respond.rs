@@ -19,7 +19,7 @@ use crate::texts::{self, decline};
 /// The tool that lists the files an act is about to change.
 const LISTING_TOOL: &str = "glob";
 
-/// Answers the request of a role, or abstains.
+/// Answers the request of a role (perceiver or planner), or abstains.
 ///
 /// The perceiver gets the task restated; the planner gets a plan of one recipe with its checks. Recipes run and are
 /// checked without a model, so the other roles get no answer. `fs` is only read.
@@ -56,7 +56,7 @@ pub fn respond_in_full(context: &RoleContext, fs: &dyn FileSystem) -> Option<Rep
     }
 }
 
-/// The perceiver's answer, or the decline with the nearest request that would be answered.
+/// The perceiver's answer, or the refusal with the nearest request that would be answered.
 fn restate(context: &PerceiveContext, fs: &dyn FileSystem) -> Result<ReplyBody, Abstention> {
     let PerceiveContext { raw_input, session, environment, now, .. } = context;
     understand(context, fs).map_err(|declined| {
@@ -112,13 +112,13 @@ fn plan(parsed: &Parsed, os: &str, fs: &dyn FileSystem) -> Result<RecipePlan, Ab
     Ok(RecipePlan { subtasks, task_criteria, assumptions: parsed.assumptions.clone(), readings: Vec::new() })
 }
 
-/// The subtask for a question: one tool call, and a check that evaluates the query again.
+/// The subtask of a plan for a question: one tool call, and a check that evaluates the query again.
 fn answered(query: &Query, call: ToolRequest) -> Result<RecipeSubtask, Unsupported> {
     let steps = vec![RecipeStep { call, answers: true, paths_from: None }];
     subtask(english(query), steps, recompute(query)?, Some(query.columns()))
 }
 
-/// The subtasks for an act: its files are listed and checked; then they are listed again and changed.
+/// The subtasks of a plan for an act: its files are listed and checked; then they are listed again and changed.
 fn acted(act: &Act, os: &str, fs: &dyn FileSystem) -> Result<Vec<RecipeSubtask>, Unsupported> {
     let steps = perform(act, fs)?;
     let reading = english_act(act);
@@ -171,7 +171,7 @@ fn subtask(
     })
 }
 
-/// A short name of the task.
+/// A label for the task of these steps, such as `list_files`.
 fn label(steps: &[Step]) -> &'static str {
     match steps {
         [Step::Ask(query)] => label_of(query),
@@ -180,7 +180,7 @@ fn label(steps: &[Step]) -> &'static str {
     }
 }
 
-/// A short name of an act.
+/// A label for the task that does an act, such as `delete_files`.
 fn label_of_act(act: &Act) -> &'static str {
     match act {
         Act::CreateFolder { .. } => "create_folder",
@@ -200,7 +200,7 @@ fn label_of_act(act: &Act) -> &'static str {
     }
 }
 
-/// A short name of a query.
+/// A label for the task that answers a query, such as `count_files`.
 fn label_of(query: &Query) -> &'static str {
     match query {
         Query::System { .. } => "machine_fact",

@@ -19,7 +19,7 @@ enum Format {
     Json,
 }
 
-/// A line that sets a key.
+/// A line of a settings file that sets a key.
 struct Setting {
     /// Number of the line, from 0.
     line: usize,
@@ -29,7 +29,7 @@ struct Setting {
     value: std::ops::Range<usize>,
 }
 
-/// The acceptable texts of the file with the key set to the value, the preferred one first.
+/// The acceptable new texts of a settings file with a key set to a value, the preferred one first.
 ///
 /// # Errors
 /// A message if the format is unknown, the key is missing, or the key occurs several times.
@@ -92,7 +92,7 @@ pub(crate) fn keys(file: &Path, text: &str) -> Vec<(Vec<String>, String)> {
     settings(&lines, format).into_iter().map(with_value).collect()
 }
 
-/// The fields of a JSON value and of all nested objects, each with its path of names.
+/// The values in a JSON value and all nested objects, each with its path of names.
 fn fields(value: &Value, outer: &[String]) -> Vec<(Vec<String>, String)> {
     let Value::Object(all) = value else { return Vec::new() };
     let field = |(name, inner): (&String, &Value)| {
@@ -120,7 +120,7 @@ fn format(file: &Path) -> Option<Format> {
     })
 }
 
-/// All lines that set a key.
+/// All lines of a settings file that set a key.
 fn settings(lines: &[&str], format: Format) -> Vec<Setting> {
     let mut found = Vec::new();
     // The enclosing sections, each with the indentation of its own line.
@@ -179,7 +179,7 @@ fn value_length(rest: &str, format: Format) -> usize {
     if format == Format::Json { value.trim_end_matches(',').trim_end().len() } else { value.len() }
 }
 
-/// The acceptable spellings of a value in place of an old one.
+/// The acceptable spellings of a new value in place of an old one, such as with its quotation marks.
 fn spellings(value: &str, old: &str, format: Format) -> Vec<String> {
     let typed = unquoted(value);
     let escaped = typed.replace('\\', "\\\\").replace('"', "\\\"");
@@ -225,7 +225,7 @@ fn differs_only_there(before: &[u8], after: &str, path: &[&str]) -> bool {
     before == after
 }
 
-/// The JSON pointers to all values whose path ends in these keys.
+/// The JSON pointers to all values whose path of keys ends in these keys.
 fn places(value: &Value, path: &[&str], at: String) -> Vec<String> {
     let Value::Object(fields) = value else { return Vec::new() };
     let place = |(name, inner): (&String, &Value)| {

@@ -60,7 +60,7 @@ pub(crate) fn advice(path: &str, fs: &dyn FileSystem) -> String {
     if found.is_empty() { format!("{said}.") } else { format!("{said}; there is {}.", found.join(" and ")) }
 }
 
-/// Suggestions for a missing path: existing paths of a similar name beside it, or of the same name below its folder.
+/// Existing paths like a missing one: of a similar name beside it, or of the same name below its folder.
 pub(crate) fn near(absent: &Path, fs: &dyn FileSystem) -> Vec<PathBuf> {
     let (Some(folder), Some(name)) = (absent.parent(), absent.file_name().and_then(|name| name.to_str())) else {
         return Vec::new();

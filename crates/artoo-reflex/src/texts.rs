@@ -1,4 +1,4 @@
-//! The sentences of declines, in one module so that they can be read together.
+//! The sentences with which requests are declined, in one module so that they can be read together.
 
 use artoo_proto::Abstention;
 
@@ -58,7 +58,7 @@ pub(crate) fn unsupported(reason: &str) -> String {
     format!("I can read this, but not do it: {reason}.")
 }
 
-/// What an offer changes in the words of a request.
+/// What an offered request changes in the words of the declined one, as a phrase such as “teh” read as “the”.
 pub(crate) fn changed(said: &str, with: &str) -> String {
     match with {
         "" => format!("without “{said}”"),
@@ -67,7 +67,7 @@ pub(crate) fn changed(said: &str, with: &str) -> String {
     }
 }
 
-/// Why known words don't make a request that can be answered.
+/// Why a request of known words can't be answered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BuildError {
     /// The text could be a file name or content to look for.
@@ -120,7 +120,7 @@ pub(crate) enum BuildError {
     Type(#[from] TypeError),
 }
 
-/// Why an operator doesn't fit what it is applied to.
+/// The sentence why an operator doesn't fit what it is applied to.
 fn mismatch(error: &TypeError) -> String {
     match error {
         TypeError::Operand { operator, found } => {

@@ -26,6 +26,7 @@ impl Query {
     }
 }
 
+/// The column that shows a property of files.
 fn of_field(field: Field) -> Column {
     match field {
         Field::Modified => Column::Time,
@@ -35,6 +36,7 @@ fn of_field(field: Field) -> Column {
     }
 }
 
+/// The column that shows a number computed from elements.
 fn of_function(function: Function) -> Column {
     match function {
         Function::Count | Function::Words | Function::Characters => Column::Count,
@@ -43,6 +45,7 @@ fn of_function(function: Function) -> Column {
     }
 }
 
+/// Whether the value of a fact is a number of bytes.
 fn is_in_bytes(fact: &Fact) -> bool {
     matches!(
         fact,

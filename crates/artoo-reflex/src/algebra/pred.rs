@@ -65,7 +65,7 @@ pub enum Pred {
 }
 
 impl Pred {
-    /// The same predicate with each leaf (anything but `All`, `Any`, `Not`) replaced by the function's result.
+    /// The predicate with each leaf (a condition other than `All`, `Any`, `Not`) replaced by the function's result.
     pub(crate) fn map(self, replace: &impl Fn(Self) -> Self) -> Self {
         let each = |parts: Vec<Self>| parts.into_iter().map(|part| part.map(replace)).collect();
         match self {
@@ -76,7 +76,7 @@ impl Pred {
         }
     }
 
-    /// Evaluates the predicate with a function that evaluates its leaves.
+    /// Whether the predicate holds, given a function that says whether a leaf (a single condition) holds.
     pub(crate) fn holds(&self, property: &impl Fn(&Self) -> bool) -> bool {
         match self {
             Self::All(parts) => parts.iter().all(|part| part.holds(property)),
@@ -86,7 +86,7 @@ impl Pred {
         }
     }
 
-    /// Whether any leaf of the predicate passes a test, negated or not.
+    /// Whether any leaf (a single condition) of the predicate passes a test, negated or not.
     pub(crate) fn has(&self, test: &impl Fn(&Self) -> bool) -> bool {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().any(|part| part.has(test)),
@@ -113,7 +113,7 @@ pub enum NameTest {
 }
 
 impl NameTest {
-    /// The same test of a changed text.
+    /// The same test with its text changed by a function.
     pub(crate) fn map(self, change: impl Fn(String) -> String) -> Self {
         match self {
             Self::Is(text) => Self::Is(change(text)),

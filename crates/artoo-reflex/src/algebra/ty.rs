@@ -227,7 +227,8 @@ impl Pred {
         }
     }
 
-    /// The property that a leaf tests, the types of the elements that have it, and the only kind of entry that has it.
+    /// For a leaf (a single condition): the property it tests, the types of elements that have it, and the only kind of
+    /// entry that has it.
     fn tested(&self) -> (&'static str, &'static [Ty], Option<Kind>) {
         match self {
             Self::MinBytes(_) | Self::MaxBytes(_) => ("a size", &[Ty::Files], Some(Kind::File)),

@@ -1,4 +1,4 @@
-//! Small sets of words that the meanings of phrases are made of.
+//! Enums of the words that the meanings of phrases consist of, such as verbs and units.
 
 use serde::Deserialize;
 

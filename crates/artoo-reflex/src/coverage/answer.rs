@@ -1,8 +1,8 @@
-//! Formats answers to questions as text.
+//! Turns answers to questions into text.
 
 use crate::eval::{Answer, decimal};
 
-/// The text of an answer: a number, one element of a list per line, yes or no.
+/// The answer as text: a number, one element of a list per line, yes or no.
 pub(super) fn text(answer: &Answer) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     match answer {

@@ -1,4 +1,5 @@
-//! Compares steps that can't be simulated: commands, downloads, git, processes, installations, machine facts.
+//! Compares steps that can't be simulated with the records at the end of the task: commands, downloads, git, processes,
+//! installations, machine facts.
 
 use std::path::{Path, PathBuf};
 
@@ -46,7 +47,7 @@ pub(super) fn snapshot(act: &Act, fs: &dyn FileSystem) -> String {
     }
 }
 
-/// Kind, size, modification time and mode of a path as one line.
+/// One line about the entry at a path: kind, size, modification time and mode.
 fn facts(path: &Path, fs: &dyn FileSystem) -> String {
     fs.metadata(&fs.real(path)).map_or_else(
         |problem| format!("{problem}\n"),
@@ -86,7 +87,7 @@ fn program_path(program: &str, fs: &dyn FileSystem) -> String {
     }
 }
 
-/// Answers a question at the end of the task: with a verified output of a call, or by evaluating it.
+/// Answers a question at the end of the task, from a call's verified output or by evaluating it.
 pub(super) fn ask(query: &Query, records: &Records<'_>) -> StepResult {
     let given =
         |text: String, by| StepResult { answer: Some(text), ..StepResult::shown(by, "computed when the task ended") };
@@ -112,7 +113,7 @@ pub(super) fn ask(query: &Query, records: &Records<'_>) -> StepResult {
     }
 }
 
-/// Compares an act with the recorded calls and the current machine; `before` is the act's [`snapshot`].
+/// Compares an act with the recorded calls and the machine at the end of the task; `before` is the act's [`snapshot`].
 pub(super) fn act(act: &Act, before: &str, context: &git::GitContext, records: &Records<'_>, cwd: &str) -> StepResult {
     match act {
         Act::Run { command, folder, to } => run(command, folder, to.as_deref(), (records, context), cwd),
@@ -151,17 +152,17 @@ fn command_of(call: &ToolCall) -> Option<String> {
     Some(command.trim().to_owned())
 }
 
-/// The words of the simple command that a call ran; empty if it ran none.
+/// The words of the one simple command that a call ran; empty if it ran none, or something else.
 fn words_of(call: &ToolCall) -> Vec<String> {
     command_of(call).and_then(|command| words(&command)).unwrap_or_default()
 }
 
-/// The ids of the calls that pass a test.
+/// The evidence ids of the calls that pass a test.
 fn ids(records: &Records<'_>, test: impl Fn(&ToolCall) -> bool) -> Vec<EvidenceId> {
     records.calls.iter().filter(|call| test(call)).map(|call| call.evidence_id.clone()).collect()
 }
 
-/// The words that don't start with a dash.
+/// The words of a command that don't start with a dash, its program included.
 fn operands(words: &[String]) -> Vec<&str> {
     words.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect()
 }
@@ -215,7 +216,7 @@ fn resolved(word: &str, folder: &str, fs: &dyn FileSystem) -> PathBuf {
 /// Programs that only print files; a command that runs one of them may follow the requested command.
 const VIEWERS: [&str; 7] = ["cat", "head", "tail", "ls", "wc", "stat", "sha256sum"];
 
-/// A command line without the viewers that follow it after `&&`.
+/// The command line without the commands after `&&` that only print files.
 fn without_views(line: &str) -> &str {
     let is_view = |part: &str| {
         words(part).is_some_and(|words| matches!(words.first(), Some(first) if VIEWERS.contains(&first.as_str())))
@@ -227,7 +228,7 @@ fn without_views(line: &str) -> &str {
     rest
 }
 
-/// How a call ran the requested command.
+/// How a recorded call ran the requested command: alone, followed by viewers, or with its output redirected.
 enum RunForm {
     Plain,
     /// Followed by viewers, whose output comes after that of the command.
@@ -236,8 +237,7 @@ enum RunForm {
     Redirected,
 }
 
-/// The words of a command with its paths resolved; an interpreter before a script with the matching extension is left
-/// out.
+/// The words of a command with its paths resolved, without an interpreter before a script of its extension.
 fn program(line: &str, folder: &str, fs: &dyn FileSystem) -> Option<Vec<String>> {
     let mut words = words(line)?;
     let interpreters = [("sh", "sh"), ("bash", "sh"), ("bash", "bash"), ("python3", "py"), ("node", "js")];
@@ -257,6 +257,7 @@ fn program(line: &str, folder: &str, fs: &dyn FileSystem) -> Option<Vec<String>>
     Some(words.into_iter().enumerate().map(resolve).collect())
 }
 
+/// Compares a command to run with the recorded calls: command line, folder, output file and order.
 fn run(
     command: &str,
     folder: &str,
@@ -322,7 +323,7 @@ fn run(
     StepResult { by, calls, ..result }
 }
 
-/// SHA-256 digests of a call's recorded output, with and without its final newline.
+/// The SHA-256 digests of a call's recorded output, with and without its final newline.
 fn outputs(call: &ToolCall) -> Vec<String> {
     let kept = call.kept.iter().filter(|kept| kept.left_out == 0 && kept.stream != "stderr");
     let mut digests: Vec<String> = kept.map(|kept| kept.sha256.clone()).collect();
@@ -334,6 +335,7 @@ fn outputs(call: &ToolCall) -> Vec<String> {
     digests
 }
 
+/// Compares a download with the recorded calls: the URL, and the file if one was asked for.
 fn fetch(url: &str, to: Option<&str>, records: &Records<'_>) -> StepResult {
     let is_it = |call: &&ToolCall| {
         let is_page = matches!(call.tool.as_str(), "search" | "web_fetch" | "fetch");
@@ -380,6 +382,7 @@ fn is_fetch(call: &ToolCall, url: &str) -> bool {
     program && options.map(String::as_str).all(is_plain) && addresses == [url]
 }
 
+/// Compares a process to end with its state before the task, and names the call that ended it.
 fn stop(process: &ProcessName, before: &str, context: &git::GitContext, records: &Records<'_>) -> StepResult {
     let wanted = match process {
         ProcessName::Pid(pid) => ["kill".to_owned(), pid.to_string()],
@@ -397,6 +400,7 @@ fn stop(process: &ProcessName, before: &str, context: &git::GitContext, records:
     StepResult { calls: calls.into_iter().collect(), ..result }
 }
 
+/// Checks that a program to install is in `PATH`, and that a call printed its version if one was asked for.
 fn install(program: &str, version: Option<&str>, before: &str, records: &Records<'_>) -> StepResult {
     let is_program = |word: &str| {
         word.strip_prefix(program).is_some_and(|version| version.is_empty() || version.starts_with(['=', '@']))

@@ -11,10 +11,10 @@ use crate::algebra::Query;
 use crate::ensure::ensure;
 use crate::eval::{Answer, Entry, EntryKind, FileSystemError, archive, digest, evaluate};
 
-/// Maximum number of paths named in the explanation of one row.
+/// Maximum number of paths named in the explanation of one step's result.
 const NAMED: usize = 3;
 
-/// The result of comparing one step with the records and the current disk.
+/// Whether one step is shown to be done, refuted or neither, with the reason and the calls that did it.
 #[derive(Debug, Clone)]
 pub(super) struct StepResult {
     pub(super) state: CoverageState,
@@ -33,6 +33,7 @@ pub(super) struct StepResult {
 }
 
 impl StepResult {
+    /// A step result with this state and reason, and nothing else set.
     pub(super) fn new(state: CoverageState, why: impl Into<String>) -> Self {
         Self {
             state,
@@ -46,20 +47,23 @@ impl StepResult {
         }
     }
 
+    /// The result for a step that these calls did.
     pub(super) fn shown(by: Vec<EvidenceId>, why: impl Into<String>) -> Self {
         Self { by, ..Self::new(CoverageState::Shown, why) }
     }
 
+    /// The result for a step that was not done, with the reason.
     pub(super) fn refuted(why: impl Into<String>) -> Self {
         Self::new(CoverageState::Refuted, why)
     }
 
+    /// The result for a step of which the records don't show whether it was done, with the reason.
     pub(super) fn not_shown(why: impl Into<String>) -> Self {
         Self::new(CoverageState::NotShown, why)
     }
 }
 
-/// Why a path doesn't match the simulation.
+/// Why the entry at a path differs from the simulated one.
 enum Mismatch {
     /// It can't result from the request.
     Wrong(String),
@@ -71,11 +75,11 @@ enum Mismatch {
 
 use Mismatch::{Other, Unknown, Wrong};
 
-/// The calls that made a path match, or why it doesn't match.
+/// The calls that brought a path into its simulated state, or why it differs.
 type Compared = Result<Vec<EvidenceId>, Mismatch>;
 
-/// Compares the paths of one step. `is_open` says whether a command or an unread part of the request may have changed a
-/// path too; `is_partial`, whether a part of the request is not read.
+/// Compares the paths of one step with the simulation. `is_open` says whether a command or an unread part of the
+/// request may have changed a path too; `is_partial`, whether a part of the request is not read.
 pub(super) fn paths(
     paths: &BTreeSet<PathBuf>,
     left: Option<&Query>,
@@ -134,7 +138,7 @@ pub(super) fn paths(
     }
 }
 
-/// Compares one path with the simulation.
+/// Compares the entry at one path with the simulated one.
 fn compare(path: &Path, node: &PathState, records: &Records<'_>) -> Compared {
     let name = shown(path);
     let recorded = records.touched.get(path);
@@ -164,18 +168,18 @@ fn compare(path: &Path, node: &PathState, records: &Records<'_>) -> Compared {
     }
 }
 
-/// The mismatch of a path that has the requested state without a recorded change.
+/// The mismatch for a path that has the requested state although no recorded call changed it.
 fn unrecorded(name: &str) -> Mismatch {
     Unknown(format!("{name} is as asked, and no call recorded it"))
 }
 
-/// Whether an entry's mode, size or time differs from the start of the task.
+/// Whether an entry's mode, size or time differs from that at the start of the task.
 fn has_changed(node: &PathState, is: &Entry) -> bool {
     let facts = |entry: &Entry| (entry.mode, (entry.kind == EntryKind::File).then_some((entry.bytes, entry.modified)));
     node.was.as_ref().is_some_and(|was| facts(was) != facts(is))
 }
 
-/// Whether the permission bits match the rule of the simulation.
+/// Whether an entry's permission bits are acceptable by the rule of the simulation.
 fn mode_matches(node: &PathState, wanted: &Entry, is: &Entry) -> bool {
     match node.mode {
         ModeRule::Any => true,
@@ -187,7 +191,7 @@ fn mode_matches(node: &PathState, wanted: &Entry, is: &Entry) -> bool {
     }
 }
 
-/// Compares the content of a path with the simulation.
+/// Compares the content at a path with the simulated one.
 fn compare_content(path: &Path, node: &PathState, records: &Records<'_>) -> Compared {
     let name = shown(path);
     let recorded = records.net(path).filter(|change| !change.is_of_times());
@@ -238,7 +242,7 @@ fn digests(content: &Content, records: &Records<'_>) -> Result<Vec<String>, Mism
     }
 }
 
-/// Compares the target of a link.
+/// Compares the target of a symbolic link with the one asked for.
 fn compare_link(path: &Path, target: &Path, records: &Records<'_>) -> Compared {
     let change = records.net(path);
     // The real path, with its last component resolved too.

@@ -10,7 +10,7 @@ use crate::algebra::GitAction;
 use crate::eval::{EntryKind, FileSystem};
 use crate::repository::{data, field, fields, head, object, value};
 
-/// The git steps of the request on one repository, before and after the compared step.
+/// The other git steps of a request on the same repository: how many commits and switches come before and after.
 #[derive(Default)]
 pub(super) struct GitContext {
     /// The number of commits by earlier steps.
@@ -51,7 +51,7 @@ pub(super) fn snapshot(folder: &str, action: &GitAction, fs: &dyn FileSystem) ->
     format!("{} {} {}", commit.unwrap_or_default(), branch.unwrap_or_default(), named.unwrap_or_default())
 }
 
-/// Compares an action with the current repository; `before` is the snapshot from the start of the task.
+/// Compares a git action with the repository at the end of the task; `before` is the [`snapshot`] from its start.
 pub(super) fn look(
     folder: &str,
     action: &GitAction,
@@ -137,7 +137,7 @@ struct History<'a> {
 }
 
 impl History<'_> {
-    /// Compares the commit of a branch or tag with the commit that was checked out when the step was due.
+    /// Checks that a branch or tag points to the commit that was checked out when the step was due.
     fn stands(&self, name: &str, at: Option<String>, is_out: bool) -> StepResult {
         // A checked-out branch moves with later commits.
         let commits = if is_out { self.context.commits } else { self.context.commits_before };
@@ -157,7 +157,7 @@ impl History<'_> {
         (0..steps).try_fold(self.now.clone()?, |at, _| field(&object(self.data, &at, self.fs)?, "parent "))
     }
 
-    /// Compares a commit: its message, that it changes something, and that the new commits follow the initial one.
+    /// Checks a commit: its message, that it changes something, and that the new commits follow the initial one.
     fn commit(&self, message: &str) -> StepResult {
         if self.now.as_deref().unwrap_or_default() == self.start {
             return StepResult::refuted("there is no new commit");

@@ -1,4 +1,4 @@
-//! A copy-on-write view of the disk, on which steps are simulated.
+//! A copy-on-write view of the disk, in which steps are simulated.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub(super) const MAX_FILE_BYTES: u64 = 16 << 20;
 /// Maximum number of bytes that one selection or question may read.
 const MAX_READ_BYTES: u64 = 64 << 20;
 
-/// The state of a path before and after the simulated steps.
+/// The entry at a path before and after the simulated steps.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct PathState {
     /// The entry when the task began; `None` if there was none.
@@ -53,7 +53,7 @@ pub(super) enum Content {
     Any,
 }
 
-/// Which permission bits are acceptable.
+/// Which permission bits are acceptable for a simulated entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum ModeRule {
     Any,
@@ -65,7 +65,7 @@ pub(super) enum ModeRule {
     Executable,
 }
 
-/// The disk with simulated changes, by path with links among its folders resolved.
+/// The disk with simulated changes, which are stored by path with links among its folders resolved.
 pub(super) struct Overlay<'a> {
     pub(super) fs: &'a dyn FileSystem,
     pub(super) nodes: BTreeMap<PathBuf, PathState>,
@@ -76,20 +76,21 @@ pub(super) struct Overlay<'a> {
     pub(super) problem: Cell<Option<&'static str>>,
 }
 
-/// The problem if a content is only known after the task.
+/// The reason if a file's content is only known after the task.
 pub(super) const UNKNOWN_CONTENT: &str = "what it holds is only known afterwards";
 
 impl<'a> Overlay<'a> {
+    /// A view of this disk with these simulated states of paths.
     pub(super) fn new(fs: &'a dyn FileSystem, nodes: BTreeMap<PathBuf, PathState>) -> Self {
         Self { fs, nodes, entries: Cell::new(0), bytes: Cell::new(0), is_limited: true, problem: Cell::new(None) }
     }
 
-    /// Evaluates a query on this view within the limits.
+    /// The answer to a query on the simulated disk; an error if it exceeds the limits of entries and bytes.
     pub(super) fn evaluate(&self, query: &Query) -> Result<Answer, String> {
         self.within_limits(|| evaluate(query, self).map_err(|problem| problem.to_string()))
     }
 
-    /// The entry at a path with everything below it.
+    /// The entry itself and everything below it.
     pub(super) fn tree(&self, entry: &Entry) -> Result<Vec<Entry>, String> {
         let mut all = vec![entry.clone()];
         if entry.kind == EntryKind::Folder {
@@ -100,7 +101,7 @@ impl<'a> Overlay<'a> {
         Ok(all)
     }
 
-    /// The whole content of a file on this view.
+    /// The whole content of a file on the simulated disk.
     pub(super) fn read(&self, path: &Path) -> Result<Vec<u8>, String> {
         self.within_limits(|| crate::eval::text::content(path, self).map_err(|problem| problem.to_string()))
     }
@@ -136,6 +137,7 @@ impl<'a> Overlay<'a> {
         if self.nodes.is_empty() { None } else { self.nodes.get(&self.key(path)) }
     }
 
+    /// Adds to the numbers of entries and bytes read; an error beyond the limits.
     fn count(&self, entries: usize, bytes: u64) -> Result<(), FileSystemError> {
         self.entries.set(self.entries.get().saturating_add(entries));
         self.bytes.set(self.bytes.get().saturating_add(bytes));

@@ -19,7 +19,7 @@ use crate::ensure::ensure;
 use crate::eval::{Answer, Entry, EntryKind, EvalError, FileSystem, FileSystemError, Verification};
 use crate::eval::{digest, evaluate, rename, text, verify};
 
-/// The JSON key for the contents of files before an act, by path.
+/// The JSON key under which an act has the contents of files before it, by path.
 pub(crate) const HELD: &str = "held";
 
 /// Contents of files before an act, by path. A content is used only if its digest is that of the recorded change.
@@ -94,11 +94,12 @@ fn check(act: &Act, held: &Held, calls: &[ToolCall], fs: &dyn FileSystem) -> Res
     })
 }
 
+/// The message for a query that can't be evaluated.
 fn unreadable(problem: EvalError) -> String {
     format!("could not be read again: {problem}")
 }
 
-/// The paths that were listed and then acted on; an error if the calls are not those of one act.
+/// The paths that a first call listed and a later call acted on; an error if the calls are not those of one act.
 fn listed(calls: &[ToolCall]) -> Result<Vec<PathBuf>, String> {
     let (mut listed, mut changed, mut listing, mut acts) = (Vec::new(), BTreeSet::new(), None, 0);
     for call in calls {
@@ -168,8 +169,7 @@ fn before<'a>(
     disk
 }
 
-/// The modification time of a renamed file, read from the new file in the same folder whose name results from the
-/// change.
+/// The modification time of a renamed file, read from the new file whose name `change` makes of the old one.
 fn day(path: &Path, change: &NameChange, listed: &[PathBuf], records: &Records<'_>) -> Option<Timestamp> {
     let position = listed.iter().position(|listed| listed == path)? + 1;
     let name = path.file_name()?.to_str()?;
@@ -223,7 +223,7 @@ fn has_limit(query: &Query) -> bool {
     matches!(query, Query::Limit { .. }) || query.operand().is_some_and(has_limit)
 }
 
-/// The query with only those conditions that can be tested on deleted files: those on paths and names.
+/// The query with only its conditions on paths and names, which can be tested on deleted files.
 fn by_known_conditions(query: &Query) -> Query {
     match query {
         Query::Limit { of, .. } | Query::Sort { of, .. } => by_known_conditions(of),

@@ -22,7 +22,7 @@ pub(super) struct NetChange {
 }
 
 impl NetChange {
-    /// Whether the state after all calls differs from the first one.
+    /// Whether the path's state after all calls differs from its state before the first.
     pub(super) fn is_net(&self) -> bool {
         self.before != self.after
     }
@@ -32,7 +32,7 @@ impl NetChange {
         self.before.as_deref() == Some("its times") && self.after.as_deref() == Some("other times")
     }
 
-    /// The change in words, such as "created".
+    /// The change as a word, such as "created".
     pub(super) fn words(&self) -> &'static str {
         match (&self.before, &self.after) {
             (None, _) => "created",
@@ -52,7 +52,7 @@ pub(super) fn content(state: &str) -> &str {
     }
 }
 
-/// The recorded changes of all calls, with access to the current disk.
+/// The recorded changes of all calls of a task, with access to the current disk.
 pub(super) struct Records<'a> {
     pub(super) fs: &'a dyn FileSystem,
     pub(super) calls: &'a [ToolCall],
@@ -62,6 +62,7 @@ pub(super) struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
+    /// Merges the recorded changes of these calls, by path.
     pub(super) fn of(calls: &'a [ToolCall], fs: &'a dyn FileSystem) -> Self {
         let mut touched: BTreeMap<PathBuf, NetChange> = BTreeMap::new();
         for call in calls {
@@ -85,7 +86,7 @@ impl<'a> Records<'a> {
         Self { fs, calls, touched, digests: RefCell::default() }
     }
 
-    /// The recorded change of a path, if its state differs after all calls.
+    /// The recorded change of a path; `None` if its state is the same after all calls.
     pub(super) fn net(&self, path: &Path) -> Option<&NetChange> {
         self.touched.get(path).filter(|change| change.is_net())
     }
@@ -110,7 +111,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// The calls that ran and may have changed more than was recorded.
+    /// The calls that may have changed more than was recorded.
     pub(super) fn unknown(&self) -> impl Iterator<Item = &'a ToolCall> {
         self.calls.iter().filter(|call| {
             let is_of_files =
@@ -126,6 +127,7 @@ fn is_digest(state: &str) -> bool {
     state.len() == DIGEST_CHARS && state.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
+/// Whether a recorded state stands for a modification time alone.
 fn after_is_times(state: Option<&str>) -> bool {
     matches!(state, Some("other times" | "its times"))
 }

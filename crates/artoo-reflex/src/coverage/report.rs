@@ -1,4 +1,4 @@
-//! Reports the coverage of a request at the end of its task: one row for each obligation, and all unrequested changes.
+//! Reports at the end of a task for each step of the request whether it was done, and all unrequested changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::eval::FileSystem;
 use crate::repository::is_as_committed;
 
 impl Ledger {
-    /// The coverage, with the offered readings that would be met if the user confirmed them.
+    /// The coverage report, with the proposed readings that would be met if the user confirmed them.
     pub(super) fn covered(&self, calls: &[ToolCall], fs: &dyn FileSystem) -> Coverage {
         let records = Records::of(calls, fs);
         if self.reading.offered.is_empty() {
@@ -147,7 +147,8 @@ impl Ledger {
     }
 }
 
-/// Whether a command or commit came after the changes of all earlier steps, and before those of all later steps.
+/// Whether the command or commit of a step came after the changes of all earlier steps, and before those of all later
+/// steps.
 fn in_order(steps: &[&Step], simulation: &Simulation, at: usize, result: &StepResult, records: &Records<'_>) -> bool {
     let number = |call: &EvidenceId| records.calls.iter().position(|known| known.evidence_id == *call);
     // Even `git status` writes to the repository, so only a call that changed HEAD or a branch counts as a commit.
@@ -204,14 +205,14 @@ fn git_context(steps: &[&Step], at: usize, is_partial: bool) -> git::GitContext 
     context
 }
 
-/// The answer of a step, if the step is shown, and whether the step is a question.
+/// The answer of a step that is shown to be done, if it has one, and whether the step is a question.
 fn answer(step: &Step, reading: &str, result: &StepResult) -> Option<(bool, Answer)> {
     let text = result.answer.clone().filter(|_| result.state == CoverageState::Shown)?;
     let columns = if let Step::Ask(query) = step { query.columns() } else { Vec::new() };
     Some((matches!(step, Step::Ask(_)), Answer { columns, ..Answer::text(reading, text) }))
 }
 
-/// The answers to questions in their order; without a question, the outputs of commands.
+/// The answers to show: those to questions, in order; without a question, the outputs of commands.
 fn composed(answers: Vec<(bool, Answer)>) -> Vec<Answer> {
     let has_question = answers.iter().any(|(is_question, _)| *is_question);
     let given = answers.into_iter().filter(|(is_question, _)| *is_question || !has_question);

@@ -16,14 +16,14 @@ use crate::ensure::ensure;
 use crate::eval::{Answer, Entry, EntryKind, FileSystem, archive, rename};
 use crate::suggest::missing;
 
-/// The state of each changed path after exactly these steps, and how each step is to be compared.
+/// The result of simulating steps: the state of each changed path, and how each step is to be compared.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Simulation {
     pub(super) nodes: BTreeMap<PathBuf, PathState>,
     pub(super) rows: Vec<Expectation>,
 }
 
-/// How one step is compared with the records and the disk.
+/// What the simulation expects of one step, and how the step is compared when the task ends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) enum Expectation {
     /// These paths have the states in [`Simulation::nodes`]; a query, if given, selects nothing at the end.
@@ -59,7 +59,7 @@ pub(super) fn simulate(steps: &[&Step], nodes: BTreeMap<PathBuf, PathState>, fs:
     Simulation { nodes: simulator.disk.nodes, rows }
 }
 
-/// A file that an act writes, with its content before and after.
+/// A file that an act writes: its path, and its content before and after.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Written {
     pub(crate) path: String,
@@ -68,7 +68,7 @@ pub(crate) struct Written {
     pub(crate) after: String,
 }
 
-/// The only file that an act writes; an error if the act fails or would change nothing.
+/// Simulates an act that writes one file, and returns the file; an error if the act fails or would change nothing.
 pub(crate) fn written(act: &Act, fs: &dyn FileSystem) -> Result<Written, String> {
     let mut simulator = Simulator::of(fs, BTreeMap::new());
     simulator.act(act)?;
@@ -86,7 +86,7 @@ pub(crate) fn written(act: &Act, fs: &dyn FileSystem) -> Result<Written, String>
     Ok(Written { path, before, after })
 }
 
-/// The state of a simulation after some steps.
+/// The state of a simulation between two steps.
 pub(super) struct Simulator<'a> {
     pub(super) disk: Overlay<'a>,
     /// Whether an earlier step has unknown effects, such as a command.
@@ -100,18 +100,19 @@ pub(super) struct Simulator<'a> {
 }
 
 impl<'a> Simulator<'a> {
+    /// A simulation that starts from this disk with these states of paths.
     pub(super) fn of(fs: &'a dyn FileSystem, nodes: BTreeMap<PathBuf, PathState>) -> Self {
         let disk = Overlay::new(fs, nodes);
         Self { disk, is_blind: false, now: Entry::default(), chosen: None, moved: BTreeMap::new() }
     }
 
-    /// The content of a file on the disk, without the simulated changes.
+    /// The content of a file on the real disk, without the simulated changes.
     fn of_disk(&self, path: &Path) -> Result<Vec<u8>, String> {
         Overlay::new(self.disk.fs, BTreeMap::new()).read(path)
     }
 
-    /// Answers a question after the earlier steps. `has_acts` says that the request has changes; `is_last`, that none
-    /// of them follows.
+    /// Answers a question on the disk after the earlier steps. `has_acts` says that the request has changes; `is_last`,
+    /// that none of them follows.
     fn ask(&self, query: &Query, has_acts: bool, is_last: bool) -> Expectation {
         let later = || {
             if is_last {
@@ -208,7 +209,7 @@ impl<'a> Simulator<'a> {
         self.listed(of)
     }
 
-    /// The entries that a query selects, at their real paths.
+    /// The entries that a query selects on the simulated disk, at their real paths.
     fn listed(&self, of: &Query) -> Result<Vec<Entry>, String> {
         match self.disk.evaluate(of)? {
             Answer::Files(mut files) => {
@@ -242,7 +243,7 @@ impl<'a> Simulator<'a> {
         Ok(BTreeSet::from([path.to_path_buf()]))
     }
 
-    /// Sets the state of a path.
+    /// Sets the simulated entry, content and mode rule of a path.
     fn put(&mut self, path: &Path, now: Option<Entry>, content: Content, mode: ModeRule) {
         let was = self.disk.start(path);
         let digest = self.disk.nodes.get(path).and_then(|node| node.digest.clone());
@@ -250,7 +251,7 @@ impl<'a> Simulator<'a> {
         self.disk.nodes.insert(path.to_path_buf(), PathState { was, digest, now, content, mode });
     }
 
-    /// Creates a folder and its missing parents; an existing folder stays.
+    /// Simulates a new folder and its missing parents; an existing folder stays.
     fn folder(&mut self, path: &Path) -> Result<(), String> {
         let missing = path.ancestors().take_while(|folder| self.disk.metadata(folder).is_err());
         let missing: Vec<PathBuf> = missing.map(Path::to_path_buf).collect();
@@ -269,7 +270,7 @@ impl<'a> Simulator<'a> {
         Ok(())
     }
 
-    /// Writes a new text file.
+    /// Simulates a new text file with one of these contents; an error if the path exists.
     pub(super) fn new_text(&mut self, path: &str, texts: Vec<Vec<u8>>) -> Result<BTreeSet<PathBuf>, String> {
         let bytes = texts.first().map_or(0, |text| text.len() as u64);
         let entry = Entry { kind: EntryKind::File, bytes, mode: 0o644, ..self.now.clone() };
@@ -281,7 +282,7 @@ impl<'a> Simulator<'a> {
         )
     }
 
-    /// Copies or moves the selected entries.
+    /// Simulates a copy or move of the selected entries to a target.
     fn carry(&mut self, of: &Query, to: &Target, is_copy: bool) -> Result<Expectation, String> {
         let sources = outermost(self.selected(of)?);
         let into = match to {
@@ -297,7 +298,7 @@ impl<'a> Simulator<'a> {
         self.relocate(pairs, is_copy)
     }
 
-    /// Copies or moves entries with everything below them to new paths.
+    /// Simulates a copy or move of each entry, with everything below it, to its new path.
     fn relocate(&mut self, pairs: Vec<(Entry, PathBuf)>, is_copy: bool) -> Result<Expectation, String> {
         if pairs.is_empty() {
             return Ok(Expectation::Nothing(NONE.to_owned()));
@@ -334,7 +335,7 @@ impl<'a> Simulator<'a> {
         Ok(paths_or(touched, "they are there already"))
     }
 
-    /// The simulated content of an entry.
+    /// The content of an entry on the simulated disk.
     fn content(&self, entry: &Entry) -> Content {
         match (self.disk.nodes.get(&entry.path), entry.kind) {
             (Some(node), _) => node.content.clone(),
@@ -343,7 +344,7 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    /// Renames the selected entries within their folders.
+    /// Simulates new names for the selected entries within their folders.
     fn rename(&mut self, of: &Query, change: &NameChange) -> Result<Expectation, String> {
         let selected = self.selected(of)?;
         ensure(outermost(selected.clone()).len() >= selected.len(), || {
@@ -361,7 +362,7 @@ impl<'a> Simulator<'a> {
         self.relocate(pairs, false)
     }
 
-    /// Deletes the selected entries with everything below them.
+    /// Simulates the deletion of the selected entries with everything below them.
     fn delete(&mut self, of: &Query) -> Result<Expectation, String> {
         let is_set = !matches!(of.source(), Query::Paths { .. });
         let (sources, left) = match self.is_blind && is_set && of.layers().limit.is_none() {
@@ -381,7 +382,7 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    /// Packs the selected entries.
+    /// Simulates a new archive of the selected entries.
     fn pack(&mut self, of: &Query, to: &str) -> Result<Expectation, String> {
         let roots = outermost(self.selected(of)?);
         if roots.is_empty() {
@@ -395,7 +396,7 @@ impl<'a> Simulator<'a> {
         self.place(&self.disk.key(Path::new(to)), entry, content, ModeRule::AtMost).map(paths)
     }
 
-    /// Unpacks the selected archives into a folder.
+    /// Simulates unpacking the selected archives into a folder.
     fn unpack(&mut self, of: &Query, to: &str) -> Result<Expectation, String> {
         let into = self.disk.key(Path::new(to));
         let mut made = BTreeSet::new();
@@ -423,7 +424,7 @@ impl<'a> Simulator<'a> {
         Ok(paths_or(made, "there was nothing to unpack"))
     }
 
-    /// Changes the permission bits of the selected entries.
+    /// Simulates new permission bits of the selected entries.
     fn set_mode(&mut self, of: &Query, change: ModeChange) -> Result<Expectation, String> {
         let mut touched = BTreeSet::new();
         for entry in self.selected(of)? {
@@ -445,12 +446,12 @@ impl<'a> Simulator<'a> {
 /// The reason why an act on an empty selection changes nothing.
 const NONE: &str = "there were none";
 
-/// The comparison of these paths; without paths the step changes nothing, for this reason.
+/// The expectation to compare these paths; without paths, that the step changes nothing, for this reason.
 fn paths_or(touched: BTreeSet<PathBuf>, none: &str) -> Expectation {
     if touched.is_empty() { Expectation::Nothing(none.to_owned()) } else { paths(touched) }
 }
 
-/// The comparison of these paths.
+/// The expectation to compare these paths with the simulation.
 pub(super) fn paths(paths: BTreeSet<PathBuf>) -> Expectation {
     Expectation::Paths(paths, None)
 }

@@ -1,4 +1,4 @@
-//! Tests of the coverage: requests with hand-made steps, records and disks.
+//! Tests of the coverage (whether a request was carried out) with hand-made steps, records and disks.
 
 mod acts;
 mod offers;
@@ -51,6 +51,7 @@ pub(super) struct World {
 }
 
 impl World {
+    /// A disk with these files (path and content) and no recorded calls.
     pub(super) fn new(files: &[(&str, &str)]) -> Self {
         let mut fs = MemoryFileSystem::new("/w");
         for (path, content) in files {
@@ -59,6 +60,7 @@ impl World {
         Self { fs, calls: Vec::new() }
     }
 
+    /// The state of a path as a record has it: a digest, or the word for a folder; `None` if nothing is there.
     fn state(&self, path: &Path) -> Option<String> {
         let entry = self.fs.metadata(path).ok()?;
         Some(match entry.kind {
@@ -99,22 +101,27 @@ impl World {
         self.calls.last_mut().unwrap()
     }
 
+    /// Writes a file, with a recorded call.
     pub(super) fn write(&mut self, path: &str, content: &str) {
         self.call("write", |fs| fs.add_file(path, content, artoo_proto::Timestamp::default()), &[path]);
     }
 
+    /// Creates a folder, with a recorded call.
     pub(super) fn folder(&mut self, path: &str) {
         self.call("mkdir", |fs| fs.add_folder(path, artoo_proto::Timestamp::default()), &[path]);
     }
 
+    /// Removes a path, with a recorded call.
     pub(super) fn remove(&mut self, path: &str) {
         self.call("rm", |fs| fs.remove(path), &[path]);
     }
 
+    /// Sets the permission bits of a path, with a recorded call.
     pub(super) fn mode(&mut self, path: &str, mode: u32) {
         self.call("chmod", |fs| fs.set_mode(path, mode), &[path]);
     }
 
+    /// Moves a file, with one recorded call.
     pub(super) fn rename(&mut self, from: &str, to: &str) {
         let content = crate::eval::text::content(Path::new(from), &self.fs).unwrap();
         let change = |fs: &mut MemoryFileSystem| {
@@ -125,6 +132,7 @@ impl World {
     }
 }
 
+/// A Linux machine whose current folder and workspace are `/w`.
 pub(super) fn environment() -> Environment {
     Environment {
         cwd: "/w".to_owned(),
@@ -135,7 +143,7 @@ pub(super) fn environment() -> Environment {
     }
 }
 
-/// A request of one clause for each list of steps.
+/// The ledger of a request with one clause for each list of steps.
 pub(super) fn ledger(clauses: &[&[Step]], world: &World) -> Ledger {
     let clause = |(at, steps): (usize, &&[Step])| ReadClause { span: (at, at + 1), read: Ok(steps.to_vec()) };
     let request = "x".repeat(clauses.len());
@@ -143,7 +151,7 @@ pub(super) fn ledger(clauses: &[&[Step]], world: &World) -> Ledger {
     Ledger::of_clauses(&request, all, &environment()).simulate(&world.fs)
 }
 
-/// A request whose first clause is read and whose second clause is unread.
+/// The ledger of a request whose first clause asks for these steps and whose second clause is unread.
 pub(super) fn half_read(steps: &[Step], fs: &dyn FileSystem) -> Ledger {
     let unread = Unread { state: CoverageState::NotRead, why: "no".to_owned() };
     let all =
@@ -151,32 +159,38 @@ pub(super) fn half_read(steps: &[Step], fs: &dyn FileSystem) -> Ledger {
     Ledger::of_clauses("xy", all, &environment()).simulate(fs)
 }
 
+/// The query for the file or folder at a path.
 pub(super) fn file(path: &str) -> Query {
     Query::Paths { paths: vec![path.to_owned()], kind: Kind::Any }
 }
 
+/// The query for the lines of a file.
 pub(super) fn text(path: &str) -> Query {
     Query::TextFile { path: path.to_owned() }
 }
 
+/// The query for all files below `/w` with an extension.
 pub(super) fn with_extension(extension: &str) -> Query {
     let tree = Query::Tree { roots: vec!["/w".to_owned()], depth: Depth::Whole, hidden: true, kind: Kind::File };
     Query::Filter { of: Box::new(tree), keep: Pred::Name(NameTest::Ends(format!(".{extension}"))) }
 }
 
+/// The question how many elements a query has.
 pub(super) fn count(of: Query) -> Step {
     Step::Ask(Query::Aggregate { of: Box::new(of), function: Function::Count })
 }
 
+/// The step that creates a file with a text.
 pub(super) fn create(path: &str, text: &str) -> Step {
     Step::Do(Act::CreateFile { path: path.to_owned(), text: text.to_owned() })
 }
 
+/// The coverage of a request by the recorded calls and the disk of a world.
 pub(super) fn cover(ledger: &Ledger, world: &World) -> Coverage {
     ledger.cover(&world.calls, &world.fs)
 }
 
-/// Asserts the state of each row.
+/// Asserts the state of each step of a coverage, such as shown or refuted.
 pub(super) fn assert_states(coverage: &Coverage, states: &[CoverageState]) {
     let found: Vec<CoverageState> = coverage.rows.iter().map(|row| row.state).collect();
     assert_eq!(found, states, "{coverage:#?}");

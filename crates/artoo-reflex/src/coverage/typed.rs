@@ -1,4 +1,4 @@
-//! Parses typed checks, which models propose and scripts require, into steps.
+//! Parses typed checks into steps: objects with a `kind` that models propose and scripts require.
 
 mod edit;
 mod fields;
@@ -15,7 +15,7 @@ use crate::ensure::ensure;
 use crate::eval::{EntryKind, FileSystem};
 use crate::place::{PathKind, file_name, is_archive, parent, resolve};
 
-/// The names of all kinds of check.
+/// The names of all kinds of typed check, such as `renamed`, joined by commas.
 const KINDS: &str = "removed, renamed, moved, copied, text_is, made_from, edited, folder_made, mode_set, measured, ran, \
     fetched, git, process_gone, installed, unchanged, linked, archived, unpacked";
 
@@ -44,7 +44,7 @@ pub(super) fn steps(check: &Value, environment: &Environment, fs: &dyn FileSyste
     }
 }
 
-/// The steps that a check in a script asks for: `kind: value`, or the object in JSON.
+/// The steps that a check in a script asks for: a text `kind: value`, or the object in JSON.
 ///
 /// # Errors
 /// A message for the user that says what is wrong with the check.
@@ -124,7 +124,7 @@ fn step(fields: &mut Fields<'_>) -> Result<Step, String> {
     }))
 }
 
-/// The query of a question in plain English.
+/// The query of a check of kind `measured`, which has a question in plain English.
 fn question(fields: &mut Fields<'_>) -> Result<Query, String> {
     let question = fields.line("question")?;
     let now = Now { wall: fields.fs.now(), uptime_ms: 0 };
@@ -151,13 +151,13 @@ fn made_from(fields: &mut Fields<'_>) -> Result<Act, String> {
     Ok(Act::Save { of, to })
 }
 
-/// The path; an error if it exists.
+/// Returns the path; an error if something exists there.
 fn new_file(fields: &Fields<'_>, path: String) -> Result<String, String> {
     let fault = "names a file that is there already; say how it is edited (kind edited)";
     ensure(fields.entry(&path).is_none(), || fields.wrong("path", fault)).map(|()| path)
 }
 
-/// A text with a final newline, unless it is empty.
+/// The text with a final newline, unless it is empty.
 fn ended(mut text: String) -> String {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
@@ -199,7 +199,7 @@ fn transfer(fields: &mut Fields<'_>) -> Result<(Query, Target), String> {
     }
 }
 
-/// The change of permission bits.
+/// The change of permission bits that the fields of a check ask for.
 fn mode(fields: &mut Fields<'_>) -> Result<ModeChange, String> {
     let bits = fields.line_if_given("bits")?;
     match (bits, fields.flag("executable")?, fields.flag("read_only")?) {
@@ -214,13 +214,13 @@ fn mode(fields: &mut Fields<'_>) -> Result<ModeChange, String> {
     }
 }
 
-/// The folder of a step; the current folder if none is given.
+/// Takes the folder of a check; the current folder if none is given.
 fn folder(fields: &mut Fields<'_>) -> Result<String, String> {
     let given = fields.path_if_given("folder")?;
     given.or_else(|| Some(resolve(".", fields.environment)?.path)).ok_or_else(|| fields.wrong("folder", "is missing"))
 }
 
-/// A complete `http` or `https` URL.
+/// Takes a complete `http` or `https` URL.
 fn url(fields: &mut Fields<'_>) -> Result<String, String> {
     let url = fields.line("url")?;
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).unwrap_or_default();
@@ -229,7 +229,7 @@ fn url(fields: &mut Fields<'_>) -> Result<String, String> {
     Ok(url)
 }
 
-/// The change of a git repository.
+/// The change of a git repository that the fields of a check ask for.
 fn git(fields: &mut Fields<'_>) -> Result<GitAction, String> {
     let action = fields.line("action")?;
     Ok(match action.as_str() {
@@ -247,7 +247,7 @@ fn git(fields: &mut Fields<'_>) -> Result<GitAction, String> {
     })
 }
 
-/// The process to stop, by its id or its port.
+/// The process to stop that the fields of a check name, by its id or its port.
 fn process(fields: &mut Fields<'_>) -> Result<ProcessName, String> {
     let pid = fields.number("pid")?.map(u32::try_from);
     let port = fields.number("port")?.map(u16::try_from);
@@ -258,7 +258,7 @@ fn process(fields: &mut Fields<'_>) -> Result<ProcessName, String> {
     }
 }
 
-/// The path of an archive.
+/// Takes the path of an archive; an error for another file name.
 fn archive(fields: &mut Fields<'_>, field: &'static str) -> Result<String, String> {
     let path = fields.path(field)?;
     ensure(is_archive(&path), || fields.wrong(field, "doesn't end in .zip, .tar, .tgz or .tar.gz")).map(|()| path)

@@ -51,7 +51,7 @@ pub(super) fn in_workspace(
         .collect()
 }
 
-/// The paths that a step creates.
+/// The paths of files and folders that a step creates.
 fn made(step: &Step) -> Vec<&String> {
     let Step::Do(act) = step else { return Vec::new() };
     match act {
@@ -72,7 +72,7 @@ fn is_bare(name: &str, words: &str, environment: &Environment) -> bool {
     is_named && !words.split_whitespace().any(|word| says_here(word, environment))
 }
 
-/// Whether a word refers to the current folder, in general or by its name or path.
+/// Whether a word refers to the current folder, such as "here", or by its name or path.
 fn says_here(word: &str, environment: &Environment) -> bool {
     let Environment { cwd, home, .. } = environment;
     let plain = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();

@@ -82,7 +82,7 @@ fn git(action: &GitAction) -> String {
     what + " in the repository"
 }
 
-/// The noun phrase for a selection of files with its article; files listed by path get no article.
+/// The noun phrase for a selection of files, with its article; files listed by path get no article.
 fn the(of: &Query) -> String {
     let phrase = files::phrase(of);
     if matches!(of, Query::Paths { kind: Kind::Any, .. }) { phrase } else { format!("the {phrase}") }

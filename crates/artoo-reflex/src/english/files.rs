@@ -29,7 +29,7 @@ pub(super) fn phrase(query: &Query) -> String {
     }
 }
 
-/// The noun phrase for the first elements of a sort order, such as "5 largest files …".
+/// The noun phrase for the first elements of a sorted list, such as "5 largest files …".
 fn limit(of: &Query, count: u64) -> String {
     if let Query::Sort { of, keys } = of
         && let [SortKey { by, order }] = keys.as_slice()
@@ -67,7 +67,7 @@ fn tree_kind(query: &Query) -> Option<Kind> {
     }
 }
 
-/// The folders and conditions of a selection in English, without its noun.
+/// The folders and conditions of a selection in English, such as "in the folder /x, ending in .pdf".
 fn where_in(query: &Query) -> String {
     match query {
         Query::Tree { roots, depth, hidden, .. } => {
@@ -95,7 +95,7 @@ fn noun(kind: Kind, plural: bool) -> String {
     format!("{one}{}", if plural { "s" } else { "" })
 }
 
-/// The word for a sort key.
+/// The English word for a sort key.
 pub(super) fn key(by: Key) -> String {
     match by {
         Key::TotalSize => word(Key::Size),

@@ -63,7 +63,7 @@ fn name_part(part: NamePart) -> &'static str {
     }
 }
 
-/// A text of a comparison in English: the path of a whole file, else the phrase of its lines.
+/// A text that is compared with another, in English: the path of a whole file, else the phrase for its lines.
 pub(super) fn compared(query: &Query) -> String {
     if let Query::TextFile { path } = query { quoted_path(path) } else { phrase(query) }
 }

@@ -66,7 +66,7 @@ pub(super) fn predicate(pred: &Pred) -> String {
     }
 }
 
-/// The end of a condition on a text that says whether case is ignored.
+/// The end of a condition on a text, in English, if case is ignored; else empty.
 pub(super) fn case(ignore_case: bool) -> &'static str {
     if ignore_case { ", ignoring case" } else { "" }
 }
@@ -88,7 +88,7 @@ fn alternative(pred: &Pred) -> String {
     }
 }
 
-/// A test of a name in English.
+/// A test of a file name in English, such as "starting with x".
 fn name(test: &NameTest) -> String {
     match test {
         NameTest::Is(text) if text.contains(['*', '?', '[']) => format!("named literally {}", quoted(text)),
@@ -105,7 +105,7 @@ fn is_choice_of_kinds(pred: &Pred) -> bool {
     matches!(pred, Pred::Any(parts) if parts.iter().all(|part| matches!(part, Pred::Extension(_))))
 }
 
-/// The extension that a predicate excludes, if it is "not this extension".
+/// The extension x of a predicate "not ending in x"; `None` for any other predicate.
 fn excluded_kind(pred: &Pred) -> Option<String> {
     if let Pred::Not(inner) = pred { ending(inner) } else { None }
 }

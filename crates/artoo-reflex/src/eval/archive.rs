@@ -13,7 +13,7 @@ const ZIP_END: &[u8] = b"PK\x05\x06";
 /// Signature of an entry of a zip file's central directory.
 const ZIP_ENTRY: &[u8] = b"PK\x01\x02";
 
-/// An entry of an archive.
+/// An entry of an archive: its name, kind and content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Member {
     /// The entry's name as stored in the archive, without a trailing slash.
@@ -31,7 +31,7 @@ impl Member {
     }
 }
 
-/// The entries of an archive in their stored order; the suffix of the archive's name decides the format.
+/// The entries of the archive at a path, in stored order; the suffix of its name decides the format.
 pub(crate) fn members(path: &Path, fs: &dyn FileSystem) -> Result<Vec<Member>, EvalError> {
     let name = path.as_os_str().to_ascii_lowercase();
     let ends = |ending: &str| name.as_encoded_bytes().ends_with(ending.as_bytes());
@@ -48,7 +48,7 @@ pub(crate) fn members(path: &Path, fs: &dyn FileSystem) -> Result<Vec<Member>, E
     members.ok_or(EvalError::NoSecondSource("what this archive holds"))
 }
 
-/// The output of a decompressor; `None` if it can't be read or exceeds the limit of bytes held in memory.
+/// The decompressed bytes of a reader; `None` if it can't be read or exceeds the limit of bytes held in memory.
 fn unpacked(reader: impl std::io::Read) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     reader.take(text::MAX_TEXT_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
@@ -115,7 +115,7 @@ fn tar_number(field: &[u8]) -> Option<usize> {
     usize::from_str_radix(digits, 8).ok()
 }
 
-/// The `path` record of a pax header of `length key=value` lines.
+/// The `path` record of a pax header, which has lines `length key=value`.
 fn pax_path(mut records: &[u8]) -> Option<Vec<u8>> {
     while !records.is_empty() {
         let blank = records.iter().position(|byte| *byte == b' ')?;

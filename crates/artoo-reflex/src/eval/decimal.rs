@@ -6,7 +6,8 @@ pub(crate) const UNIT: i128 = 1_000_000_000;
 /// Maximum number of digits before the decimal point; a longer run is not read as a number.
 const MAX_DIGITS: usize = 24;
 
-/// The number at the start of a line, in billionths: blanks, an optional minus, digits, optional decimals.
+/// The number at the start of a line, in billionths; `None` unless blanks, an optional minus, digits and optional
+/// decimals stand there.
 pub(crate) fn leading(line: &[u8]) -> Option<i128> {
     let blanks = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let rest = line.get(blanks..)?;
@@ -33,7 +34,7 @@ fn decimal(digits: &[u8]) -> i128 {
     digits.iter().fold(0, |value, digit| value * 10 + i128::from(digit - b'0'))
 }
 
-/// A number in billionths as text, without trailing zeros.
+/// A number in billionths as decimal text, without trailing zeros.
 pub(crate) fn shown(value: i128) -> String {
     let (sign, value) = (if value < 0 { "-" } else { "" }, value.unsigned_abs());
     let unit = UNIT.unsigned_abs();
@@ -43,7 +44,7 @@ pub(crate) fn shown(value: i128) -> String {
     format!("{sign}{}{point}{decimals}", value / unit)
 }
 
-/// A number rounded to a multiple of `unit`, to an even one from the middle.
+/// A number rounded to a multiple of `unit`, halves to the even multiple.
 pub(crate) fn rounded(value: i128, unit: i128) -> i128 {
     let (whole, rest) = (value.div_euclid(unit), value.rem_euclid(unit));
     let up = rest > unit / 2 || (rest == unit / 2 && whole % 2 != 0);

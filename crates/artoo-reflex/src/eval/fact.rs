@@ -1,4 +1,5 @@
-//! Evaluates facts of the machine from their second source: files of the kernel, the standard library, the calendar.
+//! Evaluates facts of the machine without running the fact's command: from kernel files, the standard library, the
+//! calendar.
 
 use std::path::Path;
 
@@ -15,7 +16,7 @@ const SECOND_MS: i64 = 1_000;
 
 const DAY_MS: i64 = 86_400 * SECOND_MS;
 
-/// The value of a fact, read from its second source.
+/// The value of a fact of the machine, read without running the fact's command.
 pub(super) fn value(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
     Ok(match fact.row().source {
         Source::Clock(format) => Answer::Text(clock(format, fs.now(), fs)),
@@ -36,7 +37,7 @@ pub(super) fn value(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalErro
     })
 }
 
-/// The value of a fact that needs code of its own, as its row says [`Source::Computed`].
+/// The value of a fact whose row says [`Source::Computed`], as no file has it in one line.
 fn computed(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
     let text = |text: String| Ok(Answer::Text(text));
     let space = |path: &str| fs.space(Path::new(path)).map_err(unreadable(Path::new(path)));
@@ -95,12 +96,12 @@ fn computed(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
     }
 }
 
-/// An answer that consists of these lines.
+/// An answer that consists of these lines of text.
 fn lines<T: Into<String>>(texts: impl Iterator<Item = T>) -> Answer {
     Answer::Lines(texts.map(|text| Line::plain(text.into().into_bytes())).collect())
 }
 
-/// A timestamp as local date and time.
+/// A timestamp as local date and time; `None` outside the calendar.
 fn local(at: Timestamp, fs: &dyn FileSystem) -> Option<DateTime> {
     let offset = Offset::from_seconds(fs.utc_offset_s(at)).ok()?;
     jiff::Timestamp::from_millisecond(at.as_millis()).ok().map(|at| offset.to_datetime(at))
@@ -143,14 +144,14 @@ fn used_share(space: &Space) -> Result<String, EvalError> {
     Ok(format!("{}%", share / all))
 }
 
-/// The first word after this text, at the start of a line of a system file.
+/// The first word after `start` at the start of a line of a system file.
 fn after(path: &str, start: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
     let file = text::system_file(path, fs)?;
     let word = file.lines().find_map(|line| line.strip_prefix(start)?.split_whitespace().next());
     word.map(str::to_owned).ok_or(EvalError::NoSecondSource("this entry"))
 }
 
-/// The entry of `/proc/meminfo` with this key, in bytes.
+/// The number of bytes in `/proc/meminfo` under a key such as `MemFree`.
 fn memory(key: &str, fs: &dyn FileSystem) -> Result<u64, EvalError> {
     let kilobytes = after("/proc/meminfo", key, fs)?.parse::<u64>();
     kilobytes.map(|kilobytes| kilobytes * 1024).map_err(|_| EvalError::NoSecondSource("memory"))

@@ -25,7 +25,7 @@ pub(crate) fn tree(
     Ok(found)
 }
 
-/// The entries of this kind that exist at the given paths.
+/// The entries at the given paths that exist and are of this kind.
 pub(crate) fn named(paths: &[String], kind: Kind, fs: &dyn FileSystem) -> Result<Vec<Entry>, EvalError> {
     let mut found = Vec::new();
     for path in paths {
@@ -45,7 +45,7 @@ fn by_path(found: &mut Vec<Entry>) {
     found.dedup_by(|a, b| a.path == b.path);
 }
 
-/// Whether an entry is of the wanted kind.
+/// Whether an entry of kind `found` is one of those that a query for `wanted` selects.
 pub(crate) fn is_of(wanted: Kind, found: EntryKind) -> bool {
     match wanted {
         Kind::Any => true,
@@ -55,7 +55,7 @@ pub(crate) fn is_of(wanted: Kind, found: EntryKind) -> bool {
     }
 }
 
-/// The files that satisfy a predicate, in their order.
+/// Those of the files that satisfy a predicate, in their order.
 pub(crate) fn keep(
     mut files: Vec<Entry>,
     keep: &Pred,

@@ -1,4 +1,4 @@
-//! Evaluates groupings, properties of files and duplicates.
+//! Evaluates groups of files or lines, properties of files, and duplicates.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
@@ -10,7 +10,7 @@ use sha2::Sha256;
 use super::{Answer, Entry, EntryKind, EvalError, FileSystem, Row, by_keys, digest, files, number, process, text};
 use crate::algebra::{Field, Function, GroupKey, Key, SortKey};
 
-/// One number for each group of a query's elements, the largest first, equal ones sorted by group name.
+/// The name of each group of elements and a number for it, the largest number first, equal ones sorted by name.
 pub(super) fn groups(
     of: Answer,
     by: GroupKey,
@@ -75,7 +75,7 @@ fn owner(entry: &Entry, users: &HashMap<u32, String>) -> String {
     users.get(&entry.owner).cloned().unwrap_or_else(|| entry.owner.to_string())
 }
 
-/// Compares two groups by the sort keys.
+/// Compares two groups (name and number) by the sort keys.
 pub(super) fn compare(keys: &[SortKey], a: &(Vec<u8>, u64), b: &(Vec<u8>, u64)) -> Ordering {
     by_keys(keys, |key| match key {
         Key::Value => a.1.cmp(&b.1),
@@ -84,7 +84,7 @@ pub(super) fn compare(keys: &[SortKey], a: &(Vec<u8>, u64), b: &(Vec<u8>, u64)) 
     })
 }
 
-/// One property of each file, as text.
+/// Each file with one of its properties as text.
 pub(super) fn field(files: Vec<Entry>, field: Field, fs: &dyn FileSystem) -> Result<Vec<Row>, EvalError> {
     let users = if field == Field::Owner { process::users(fs)? } else { HashMap::new() };
     let row = |of: Entry| {
@@ -106,7 +106,7 @@ pub(super) fn field(files: Vec<Entry>, field: Field, fs: &dyn FileSystem) -> Res
     files.into_iter().map(row).collect()
 }
 
-/// The files whose content at least one other file has, each with its hash, sorted by hash and path.
+/// The files whose content another file has too, each with its hash, sorted by hash and path.
 pub(super) fn duplicates(files: Vec<Entry>, fs: &dyn FileSystem) -> Result<Vec<Row>, EvalError> {
     let mut by_length: HashMap<u64, Vec<Entry>> = HashMap::new();
     for entry in files {

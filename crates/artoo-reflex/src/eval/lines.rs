@@ -9,7 +9,7 @@ use super::{Entry, EvalError, FileSystem, archive, by_keys, decimal, text};
 use crate::algebra::{Key, Part, Separator, SortKey};
 use crate::ensure::ensure;
 
-/// A line of a text.
+/// A line of a text, with the file and the line number that it is shown with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     /// The bytes of the line, without the newline.
@@ -44,7 +44,7 @@ impl Line {
     }
 }
 
-/// The lines of a file.
+/// The lines of the file at a path.
 pub(super) fn of_file(path: &Path, with_path: bool, fs: &dyn FileSystem) -> Result<Vec<Line>, EvalError> {
     let file = with_path.then(|| Arc::new(path.to_owned()));
     let line = |(index, text): (usize, Vec<u8>)| Line {
@@ -99,7 +99,7 @@ fn characters(text: &[u8]) -> usize {
     String::from_utf8_lossy(text).chars().count()
 }
 
-/// The lines in a range.
+/// Those of the lines that are in a range such as "first 5".
 pub(super) fn part(lines: Vec<Line>, part: Part) -> Vec<Line> {
     let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     let (skip, take) = match part {
@@ -135,7 +135,7 @@ pub(super) fn words(lines: &[Line]) -> Vec<Line> {
     words
 }
 
-/// One field of each line, from 1; empty where a line has fewer fields.
+/// The field of each line in this column, from 1; empty where a line has fewer fields.
 pub(super) fn column(lines: &[Line], number: u64, separator: &Separator) -> Vec<Line> {
     let index = usize::try_from(number.saturating_sub(1)).unwrap_or(usize::MAX);
     let field = |line: &Line| match separator {
@@ -154,7 +154,7 @@ pub(super) fn replace(lines: &[Line], find: &str, with: &str) -> Vec<Line> {
     lines.iter().map(|line| Line::plain(replaced(line))).collect()
 }
 
-/// The same lines, marked to be shown with their line numbers.
+/// The lines, marked to be shown with their line numbers.
 pub(super) fn numbered(lines: Vec<Line>) -> Vec<Line> {
     lines.into_iter().map(|line| Line { is_numbered: true, ..line }).collect()
 }

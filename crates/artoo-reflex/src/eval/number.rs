@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{Answer, Entry, EntryKind, EvalError, FileSystem, Line, decimal, evaluate, text};
 use crate::algebra::{Function, Query};
 
-/// A number computed from all elements of a query.
+/// The count, sum or another number computed from all elements of a query.
 pub(super) fn aggregate(of: &Query, function: Function, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
     if let (Query::TextFile { path }, Function::Characters) = (of, function) {
         // For a whole file, it is known whether the last line ends with a newline.
@@ -37,7 +37,7 @@ pub(super) fn aggregate(of: &Query, function: Function, fs: &dyn FileSystem) -> 
     }
 }
 
-/// A number computed from the sizes of regular files.
+/// The count, total size or another number computed from regular files.
 pub(super) fn of_files(files: &[Entry], function: Function) -> Result<u64, EvalError> {
     let bytes = files.iter().filter(|entry| entry.kind == EntryKind::File).map(|entry| entry.bytes);
     let sum = bytes.clone().fold(0, u64::saturating_add);
@@ -51,7 +51,7 @@ pub(super) fn of_files(files: &[Entry], function: Function) -> Result<u64, EvalE
     }
 }
 
-/// A number computed from the numbers at the start of lines, in billionths.
+/// The sum, average or another number of the numbers at the start of lines, in billionths.
 fn of_numbers(lines: &[Line], function: Function) -> Result<i128, EvalError> {
     let numbers: Vec<i128> = lines.iter().filter_map(|line| decimal::leading(&line.text)).collect();
     let sum = numbers.iter().fold(0, |sum: i128, number| sum.saturating_add(*number));

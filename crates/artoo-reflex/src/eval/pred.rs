@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{Entry, EvalError, FileSystem, Process, glob, process, text};
 use crate::algebra::{NameTest, Pred, Query};
 
-/// Tests files against predicates, with the user and group names that the predicates need.
+/// Tests files against a predicate, with the user and group names that it needs.
 pub(super) struct FileTest<'a> {
     fs: &'a dyn FileSystem,
     /// The search roots of the query, for conditions on the folders below them.
@@ -69,7 +69,7 @@ impl<'a> FileTest<'a> {
         })
     }
 
-    /// Whether the name of a folder between a root and the file passes a test.
+    /// Whether the name of a folder between a search root and the file passes a test.
     fn lies_below(&self, entry: &Entry, test: &NameTest) -> bool {
         let folders = self.roots.iter().filter_map(|root| entry.path.strip_prefix(root).ok()?.parent());
         folders.flat_map(Path::components).any(|part| passes(part.as_os_str().as_encoded_bytes(), test))

@@ -25,7 +25,7 @@ pub struct Process {
     pub cpu_permille: u64,
 }
 
-/// All processes, sorted by id.
+/// All running processes, sorted by id.
 pub(super) fn all(fs: &dyn FileSystem) -> Result<Vec<Process>, EvalError> {
     let no_source = |_| EvalError::NoSecondSource("the list of processes");
     let users = users(fs).unwrap_or_default();
@@ -43,7 +43,7 @@ pub(super) fn all(fs: &dyn FileSystem) -> Result<Vec<Process>, EvalError> {
     Ok(found)
 }
 
-/// The process with this id; `None` if it no longer exists.
+/// The running process with this id; `None` if it no longer exists.
 fn one(id: u64, uptime_s: u64, users: &HashMap<u32, String>, fs: &dyn FileSystem) -> Option<Process> {
     let stat = text::content(Path::new(&format!("/proc/{id}/stat")), fs).ok()?;
     // The name is in parentheses and may contain some itself.
@@ -87,7 +87,7 @@ pub(super) fn users(fs: &dyn FileSystem) -> Result<HashMap<u32, String>, EvalErr
     by_number("/etc/passwd", fs)
 }
 
-/// Names by numeric id from the account file at a path; the first of several entries with the same id counts.
+/// A map from numeric ids to names from an account file; the first of several entries with the same id counts.
 pub(super) fn by_number(file: &str, fs: &dyn FileSystem) -> Result<HashMap<u32, String>, EvalError> {
     let accounts = accounts(file, fs).map_err(|_| EvalError::NoSecondSource("the names of users"))?;
     let named = |fields: Vec<String>| Some((fields.get(2)?.parse().ok()?, fields.into_iter().next()?));

@@ -4,7 +4,7 @@ use artoo_proto::Timestamp;
 
 use crate::algebra::NameChange;
 
-/// The new name for the file at a position (from 1) of the list; `None` if the template has an unknown field.
+/// The new name for a file at a position (from 1) of a list; `None` if the template has an unknown field.
 pub(crate) fn new_name(change: &NameChange, name: &str, modified: Timestamp, position: usize) -> Option<String> {
     // A dot at the start of a name begins no extension.
     let (stem, extension) = match name.rsplit_once('.') {

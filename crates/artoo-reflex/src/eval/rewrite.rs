@@ -9,7 +9,7 @@ use crate::ensure::ensure;
 /// Columns between tab stops.
 const TAB_STOP: usize = 8;
 
-/// The occurrences of a text in lines, each as a line.
+/// Every occurrence of a text in lines, each as a line of its own.
 pub(super) fn matches(lines: &[Line], text: &str, ignore_case: bool, whole_word: bool) -> Vec<Line> {
     let of_line = |line: &Line| -> Vec<Line> {
         let found = super::text::occurrences(&line.text, text.as_bytes(), ignore_case, whole_word);
@@ -18,7 +18,7 @@ pub(super) fn matches(lines: &[Line], text: &str, ignore_case: bool, whole_word:
     lines.iter().flat_map(of_line).collect()
 }
 
-/// Whether no letter outside ASCII has another case.
+/// Whether every letter of a line that has an upper and a lower case is ASCII.
 fn is_ascii_cased(line: &[u8]) -> bool {
     let is_plain = |c: char| c.is_ascii() || (c.to_lowercase().eq([c]) && c.to_uppercase().eq([c]));
     str::from_utf8(line).is_ok_and(|text| text.chars().all(is_plain))
@@ -83,7 +83,7 @@ fn wrapped(line: &[u8], width: usize) -> Result<Vec<Vec<u8>>, EvalError> {
     Ok(parts)
 }
 
-/// A part of each file's path as a line, in the order of the files.
+/// For each file a line with a part of its path, such as its name or extension.
 pub(super) fn names(found: &[Entry], part: NamePart) -> Vec<Line> {
     let name = |entry: &Entry| match part {
         NamePart::Name => Some(entry.name_bytes().to_vec()),

@@ -37,7 +37,7 @@ pub(crate) fn split(mut bytes: Vec<u8>) -> Vec<Vec<u8>> {
     bytes.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
 }
 
-/// Reads a file block by block, until its end or until `go_on` returns `false` for a block.
+/// Reads a file block by block and passes each to `go_on`, until that returns `false` or the file ends.
 pub(crate) fn each_block(
     path: &Path,
     fs: &dyn FileSystem,

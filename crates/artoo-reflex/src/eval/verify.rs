@@ -1,4 +1,4 @@
-//! Checks the output of a tool by evaluating the query again.
+//! Checks the output of a tool by evaluating the query again, without the tool.
 
 mod difference;
 mod facts;
@@ -17,7 +17,7 @@ use crate::algebra::{Function, Query, Relation, Ty};
 /// Maximum number of differing elements listed in the evidence of a failed check.
 const SHOWN: usize = 3;
 
-/// The evidence of a passed check, or why the check failed.
+/// The evidence of a passed check of a tool's output, or why the check failed.
 type Checked<T = String> = Result<T, Failure>;
 
 /// Why a check failed.
@@ -29,7 +29,7 @@ impl From<EvalError> for Failure {
     }
 }
 
-/// A failed check.
+/// The result of a failed check, with the reason.
 fn fail<T>(why: impl Into<String>) -> Checked<T> {
     Err(Failure(why.into()))
 }
@@ -49,7 +49,7 @@ pub fn verify(query: &Value, output: &str, fs: &dyn FileSystem) -> Verification 
     checked(query, output, fs).map_or_else(|Failure(why)| Verification::fail(why), Verification::pass)
 }
 
-/// Checks a tool's output with the function for the type of the query's result.
+/// Checks a tool's output for a query of any type.
 fn checked(query: &Value, output: &str, fs: &dyn FileSystem) -> Checked {
     let Ok(query) = serde_json::from_value::<Query>(query.clone()) else { return fail("the check holds no query") };
     match query.ty() {
@@ -61,7 +61,7 @@ fn checked(query: &Value, output: &str, fs: &dyn FileSystem) -> Checked {
     }
 }
 
-/// Checks a tool's output for any query that does not yield a list of files.
+/// Checks a tool's output for a query that yields anything but a list of files.
 fn value(query: &Query, output: &str, fs: &dyn FileSystem) -> Checked {
     match query {
         Query::System { fact } => return facts::fact(fact, output, fs),
@@ -97,13 +97,13 @@ fn shown(output: &str) -> String {
     escape::shorten(&escape::one_line(output.trim()), 40)
 }
 
-/// A passed check that reports what was computed and the tolerance, or a failed one that quotes the output.
+/// The result of a check: what was computed and the tolerance if it `holds`, else a failure that quotes the output.
 fn judged(holds: bool, computed: String, tolerance: &str, output: &str) -> Checked {
     ensure(holds, || format!("{computed}; the output says {:?}", shown(output)))?;
     Ok(computed + tolerance)
 }
 
-/// Checks that the output is this whole number.
+/// Checks that a tool's output is this whole number.
 fn whole(expected: u64, output: &str) -> Checked {
     match output.trim().parse::<u64>() {
         Ok(printed) if printed == expected => Ok(format!("computed again: {expected}")),

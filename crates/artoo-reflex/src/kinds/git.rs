@@ -1,4 +1,4 @@
-//! Facts of git repositories: branches, tags, commits, and which files are tracked, changed or new.
+//! Questions about git repositories: branches, tags, commits, and which files are tracked, changed or new.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,15 +13,16 @@ use crate::lower::{Argv, Pipeline, Unsupported};
 use crate::parse::Form;
 use crate::repository::{bytes, content, data, field, head, object, read as text_of, value};
 
-/// What a repository says of itself.
+/// The kind of question about a git repository, such as "which branches are there".
 pub(super) const ROW: Row = Row { name: "git", forms: include_str!("git.txt"), read, english, lower, eval };
 
-/// Maximum number of commits that are read.
+/// Maximum number of commits that are read to answer a question.
 const MAX_COMMITS: usize = 20_000;
 
-/// What is missing for the second computation, as with packed objects.
+/// The error if a git object can't be read without git, such as a packed one.
 const UNREAD: EvalError = EvalError::NoSecondSource("this of the repository");
 
+/// The query for a git form; `None` if its values don't fit together.
 fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
     let folder = form.folder();
     let known = |shape: &str| Known::of("git", [("path", Some(folder.clone())), ("shape", Some(shape.to_owned()))]);
@@ -61,6 +62,7 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
     evaluate(&query, form.fs()).is_ok().then_some(query)
 }
 
+/// The question about a repository as a noun phrase in English.
 fn english(known: &Known) -> String {
     let of = match known.value("shape") {
         "branch" => "current branch",
@@ -81,6 +83,7 @@ fn english(known: &Known) -> String {
     format!("{of} of the repository {}", crate::english::quoted_path(known.value("path")))
 }
 
+/// The git command that answers a question.
 fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
     let git = Argv::new("git --no-optional-locks -c core.quotePath=off -c log.showSignature=false -C")
         .value(known.value("path"));
@@ -107,6 +110,7 @@ fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
     Ok(if is_remote { printed.pipe(Argv::bytewise("cut -d").value(" ").and("-f 2")) } else { printed })
 }
 
+/// The answer to a question about a repository, read from its files without git.
 fn eval(known: &Known, fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
     let folder = known.value("path");
     let data = data(folder, fs);
@@ -140,7 +144,7 @@ fn eval(known: &Known, fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
     })
 }
 
-/// A commit as its object says.
+/// A git commit, parsed from its object.
 struct Commit {
     parents: Vec<String>,
     tree: String,
@@ -153,13 +157,14 @@ struct Commit {
 }
 
 impl Commit {
-    /// The lines of the message up to the first empty one, as one.
+    /// The first paragraph of the commit message, on one line.
     fn subject(&self) -> String {
         let first = self.message.lines().take_while(|line| !line.trim().is_empty());
         first.collect::<Vec<_>>().join(" ")
     }
 }
 
+/// A git repository that is read from its files, without git.
 struct Repository<'a> {
     folder: &'a Path,
     data: &'a Path,
@@ -168,6 +173,7 @@ struct Repository<'a> {
 }
 
 impl Repository<'_> {
+    /// Reads and parses the commit with this hash.
     fn read(&self, hash: &str) -> Result<Commit, EvalError> {
         let text = object(self.data, hash, self.fs).ok_or(UNREAD)?;
         let (top, message) = text.split_once("\n\n").ok_or(UNREAD)?;
@@ -194,7 +200,7 @@ impl Repository<'_> {
         })
     }
 
-    /// The commits from HEAD on, newest first, at most this many.
+    /// The newest `max` commits reachable from HEAD, newest first.
     fn commits(&self, max: usize) -> Result<Vec<Commit>, EvalError> {
         let mut open: Vec<(String, Commit)> = Vec::new();
         let mut seen = BTreeSet::new();
@@ -220,7 +226,7 @@ impl Repository<'_> {
         is_whole.then_some(found).ok_or(EvalError::TooMany)
     }
 
-    /// The names below a folder of references, sorted.
+    /// The names of the refs below a folder such as `refs/heads`, sorted.
     fn names(&self, below: &str) -> Vec<String> {
         let mut names = BTreeSet::new();
         let packed = text_of(&self.data.join("packed-refs"), self.fs).unwrap_or_default();
@@ -239,7 +245,7 @@ impl Repository<'_> {
         names.into_iter().collect()
     }
 
-    /// The addresses of the remotes, in the order of the configuration.
+    /// The URLs of the remotes, in the order of the configuration.
     fn remotes(&self) -> Result<Vec<String>, EvalError> {
         let config = text_of(&self.data.join("config"), self.fs).ok_or(UNREAD)?;
         let mut is_remote = false;
@@ -254,7 +260,7 @@ impl Repository<'_> {
         if found.is_empty() { Err(UNREAD) } else { Ok(found) }
     }
 
-    /// The paths that are tracked.
+    /// The paths of all tracked files, from the git index.
     fn index(&self) -> Result<BTreeSet<String>, EvalError> {
         /// Length of an entry before its name.
         const FIXED: usize = 62;
@@ -275,7 +281,7 @@ impl Repository<'_> {
         Ok(found)
     }
 
-    /// The files of a tree: the object's name and the mode of each.
+    /// Adds the files of a git tree to `found`: path, object hash and mode of each.
     fn tree(&self, hash: &str, below: &str, found: &mut BTreeMap<String, (String, String)>) -> Result<(), EvalError> {
         let tree = bytes(self.data, hash, self.fs).ok_or(UNREAD)?;
         let mut rest = tree.as_slice();
@@ -295,12 +301,13 @@ impl Repository<'_> {
         Ok(())
     }
 
+    /// The files of a commit: path, object hash and mode of each.
     fn files_of(&self, commit: &Commit) -> Result<BTreeMap<String, (String, String)>, EvalError> {
         let mut found = BTreeMap::new();
         self.tree(&commit.tree, "", &mut found).map(|()| found)
     }
 
-    /// The tracked paths that are not as the last commit has them.
+    /// The tracked paths that differ from the last commit.
     fn changed(&self) -> Result<Vec<String>, EvalError> {
         // Attributes may change how content is compared.
         if self.fs.metadata(&self.folder.join(".gitattributes")).is_ok() {
@@ -324,7 +331,7 @@ impl Repository<'_> {
         Ok(found.into_iter().collect())
     }
 
-    /// The paths that are neither tracked nor ignored by plain patterns.
+    /// The paths that are neither tracked nor ignored by `.gitignore`.
     fn untracked(&self) -> Result<Vec<String>, EvalError> {
         let mut files = Vec::new();
         walk(self.folder, Depth::Whole, true, self.fs, &mut files)?;
@@ -353,7 +360,7 @@ impl Repository<'_> {
         Ok(found.into_iter().collect())
     }
 
-    /// The patterns of ignored names, and whether each means folders alone; an error if there are others.
+    /// The patterns of `.gitignore`, and whether each matches folders alone; an error for patterns with other syntax.
     fn ignored(&self) -> Result<Vec<(globset::GlobMatcher, bool)>, EvalError> {
         let home = self.fs.variable("HOME").and_then(|home| String::from_utf8(home).ok()).unwrap_or_default();
         let own = self.folder.join(".gitignore");
@@ -374,7 +381,7 @@ impl Repository<'_> {
         lines(&own).iter().map(|line| pattern(line).ok_or(UNREAD)).collect()
     }
 
-    /// The paths that differ between the last commit and the one before.
+    /// The paths that the last commit changed.
     fn last_files(&self) -> Result<Vec<String>, EvalError> {
         let commit = self.commits(1)?.pop().ok_or(UNREAD)?;
         let before = match commit.parents.as_slice() {

@@ -1,4 +1,4 @@
-//! JSON files: the value of a key, the keys, how many entries a list has.
+//! Questions about JSON files: the value of a key, the keys, how many entries a list has.
 
 use serde_json::{Map, Value};
 
@@ -9,9 +9,10 @@ use crate::lower::{Argv, Pipeline, Unsupported};
 use crate::parse::Form;
 use crate::place::file_name;
 
-/// Values and keys of JSON files.
+/// The kind of question about the values and keys of a JSON file.
 pub(super) const ROW: Row = Row { name: "json", forms: include_str!("json.txt"), read, english, lower, eval };
 
+/// The query for a form about a JSON file; `None` if its values don't fit together.
 fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
     let path = form.path_there("file").filter(|path| path.ends_with(".json"))?;
     let has_jq = super::has_program(form.fs(), "jq");
@@ -37,7 +38,8 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
     }
 }
 
-/// The lines of a value: a simple one, or a list of such.
+/// The lines that show a JSON value: one for a simple value, one for each element of a list of simple values; else
+/// `None`.
 fn listed(value: &Value) -> Option<Vec<String>> {
     match value {
         Value::Array(items) if !items.iter().any(Value::is_array) => items.iter().map(shown).collect(),
@@ -45,7 +47,7 @@ fn listed(value: &Value) -> Option<Vec<String>> {
     }
 }
 
-/// A simple value on one line.
+/// A JSON text, number, boolean or null on one line; `None` for a list or an object.
 fn shown(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()).filter(|text| !text.contains('\n')),
@@ -54,6 +56,7 @@ fn shown(value: &Value) -> Option<String> {
     }
 }
 
+/// The question about a JSON file as a noun phrase in English.
 fn english(known: &Known) -> String {
     let path = crate::english::quoted_path(known.value("path"));
     match known.value("shape") {
@@ -62,6 +65,7 @@ fn english(known: &Known) -> String {
     }
 }
 
+/// The `jq` command that answers a question about a JSON file.
 fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
     let jq = Argv::new("jq -r");
     let jq = match known.value("shape") {
@@ -75,6 +79,7 @@ fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
     Ok(Pipeline::of(jq.value(known.value("path"))))
 }
 
+/// The answer to a question about a JSON file, computed without `jq`.
 fn eval(known: &Known, fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
     let content = text::system_file(known.value("path"), fs)?;
     let none = |_| EvalError::Meaningless;

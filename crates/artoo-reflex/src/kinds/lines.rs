@@ -1,4 +1,5 @@
-//! Texts by line numbers and end to end: without some lines, with a line replaced or put in, one text after another.
+//! Questions about a text by line numbers: without some lines, with a line replaced or inserted, or several texts one
+//! after another.
 
 use std::path::Path;
 
@@ -8,9 +9,10 @@ use crate::eval::{EvalError, FileSystem, text};
 use crate::lower::{Argv, Pipeline, Unsupported};
 use crate::parse::Form;
 
-/// Texts whose lines are counted, and texts put together.
+/// The kind of question about a text with lines left out, replaced or inserted, or about texts joined.
 pub(super) const ROW: Row = Row { name: "lines", forms: include_str!("lines.txt"), read, english, lower, eval };
 
+/// The query for a form about numbered lines; `None` if its values don't fit together.
 fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
     let path = form.path("file")?;
     let lines = form.content(&path)?.lines().count();
@@ -52,6 +54,7 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
     ))
 }
 
+/// The changed or joined text as a noun phrase in English.
 fn english(known: &Known) -> String {
     let path = crate::english::quoted_path(known.value("path"));
     let (from, to) = (known.value("from"), known.value("to"));
@@ -68,6 +71,7 @@ fn english(known: &Known) -> String {
     }
 }
 
+/// The command that prints the changed or joined text.
 fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
     let (from, to, path) = (known.value("from"), known.value("to"), known.value("path"));
     let awk = |script: &str| {
@@ -83,6 +87,7 @@ fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
     })
 }
 
+/// The lines of the changed or joined text, computed without programs.
 fn eval(known: &Known, fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
     let lines = |name: &str| -> Result<Vec<String>, EvalError> {
         let bytes = text::content(Path::new(known.value(name)), fs)?;

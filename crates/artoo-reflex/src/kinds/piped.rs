@@ -1,5 +1,5 @@
-//! What a program makes of the lines or files of another query: lines around a text, medians, addresses in a text, facts
-//! and counts of each file, sizes in units, whether there is nothing.
+//! Questions computed by a program from the lines or files of another query: lines around a text, medians, addresses in
+//! a text, facts and counts of each file, sizes in units, whether there is nothing.
 
 mod eval;
 
@@ -13,10 +13,10 @@ use crate::eval::{digest, evaluate};
 use crate::lower::{Argv, Pipeline, Unsupported, files_to, lines_to};
 use crate::parse::Form;
 
-/// Questions that are computed from the answer to another one.
+/// The kind of question that is computed from the answer to another query.
 pub(super) const ROW: Row = Row { name: "piped", forms: include_str!("piped.txt"), read, english: phrase, lower, eval };
 
-/// What a shape of question is computed from.
+/// The input of a question of the kind `piped`: the lines or files of a query, or a folder.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum From {
     /// The lines of a query.
@@ -27,13 +27,14 @@ enum From {
     Folder,
 }
 
-/// A shape of question: its name, what it is computed from, its reading, and the programs that compute it.
+/// A shape of question of the kind `piped`: its name, its input, its wording in English, and the programs that compute
+/// it.
 ///
 /// In the reading and the programs `{of}` is the query, `{n}` and `{m}` are numbers, `{text}` is a text; the others
 /// stand for what [`values`] says.
 type Shape = (&'static str, From, &'static str, &'static str);
 
-/// All shapes.
+/// All shapes of question that are computed from the answer to another query.
 const SHAPES: [Shape; 38] = [
     ("every", From::Lines, "every line in {n} of the {of}", "awk 'NR%{n}==0'"),
     ("but_last", From::Lines, "{of}, but the last {n}", "head -n -{n}"),
@@ -170,27 +171,27 @@ const SHAPES: [Shape; 38] = [
     ("no_files", From::Files, "answer to whether there are no {of}", "tr \\0 \\n | awk 'END{print NR?\"no\":\"yes\"}'"),
 ];
 
-/// The shape of this name.
+/// The row of [`SHAPES`] with this name.
 fn shape(name: &str) -> Option<&'static Shape> {
     SHAPES.iter().find(|(known, ..)| *known == name)
 }
 
-/// Characters that follow each other in what is looked for: those of each place, with the least and the largest number.
-type Places = &'static [(&'static str, usize, usize)];
+/// A pattern: classes of characters in a row, each with the least and the largest number of repetitions.
+type Pieces = &'static [(&'static str, usize, usize)];
 
-/// What is looked for in a text, by name.
-const PATTERNS: [(&str, Places); 3] = [
+/// The patterns of URLs, email addresses and IP addresses, by name.
+const PATTERNS: [(&str, Pieces); 3] = [
     ("urls", &[("h", 1, 1), ("t", 2, 2), ("p", 1, 1), ("s", 0, 1), (":", 1, 1), ("/", 2, 2), (URL, 1, MANY)]),
     ("emails", &[("A-Za-z0-9._%+-", 1, MANY), ("@", 1, 1), ("A-Za-z0-9.-", 1, MANY), (".", 1, 1), ("A-Za-z", 2, MANY)]),
     ("addresses", &[D, DOT, D, DOT, D, DOT, D]),
 ];
-/// No largest number.
+/// No upper limit of repetitions in a pattern.
 const MANY: usize = usize::MAX;
 const D: (&str, usize, usize) = ("0-9", 1, 3);
 const DOT: (&str, usize, usize) = (".", 1, 1);
 const URL: &str = "A-Za-z0-9/_.~%?=&#:@+-";
 
-/// Units of a size: how their words begin, their short names, and how many bytes they have.
+/// Units of a size: the start of the word, the short name, and the number of bytes.
 const UNITS: [(&str, &str, u64); 9] = [
     ("kb", "kB", 1000),
     ("kilo", "kB", 1000),
@@ -203,10 +204,11 @@ const UNITS: [(&str, &str, u64); 9] = [
     ("gib", "GiB", 1 << 30),
 ];
 
-/// Facts of a file: the words for each, and how `stat` prints it.
+/// Facts of a file that can be asked for: the word, and the format in which `stat` prints the fact.
 const FACTS: [(&str, &str); 5] =
     [("permission", "%a"), ("owner", "%U"), ("user", "%U"), ("group", "%G"), ("size", "%s")];
 
+/// The query for a form of the kind `piped`; `None` if its values don't fit together.
 fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
     let (name, then) = wording.split_once('.').unwrap_or((wording, ""));
     if name == "linked" {
@@ -262,7 +264,7 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
     is_whole.then(|| counted(query, then, form.number("n").or_else(|| form.number("count")).unwrap_or(1)))
 }
 
-/// The query that a question is computed from.
+/// The query whose answer a question of the kind `piped` is computed from.
 fn source(form: &Form<'_>, name: &str) -> Option<Query> {
     let several = form.paths("files").or_else(|| Some(vec![form.path("file")?, form.path("other")?]));
     let of = match (form.query("of"), form.path("file")) {
@@ -286,19 +288,19 @@ fn source(form: &Form<'_>, name: &str) -> Option<Query> {
     if name == "all" { other_than(&of, &form.query("with")?) } else { Some(of) }
 }
 
-/// What a selection of files has besides those that another selection of the same files keeps.
+/// The query for the files in `all` that `kept`, a filter of the same files, leaves out.
 fn other_than(all: &Query, kept: &Query) -> Option<Query> {
     let Query::Filter { of, keep } = kept else { return None };
     let keep = Pred::Not(Box::new(keep.clone())).normalise();
     (of.kind() == all.kind()).then(|| Query::Filter { of: Box::new(all.clone()), keep })
 }
 
-/// The text of the one file whose lines a query has.
+/// The text of the file that a query reads; `None` if it doesn't read exactly one whole file.
 fn content(form: &Form<'_>, of: &Query) -> Option<String> {
     if let Query::TextFile { path } = of { form.content(path) } else { None }
 }
 
-/// Whether lines are sorted or not whatever is thought of letter case and of numbers.
+/// Whether "sorted" has one answer for these lines, whether or not letter case and numeric order count.
 fn is_order_clear(form: &Form<'_>, of: &Query) -> Option<bool> {
     let text = content(form, of)?;
     let lines: Vec<&str> = text.lines().collect();
@@ -308,7 +310,7 @@ fn is_order_clear(form: &Form<'_>, of: &Query) -> Option<bool> {
     Some(is_sorted == lower.is_sorted() && numbers.is_none_or(|numbers| numbers.is_sorted() == is_sorted))
 }
 
-/// A question with what is done to its answer: counted, each line once, the most frequent ones.
+/// The question with its answer processed as `then` says: counted, each line once, or the most frequent lines.
 fn counted(query: Query, then: &str, count: u64) -> Query {
     let of = Box::new(query.clone());
     match then {
@@ -323,13 +325,14 @@ fn counted(query: Query, then: &str, count: u64) -> Query {
     }
 }
 
-/// The query whose answer is processed.
-fn of(known: &Known) -> Option<Query> {
+/// The query whose answer this question processes.
+fn inner_query(known: &Known) -> Option<Query> {
     serde_json::from_str(known.value("of")).ok()
 }
 
+/// A question of the kind `piped` as a noun phrase in English.
 fn phrase(known: &Known) -> String {
-    let of = of(known).map(|of| english(&of)).unwrap_or_default();
+    let of = inner_query(known).map(|of| english(&of)).unwrap_or_default();
     let of = ["show the ", "list the "].iter().find_map(|verb| of.strip_prefix(verb)).unwrap_or(&of);
     let said = shape(known.value("shape")).map_or("", |(.., said, _)| said);
     let unit = unit(known).map_or("", |(name, _)| name);
@@ -338,7 +341,7 @@ fn phrase(known: &Known) -> String {
     said.replace("{text}", &quoted(known.value("text"))).replace("{of}", of)
 }
 
-/// The place of the only root of a tree, or the only path.
+/// The only folder or path that a query reads; `None` if there are several.
 fn root(of: &Query) -> Option<&str> {
     match of.source() {
         Query::Tree { roots: one, .. } | Query::Paths { paths: one, .. } if one.len() == 1 => {
@@ -348,26 +351,26 @@ fn root(of: &Query) -> Option<&str> {
     }
 }
 
-/// The expression for grep that finds a pattern.
+/// The regular expression for grep that finds a pattern of [`PATTERNS`].
 fn expression(name: &str) -> String {
     let pieces = PATTERNS.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, pieces)| *pieces);
     let most = |to: usize| if to == MANY { String::new() } else { to.to_string() };
     pieces.iter().map(|(class, from, to)| format!("[{class}]{{{from},{}}}", most(*to))).collect()
 }
 
-/// The facts that a question asks for, in the order in which they are shown.
+/// The rows of [`FACTS`] that a question asks for, in the order in which they are shown.
 fn facts(known: &Known) -> Vec<(&'static str, &'static str)> {
     let asked: Vec<&str> = known.value("facts").split(' ').collect();
     FACTS.into_iter().filter(|(word, _)| asked.contains(word)).collect()
 }
 
-/// The short name of the unit of a question, and how many bytes it has.
+/// The unit of size that a question asks for: its short name and its number of bytes.
 fn unit(known: &Known) -> Option<(&'static str, u64)> {
     let said = known.value("unit");
     UNITS.into_iter().find(|(word, ..)| said.starts_with(word)).map(|(_, name, bytes)| (name, bytes))
 }
 
-/// What the names in braces stand for in the programs of a question; a value that the question lacks is missing.
+/// The values for the `{names}` in the programs of a question; values that the question lacks are left out.
 fn values(known: &Known, query: &Query) -> Vec<(&'static str, String)> {
     const NUMBER: &str = "$0~/^[ \\t]*-?[0-9]+([.][0-9]+)?[ \\t]*$/";
     const BEST: &str = "{n=$0; sub(/.*:/,\"\",n); n+=0; sub(/:[0-9]+$/,\"\"); if(NR==1||n>b){b=n;k=$0} else if(n==b)k=k \"\\n\" $0} END{print k}";
@@ -389,9 +392,10 @@ fn values(known: &Known, query: &Query) -> Vec<(&'static str, String)> {
     known_values.into_iter().flatten().collect()
 }
 
+/// The programs that compute the answer to a question of the kind `piped`.
 fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
     let unknown = || Unsupported::Arrangement("this question");
-    let query = of(known).ok_or_else(unknown)?;
+    let query = inner_query(known).ok_or_else(unknown)?;
     let (_, from, _, programs) = shape(known.value("shape")).ok_or_else(unknown)?;
     let values = values(known, &query);
     let calls = programs.split(" | ").map(|program| call(known, program, &values).ok_or_else(unknown));
@@ -404,8 +408,8 @@ fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
     Ok(calls.fold(first, Pipeline::pipe))
 }
 
-/// A program written as for a shell, with single quotes around arguments with spaces. A leading `V` gives it the text in
-/// a variable of this name, a leading `U` a locale that knows characters.
+/// A program call from a text written as for a shell, with single quotes around arguments with spaces. A leading `V`
+/// passes the question's text in the variable `V`, a leading `U` sets a UTF-8 locale.
 fn call(known: &Known, program: &'static str, values: &[(&str, String)]) -> Option<Argv> {
     let (lead, program) =
         program.split_once(' ').filter(|(lead, _)| ["U", "V"].contains(lead)).unwrap_or(("", program));

@@ -1,4 +1,4 @@
-//! Programs, packages, ports and accounts of the machine: whether they are there, and which.
+//! Questions about programs, packages, ports and accounts of the machine: whether they are there, and which.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,16 +9,18 @@ use crate::eval::{Answer, EvalError, FileSystem, evaluate, text};
 use crate::lower::{Argv, Pipeline, Unsupported};
 use crate::parse::Form;
 
+/// The kind of question about programs, packages, ports and accounts of the machine.
 pub(super) const ROW: Row = Row { name: "program", forms: include_str!("program.txt"), read, english, lower, eval };
 
 /// Folders of programs that packages of the system install.
 const SYSTEM_FOLDERS: [&str; 4] = ["/usr/bin/", "/bin/", "/usr/sbin/", "/sbin/"];
 
-/// Whether the query has an element.
+/// The query whether a query has any element.
 fn any(of: Query) -> Option<Query> {
     Some(Query::Aggregate { of: Box::new(of), function: Function::Any })
 }
 
+/// The query for a form about programs, packages, ports or accounts; `None` if its values don't fit together.
 fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
     let known = |what: &str, name: &str| {
         Known::of("program", [("what", Some(what.to_owned())), ("name", Some(name.to_owned()))])
@@ -75,6 +77,7 @@ fn is_plain(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') && name.chars().all(is_safe)
 }
 
+/// The question about the machine as a noun phrase in English.
 fn english(known: &Known) -> String {
     let name = crate::english::quoted(known.value("name"));
     match known.value("what") {
@@ -87,6 +90,7 @@ fn english(known: &Known) -> String {
     }
 }
 
+/// The command that answers a question about programs, packages, ports or accounts.
 fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
     let name = known.value("name");
     Ok(match known.value("what") {
@@ -118,6 +122,7 @@ fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
     })
 }
 
+/// The answer to a question about programs, packages, ports or accounts, read from the system's files.
 fn eval(known: &Known, fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
     let name = known.value("name");
     match known.value("what") {

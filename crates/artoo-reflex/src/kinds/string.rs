@@ -1,4 +1,4 @@
-//! What a text in the request itself becomes: encoded, shortened, taken apart; and runs of numbers.
+//! Questions about a text in the request itself: encoded, shortened or split; and runs of numbers.
 
 use super::{Known, Row};
 use crate::algebra::Query;
@@ -7,12 +7,13 @@ use crate::eval::{EvalError, FileSystem, digest};
 use crate::lower::{Argv, Pipeline, Unsupported};
 use crate::parse::Form;
 
-/// Texts that stand in the request.
+/// The kind of question about a text that stands in the request.
 pub(super) const ROW: Row = Row { name: "string", forms: include_str!("string.txt"), read, english, lower, eval };
 
 /// Largest number of numbers in a run.
 const MAX_RUN: u64 = 10_000;
 
+/// The query for a form about a text in the request; `None` if its values don't fit together.
 fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
     let number = |name: &str| form.number(name).map(|number| number.to_string());
     let text = form.text("text").unwrap_or_default();
@@ -47,6 +48,7 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
     })
 }
 
+/// The question about a text in the request as a noun phrase in English.
 fn english(known: &Known) -> String {
     let (text, n) = (quoted(known.value("text")), known.value("n"));
     match known.value("shape") {
@@ -75,6 +77,7 @@ fn english(known: &Known) -> String {
     }
 }
 
+/// The command that computes the answer from the text in the request.
 fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
     let (text, n, shape) = (known.value("text"), known.value("n"), known.value("shape"));
     // A sum is one of the text alone, without a newline.
@@ -109,6 +112,7 @@ fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
     })
 }
 
+/// The answer to a question about a text in the request, computed without programs.
 fn eval(known: &Known, _: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
     let text = known.value("text");
     let number = |name: &str| known.value(name).parse::<u64>().map_err(|_| EvalError::Meaningless);
@@ -167,7 +171,7 @@ fn encoded(bytes: &[u8]) -> String {
     bytes.chunks(3).map(group).collect()
 }
 
-/// The one line of text that base64 stands for.
+/// The text that base64 encodes; `None` if it is not exactly one line of text.
 fn decoded(text: &str) -> Option<String> {
     let signs = text.trim_end_matches('=');
     let values: Vec<usize> =

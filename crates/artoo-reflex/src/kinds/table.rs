@@ -1,4 +1,5 @@
-//! Tables by their headings: columns, sums and averages, groups, conditions and order of csv and tsv files.
+//! Questions about the columns of CSV, TSV and JSON tables by their headings: sums, averages, groups, conditions and
+//! order.
 
 mod cells;
 mod question;
@@ -14,18 +15,19 @@ use crate::eval::{EvalError, FileSystem, decimal, text};
 use crate::lower::{Argv, Pipeline, Unsupported};
 use crate::parse::{Form, sorted};
 
-/// The rows, columns and numbers of a table.
+/// The kind of question about the rows, columns and numbers of a table.
 pub(super) const ROW: Row = Row { name: "table", forms: include_str!("table.txt"), read, english, lower, eval };
 
-/// Characters that may separate cells.
+/// Characters that can separate the cells of a table.
 const SEPARATORS: [char; 4] = [',', ';', '\t', '|'];
 
-/// The functions of the awk programs: cells of a line, a number as text, a cell as it is written.
+/// The `awk` functions that split a line into cells, and print numbers and cells.
 const AWK: &str = include_str!("table.awk");
 
 /// The jq program that prints a list of objects as a table with tabs.
 const TO_TABLE: &str = "(.[0]|keys) as $h | $h, (.[]|[.[$h[]]|tostring]) | @tsv";
 
+/// The query for a form about a table; `None` if its values don't fit together.
 fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
     let path = form.path_there("file")?;
     let table = table_in(&path, form.fs())?;
@@ -56,7 +58,7 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
     Some(if is_sorted { sorted(query) } else { query })
 }
 
-/// The table in a file, to go by its name and content.
+/// Parses the file at a path as a table; `None` if it is none.
 fn table_in(path: &str, fs: &dyn FileSystem) -> Option<Table> {
     let content = text::content(Path::new(path), fs).ok()?;
     Table::in_file(path, &String::from_utf8_lossy(&content), None)
@@ -64,13 +66,13 @@ fn table_in(path: &str, fs: &dyn FileSystem) -> Option<Table> {
         .filter(|_| !path.ends_with(".json") || super::has_program(fs, "jq"))
 }
 
-/// The query that words ask of the table in a file, in any order; `None` if the file is no table or a word says something
-/// else. Of a file that the words don't name they must say at least two things.
+/// The query that words in any order ask of the table in a file; `None` if the file is no table or a word has no
+/// meaning there. If the words don't name the file, they must say at least two things.
 pub(crate) fn question(words: &[String], path: &str, is_named: bool, fs: &dyn FileSystem) -> Option<Query> {
     question::question(words, path, &table_in(path, fs)?, is_named, fs)
 }
 
-/// The question whether a table has a column.
+/// The query whether a table has a column with this heading.
 fn has_column(path: String, table: &Table, name: &str) -> Query {
     let separator = Some(table.separator.to_string());
     let shape = Some("columns".to_owned());
@@ -81,7 +83,8 @@ fn has_column(path: String, table: &Table, name: &str) -> Query {
     Query::Aggregate { of, function: Function::Any }
 }
 
-/// The query with what only its whole tells: whether the rows it picks are clear, and whether they are counted.
+/// The query, counted if the wording asks for a number of rows or columns; `None` if equal rows leave open which of
+/// them it picks.
 fn finished(fs: &dyn FileSystem, wording: &str, query: Query, is_ranked: bool, is_grouped: bool) -> Option<Query> {
     // Of several rows that rank the same no first one is chosen.
     if let (true, Query::Known { known }) = (is_ranked, &query) {
@@ -107,16 +110,17 @@ fn finished(fs: &dyn FileSystem, wording: &str, query: Query, is_ranked: bool, i
     Some(query)
 }
 
-/// The number of a column, from 1.
+/// The number of the column that a question has under this name, from 1.
 fn number(known: &Known, name: &str) -> Option<usize> {
     known.get(name)?.split_once(':')?.0.parse().ok()
 }
 
-/// The heading of a column.
+/// The heading of the column that a question has under this name.
 fn head<'a>(known: &'a Known, name: &str) -> Option<&'a str> {
     Some(known.get(name)?.split_once(':')?.1)
 }
 
+/// The question about a table as a noun phrase in English.
 fn english(known: &Known) -> String {
     let of = |name: &str| head(known, name).map(|head| format!("“{head}”")).unwrap_or_default();
     let mut said = match known.value("shape") {
@@ -150,6 +154,7 @@ fn english(known: &Known) -> String {
     said
 }
 
+/// The `awk`, `jq` and `sort` calls that answer a question about a table.
 fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
     let (shape, column) = (known.value("shape"), |name: &str| number(known, name).unwrap_or(0));
     let cell = |name: &str| format!("F[{}]", column(name));
@@ -213,11 +218,12 @@ fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
     Ok(pipeline)
 }
 
+/// The answer to a question about a table, computed without programs.
 fn eval(known: &Known, fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
     answer(known, fs, false)
 }
 
-/// The lines of the answer, or the numbers that they are ordered by.
+/// The lines of the answer to a question about a table; with `ranks`, the numbers by which they are sorted.
 fn answer(known: &Known, fs: &dyn FileSystem, ranks: bool) -> Result<Vec<String>, EvalError> {
     let content = text::content(Path::new(known.value("path")), fs)?;
     let content = String::from_utf8_lossy(&content).into_owned();
@@ -291,7 +297,7 @@ fn answer(known: &Known, fs: &dyn FileSystem, ranks: bool) -> Result<Vec<String>
     Ok(lines)
 }
 
-/// The number of a group in billionths, rounded to six decimals.
+/// The sum, average or other function of numbers, in billionths, rounded to six decimals.
 fn computed(function: &str, values: &[i128]) -> i128 {
     /// The last decimal that is shown, in billionths.
     const SHOWN: i128 = 1_000;

@@ -1,4 +1,4 @@
-//! The lexicon: every entry is used, no verb that acts is guessed at.
+//! Tests of the dictionary: every phrase is used, and typos of verbs that change files are not corrected.
 
 use proptest::prelude::*;
 
@@ -16,6 +16,7 @@ fn now() -> Now {
     Now { wall: Timestamp::parse("2024-05-15T13:00:00Z").unwrap(), uptime_ms: 0 }
 }
 
+/// A Linux machine whose current folder is `/home/ada/work`.
 fn environment() -> Environment {
     Environment {
         cwd: "/home/ada/work".to_owned(),
@@ -26,11 +27,12 @@ fn environment() -> Environment {
     }
 }
 
+/// Parses a request on an empty disk, without earlier requests.
 fn read(request: &str) -> Result<Parsed, Abstention> {
     parse(request, &[], &environment(), now(), &MemoryFileSystem::default())
 }
 
-/// Requests around a phrase of this meaning; at least one must be understood.
+/// Requests that contain a phrase with this meaning; at least one must be understood.
 fn requests(phrase: &str, meaning: &Meaning) -> Vec<String> {
     let concept = match meaning {
         Meaning::FileType { form: TypeForm::Adjective, .. } => return vec![format!("list {phrase} files in ~/x")],
@@ -40,7 +42,7 @@ fn requests(phrase: &str, meaning: &Meaning) -> Vec<String> {
     templates(concept).iter().map(|template| template.replace('@', phrase)).collect()
 }
 
-/// Requests in which `@` stands for a phrase of that meaning.
+/// Requests in which `@` stands for a phrase with this meaning.
 fn templates(concept: &Concept) -> &'static [&'static str] {
     about_conditions(concept)
         .or_else(|| about_what_is_asked(concept))
@@ -49,7 +51,7 @@ fn templates(concept: &Concept) -> &'static [&'static str] {
         .unwrap_or_default()
 }
 
-/// Function words, questions, nouns and order.
+/// Requests with `@` for function words, questions, nouns and words for order; `None` for other meanings.
 fn about_what_is_asked(concept: &Concept) -> Option<&'static [&'static str]> {
     Some(match concept {
         Concept::Skip => &["list @ files in ~/x", "@ files", "files @ in ~/x"],
@@ -95,7 +97,7 @@ fn about_what_is_asked(concept: &Concept) -> Option<&'static [&'static str]> {
     })
 }
 
-/// Sizes, times, places, names and content.
+/// Requests with `@` for words about sizes, times, places, names and content; `None` for other meanings.
 fn about_conditions(concept: &Concept) -> Option<&'static [&'static str]> {
     Some(match concept {
         Concept::Compare { of: Measure::Size | Measure::Either, .. } => &["files @ 10 MB"],
@@ -147,7 +149,7 @@ fn about_conditions(concept: &Concept) -> Option<&'static [&'static str]> {
     })
 }
 
-/// Verbs that act and what goes with them, steps, references.
+/// Requests with `@` for verbs for changes, joining words and words that refer back; `None` for other meanings.
 fn about_acts(concept: &Concept) -> Option<&'static [&'static str]> {
     Some(match concept {
         Concept::Then => &["list files in ~/x @ count the PDFs in ~/y", "list files in ~/x, @ count the PDFs in ~/y"],
@@ -186,7 +188,7 @@ fn about_acts(concept: &Concept) -> Option<&'static [&'static str]> {
     })
 }
 
-/// Groups, numbers, columns, comparisons, properties, facts.
+/// Requests with `@` for words about groups, numbers, columns, comparisons and facts; `None` for other meanings.
 #[expect(clippy::too_many_lines, reason = "one table: a concept a line")]
 fn about_text_and_machine(concept: &Concept) -> Option<&'static [&'static str]> {
     Some(match concept {
@@ -303,14 +305,15 @@ fn about_text_and_machine(concept: &Concept) -> Option<&'static [&'static str]> 
     })
 }
 
-/// Whether a request is understood after "list the PDFs in ~/x".
+/// Whether a request is understood alone or after "list the PDFs in ~/x".
 fn understood(request: &str) -> bool {
     let before = SessionTurn { input: "list the PDFs in ~/x".to_owned(), summary: String::new(), answered: true };
     read(request).is_ok() || parse(request, &[before], &environment(), now(), &MemoryFileSystem::default()).is_ok()
 }
 
+/// Each meaning of each phrase is understood in some request.
 #[test]
-fn every_entry_is_used() {
+fn every_phrase_is_understood() {
     let all: Vec<_> = lexicon().all().collect();
     let unused_of = |part: usize, parts: usize| {
         let mut unused = Vec::new();
@@ -333,6 +336,7 @@ fn every_entry_is_used() {
     assert!(unused.is_empty(), "{} unused:\n{}", unused.len(), unused.join("\n"));
 }
 
+/// A verb for an unknown kind of change makes a request refused.
 #[test]
 fn every_acting_verb_is_refused() {
     for (phrase, meanings) in lexicon().all() {
@@ -358,14 +362,14 @@ fn phrases_are_folded_and_plain() {
 }
 
 #[test]
-fn alternatives_are_written_out() {
+fn expand_lists_all_alternatives() {
     let mut all = expand("{a|b|} c {d|e}");
     all.sort();
     assert_eq!(all, ["a c d", "a c e", "b c d", "b c e", "c d", "c e"]);
 }
 
 #[test]
-fn slips_are_mended_and_words_are_not() {
+fn typos_are_corrected_words_are_not() {
     for (slip, meant) in [
         ("biggst", "biggest"),
         ("laregst", "largest"),
@@ -389,7 +393,7 @@ fn slips_are_mended_and_words_are_not() {
 
 proptest! {
     #[test]
-    fn a_slip_of_an_acting_verb_is_never_mended(verb in proptest::sample::select(vec!["delete", "remove", "rename", "overwrite", "truncate", "replace", "archive", "compress"]), at in 0usize..6, c in "[a-z]") {
+    fn typo_of_changing_verb_is_never_corrected(verb in proptest::sample::select(vec!["delete", "remove", "rename", "overwrite", "truncate", "replace", "archive", "compress"]), at in 0usize..6, c in "[a-z]") {
         let mut slip: String = verb.to_owned();
         slip.replace_range(at..=at, &c);
         prop_assume!(slip != verb);

@@ -1,4 +1,4 @@
-//! Lowers facts of the machine to command lines.
+//! Turns queries for facts of the machine into command lines.
 
 use super::pipeline::Pipeline;
 use super::{Programs, Unsupported};

@@ -1,4 +1,4 @@
-//! Lowers questions about files to command lines.
+//! Turns questions about files into command lines.
 
 use super::find::find;
 use super::pipeline::{Argv, Pipeline, lines_from_nul};
@@ -7,7 +7,7 @@ use super::{Programs, Unsupported, folders, lines};
 use crate::algebra::{Field, Function, GroupKey, Key, Layers, Order, Query, SortKey};
 use crate::ensure::ensure;
 
-/// The command that prints files, or a property of each.
+/// The command that prints the files of a query, or a property of each.
 pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
     match query {
         Query::Details { of } => stat("%s\\t%y\\t%n\\n", of, programs),
@@ -53,7 +53,7 @@ fn field(of: &Query, field: Field, programs: Programs) -> Result<Pipeline, Unsup
     Ok(paths(of, programs)?.pipe(Argv::new(program)))
 }
 
-/// The command that computes a number from files.
+/// The command that prints a number computed from files, such as their total size.
 pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Result<Pipeline, Unsupported> {
     if let Query::Duplicates { .. } = of {
         return shown(of, programs).map(|rows| rows.pipe(lines::count()));

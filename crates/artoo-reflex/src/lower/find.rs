@@ -1,4 +1,4 @@
-//! Lowers predicates on files to expressions of `find`.
+//! Turns predicates on files into expressions of `find`.
 
 use std::path::Path;
 
@@ -149,7 +149,7 @@ impl Expression<'_> {
         })
     }
 
-    /// Appends a test for a time at or after a moment, written as "later than the nanosecond before".
+    /// Appends a `find` test for a time at or after a moment, written as "later than the nanosecond before".
     fn since(&self, test: &'static str, moment: Timestamp, argv: Argv) -> Result<Argv, Unsupported> {
         self.programs.gnu_only("a time of change to the millisecond")?;
         let ms = moment.as_millis();
@@ -162,7 +162,7 @@ impl Expression<'_> {
         Ok(argv.and(test).value(before))
     }
 
-    /// Appends a test that some folder between a search root and the file has a name that passes the test.
+    /// Appends a `find` test that some folder between a search root and the file has a name that passes the test.
     fn below(&self, test: &NameTest, argv: Argv) -> Result<Argv, Unsupported> {
         ensure(!matches!(test, NameTest::Glob(_)), || Unsupported::Predicate("a folder's name by pattern"))?;
         ensure(!self.roots.is_empty(), || Unsupported::Predicate("a folder above things named one by one"))?;
@@ -178,13 +178,13 @@ impl Expression<'_> {
     }
 }
 
-/// The name of a user or group, which `find` would take for an id if it were a number.
+/// The name of a user or group; an error if it is a number, which `find` would take for an id.
 fn account<'a>(name: &'a str, what: &'static str) -> Result<&'a str, Unsupported> {
     let is_name = !name.chars().all(|c| c.is_ascii_digit());
     ensure(is_name, || Unsupported::Predicate(what)).map(|()| name)
 }
 
-/// A test of a name as a pattern of `find`, matched bytewise; `?` and classes are refused.
+/// A `find` pattern, matched bytewise, for a test of a name; an error if it has `?` or a character class.
 fn pattern(test: &NameTest) -> Result<String, Unsupported> {
     Ok(match test {
         NameTest::Is(text) => literal(text),

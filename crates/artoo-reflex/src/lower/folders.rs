@@ -1,4 +1,5 @@
-//! Lowers total sizes of folders: one `find` prints folders and files, `awk` adds the sizes up.
+//! Turns queries for total sizes of folders into commands: one `find` prints folders and files, `awk` adds the sizes
+//! up.
 
 use super::find::{Expression, literal, no_root_in_another};
 use super::pipeline::{Argv, Pipeline};

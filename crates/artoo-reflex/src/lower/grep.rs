@@ -1,4 +1,4 @@
-//! Lowers predicates on lines to a call of `grep`.
+//! Turns predicates on lines into calls of `grep`.
 
 use super::Unsupported;
 use super::pipeline::{Argv, escaped};
@@ -58,22 +58,22 @@ impl<'a> Grep<'a> {
         self
     }
 
-    /// The `grep` call that reads standard input.
+    /// The arguments of the `grep` call that reads standard input.
     pub(super) fn argv(&self) -> Argv {
         self.after("grep")
     }
 
-    /// The `grep` call that reads the file at a path.
+    /// The arguments of the `grep` call that reads the file at a path.
     pub(super) fn of_file(&self, path: &str) -> Argv {
         self.argv().operands([path])
     }
 
-    /// The `grep` call that reads the files whose NUL-terminated names it gets on standard input.
+    /// The arguments of the `grep` call that reads files whose NUL-terminated names it gets on standard input.
     pub(super) fn of_names(&self) -> Argv {
         self.after("xargs -0 -r grep -s").and("--")
     }
 
-    /// The command line that starts with this program name and continues with the options and patterns.
+    /// The arguments that start with this program name and continue with the options and patterns.
     fn after(&self, program: &'static str) -> Argv {
         let by_characters = self.patterns.iter().any(|p| matches!(p, Pattern::Regex { by_characters: true, .. }));
         let argv = if by_characters { Argv::new(program) } else { Argv::bytewise(program) };

@@ -1,4 +1,4 @@
-//! Lowers queries about lines to command lines.
+//! Turns queries about lines into command lines.
 
 use super::grep::Grep;
 use super::pipeline::{Argv, Pipeline, escaped, lines_from_nul};
@@ -9,7 +9,7 @@ use crate::algebra::{
 };
 use crate::ensure::ensure;
 
-/// The command that prints lines, with file names or line numbers if the query asks for them.
+/// The command that prints the lines of a query, with file names or line numbers if the query asks for them.
 pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
     let (numbered, inner) = match query {
         Query::Numbered { of } => (true, of.as_ref()),
@@ -49,7 +49,7 @@ fn in_order_of_paths(of: &Query) -> Result<Query, Unsupported> {
     }
 }
 
-/// The command that prints plain lines, each with a newline.
+/// The command that prints the lines of a query without file names or line numbers, each with a newline.
 pub(super) fn text(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
     Ok(match query {
         // Not `cat`: `grep` ends the last line with a newline, so that lines can be counted.
@@ -93,7 +93,7 @@ pub(super) fn count() -> Argv {
     Argv::new("wc -l")
 }
 
-/// The command that computes a number from lines.
+/// The command that prints a number computed from lines, such as their count or sum.
 pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Result<Pipeline, Unsupported> {
     /// The regular expression for a number at the start of a line, and the `awk` scripts that sum such numbers.
     const NUMBER: &str = "^[[:blank:]]*-?[0-9]+([.][0-9]+)?";
@@ -134,7 +134,7 @@ pub(super) fn difference(diff: Argv, of: &Query, with: &Query) -> Result<Pipelin
     Ok(Pipeline::of(diff.operands(two_files(of, with)?)))
 }
 
-/// The paths of two texts that are whole files.
+/// The paths of two texts, if each is a whole file; else an error.
 fn two_files<'a>(of: &'a Query, with: &'a Query) -> Result<[&'a str; 2], Unsupported> {
     match (of, with) {
         (Query::TextFile { path: one }, Query::TextFile { path: two }) => Ok([one, two]),
@@ -142,7 +142,7 @@ fn two_files<'a>(of: &'a Query, with: &'a Query) -> Result<[&'a str; 2], Unsuppo
     }
 }
 
-/// The program that transforms a text.
+/// The program call that transforms a text, such as to upper case.
 fn rewritten(how: &Rewrite, programs: Programs) -> Result<Argv, Unsupported> {
     Ok(match how {
         Rewrite::UpperCase => Argv::bytewise("tr [:lower:] [:upper:]"),
@@ -234,14 +234,14 @@ fn sort(of: &Query, keys: &[SortKey], programs: Programs) -> Result<Pipeline, Un
     })
 }
 
-/// Adds programs that pick some of the lines, which are numbered meanwhile so that their order can be restored.
+/// Adds programs that pick some of the lines and print them in their order; the lines are numbered in between.
 fn picked(of: Pipeline, picks: &[&'static str], programs: Programs) -> Result<Pipeline, Unsupported> {
     programs.gnu_only("lines that occur twice, in their first order")?;
     let picked = picks.iter().fold(of.pipe(Argv::new("cat -n")), |of, pick| of.pipe(Argv::bytewise(pick)));
     Ok(picked.pipe(Argv::bytewise("sort -n")).pipe(Argv::new("cut -f 2-")))
 }
 
-/// The program that prints one field of each line.
+/// The program call that prints one field of each line.
 fn column(number: u64, separator: &Separator) -> Result<Argv, Unsupported> {
     ensure(number != 0, || Unsupported::Arrangement("a column before the first"))?;
     let field = format!("{{print ${number}}}");
@@ -261,7 +261,7 @@ fn column(number: u64, separator: &Separator) -> Result<Argv, Unsupported> {
     }
 }
 
-/// The program that replaces every occurrence of a text.
+/// The program call that replaces every occurrence of a text.
 fn replace(find: &str, with: &str) -> Argv {
     let (find, with) = (escaped(find, "\\.[*^$/"), escaped(with, "\\&/"));
     Argv::bytewise("sed -e").value(format!("s/{find}/{with}/g"))

@@ -10,45 +10,45 @@ use crate::ensure::ensure;
 #[doc(alias = "limit")]
 const COMMAND_MAX_BYTES: usize = 4096;
 
-/// A program with its arguments, exactly as the program receives them.
+/// A program call: the program with its arguments, exactly as it receives them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Argv {
     words: Vec<String>,
 }
 
-/// Several programs, each reading the output of the previous one.
+/// Several program calls, each reading the output of the previous one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pipeline(Vec<Argv>);
 
 impl Argv {
-    /// A program call from text without user input: name and options, separated by spaces.
+    /// A program call from fixed text without user input: name and arguments, separated by spaces.
     pub(crate) fn new(fixed: &'static str) -> Self {
         Self { words: fixed.split(' ').map(str::to_owned).collect() }
     }
 
-    /// A program call with `LC_ALL=C`, so that sorting and patterns work bytewise.
+    /// A program call from fixed text, with `LC_ALL=C`, so that sorting and patterns work bytewise.
     pub(crate) fn bytewise(fixed: &'static str) -> Self {
         Self::new("env LC_ALL=C").and(fixed)
     }
 
-    /// Adds fixed arguments, separated by spaces.
+    /// The call with fixed arguments added, separated by spaces.
     pub(crate) fn and(mut self, fixed: &'static str) -> Self {
         self.words.extend(fixed.split(' ').map(str::to_owned));
         self
     }
 
-    /// Adds fixed arguments if a condition holds.
+    /// The call with fixed arguments added if a condition holds.
     pub(crate) fn and_if(self, holds: bool, fixed: &'static str) -> Self {
         if holds { self.and(fixed) } else { self }
     }
 
-    /// Adds one argument with any text, where the program expects a value.
+    /// The call with one argument added, which may be any text, where the program expects a value.
     pub(crate) fn value(mut self, text: impl Into<String>) -> Self {
         self.words.push(text.into());
         self
     }
 
-    /// Adds operands with any text after `--`, so that none is read as an option.
+    /// The call with operands added after `--`, which may be any texts, so that none is read as an option.
     pub(crate) fn operands<T: Into<String>>(mut self, texts: impl IntoIterator<Item = T>) -> Self {
         self.words.push("--".to_owned());
         self.words.extend(texts.into_iter().map(Into::into));
@@ -57,13 +57,13 @@ impl Argv {
 }
 
 impl Pipeline {
-    /// A pipeline of one program.
+    /// A pipeline of one program call.
     pub(crate) fn of(first: Argv) -> Self {
         Self(vec![first])
     }
 
-    /// A pipeline written as for a shell: ` | ` between programs, single quotes around arguments with spaces, `{}` for
-    /// the argument, which may be any text.
+    /// A pipeline from a text written as for a shell: ` | ` between programs, single quotes around arguments with
+    /// spaces, `{}` for the argument, which may be any text.
     pub(crate) fn of_template(template: &'static str, argument: &str) -> Self {
         let words = |program: &str| {
             let pieces = program.split('\'').enumerate();
@@ -76,13 +76,13 @@ impl Pipeline {
         Self(template.split(" | ").map(|program| Argv { words: words(program) }).collect())
     }
 
-    /// Adds a program that reads the output of the last one.
+    /// The pipeline with a program added that reads the output of the last one.
     pub(crate) fn pipe(mut self, next: Argv) -> Self {
         self.0.push(next);
         self
     }
 
-    /// The programs with their arguments.
+    /// The name and arguments of each program; an error if they are unprintable or too long to be read by a person.
     ///
     /// # Errors
     /// `Unsupported` if a word has control or invisible characters, or the pipeline is too long to read.

@@ -1,4 +1,4 @@
-//! Lowers lists of processes to command lines.
+//! Turns queries for processes into command lines.
 
 use super::pipeline::{Argv, Pipeline};
 use super::selection::by_keys;
@@ -25,7 +25,7 @@ pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsup
     Ok(lines)
 }
 
-/// The field of a line of `ps` that holds a sort key.
+/// The key for `sort`, such as `3,3n`, of the field in a `ps` line to sort by.
 fn field(key: Key) -> Result<&'static str, Unsupported> {
     match key {
         Key::Memory => Ok("3,3n"),

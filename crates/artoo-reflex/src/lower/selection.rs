@@ -1,4 +1,4 @@
-//! Lowers selections of files to commands that print NUL-terminated paths.
+//! Turns selections of files into commands that print NUL-terminated paths.
 
 use super::find::{Content, Found, find};
 use super::pipeline::{Argv, Pipeline};
@@ -6,7 +6,7 @@ use super::{Programs, Unsupported};
 use crate::algebra::{Key, Layers, Order, Query, SortKey};
 use crate::ensure::ensure;
 
-/// The layers of a query over files; an error for any other source.
+/// Splits a query over files into limit, sort order, conditions and source; an error for any other query.
 pub(super) fn layers_of_files(query: &Query) -> Result<Layers<'_>, Unsupported> {
     let layers = query.layers();
     match layers.source {
@@ -52,7 +52,7 @@ pub(super) fn unordered(found: Found<'_>) -> Pipeline {
     found.contents.iter().fold(start, |pipeline, content| pipeline.pipe(grep(content)))
 }
 
-/// The program that selects the files whose content satisfies a condition.
+/// The program call that selects the files whose content satisfies a condition.
 fn grep(content: &Content<'_>) -> Argv {
     let argv = Argv::bytewise("xargs -0 -r grep --null -a -F");
     let argv = argv.and(if content.is_wanted { "-l" } else { "-L" });
@@ -77,14 +77,14 @@ pub(super) fn paths(query: &Query, programs: Programs) -> Result<Pipeline, Unsup
     })
 }
 
-/// The sort order of files, for records `key/key/path`; a key contains no slash, and a path starts with one.
+/// A sort order of files, for lines `key/key/path`; a key contains no slash, and a path starts with one.
 struct RecordOrder {
     keys: Vec<(Key, Order)>,
     path: Order,
 }
 
 impl RecordOrder {
-    /// The record order for these sort keys; an error for a key that no record can hold.
+    /// The record order for these sort keys; an error for a key that can't be written into a line.
     fn of(keys: &[SortKey]) -> Result<Self, Unsupported> {
         let mut order = Self { keys: Vec::new(), path: Order::Ascending };
         for key in keys {
@@ -101,7 +101,7 @@ impl RecordOrder {
         Ok(order)
     }
 
-    /// The command that prints `key/path` records for the found files, in any order.
+    /// The command that prints a line `key/path` for each found file, in any order.
     fn keyed(&self, found: Found<'_>, programs: Programs) -> Result<Pipeline, Unsupported> {
         if self.keys.is_empty() {
             return Ok(unordered(found));
@@ -125,7 +125,7 @@ impl RecordOrder {
         Ok(unordered(found).pipe(stat))
     }
 
-    /// The call of `sort` that sorts the records.
+    /// The call of `sort` that sorts lines `key/path`.
     fn sort(&self, reversed: bool) -> Argv {
         if self.keys.is_empty() {
             let down = (self.path == Order::Descending) != reversed;

@@ -1,4 +1,4 @@
-//! Lowers queries to a call of the typed tools `glob` or `read_file`, where they compute exactly the query.
+//! Turns queries into a call of the tool `glob` or `read_file`, where that computes exactly the query.
 
 use artoo_proto::ToolRequest;
 use serde_json::{Map, Value, json};
@@ -8,7 +8,7 @@ use crate::algebra::{Depth, Function, Key, Kind, Layers, NameTest, Order, Part, 
 use crate::ensure::ensure;
 use crate::place::{file_name, parent};
 
-/// The call of a typed tool for a query in normal form.
+/// The call of `glob` or `read_file` for a query in normal form; an error if neither computes it exactly.
 pub(crate) fn call(query: &Query) -> Result<ToolRequest, Unsupported> {
     let (report, of) = match query {
         Query::Aggregate { of, function: Function::Count } => ("count", of.as_ref()),
@@ -189,7 +189,7 @@ fn literal(text: &str) -> String {
     text.chars().map(escape).collect()
 }
 
-/// A pattern typed by the user, or an error if it means something else in `glob`.
+/// The user's pattern, or an error if it means something else in `glob`.
 fn wildcards(pattern: &str) -> Result<String, Unsupported> {
     ensure(!pattern.contains(['{', '}', '\\', '/']) && globset::Glob::new(pattern).is_ok(), || {
         Unsupported::Predicate("this pattern")

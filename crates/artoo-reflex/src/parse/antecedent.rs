@@ -21,12 +21,12 @@ pub(super) struct Antecedent {
 }
 
 impl Antecedent {
-    /// The antecedent for a request that follows a whole request.
+    /// The result that "those" means after a whole request with these steps; `None` if it has none.
     pub(super) fn of_request(steps: &[Step]) -> Option<Self> {
         Some(Self { steps: steps.to_vec(), last: steps.last()?.clone(), is_condition: false, is_unnumbered: false })
     }
 
-    /// The antecedent for a step that follows a step of the same request, which was said in these words.
+    /// The result that "those" means after a step of the same request, which was said in these words.
     pub(super) fn of_step(step: &Step, said: &[Token]) -> Self {
         let is_yes_or_no = match step {
             Step::Ask(Query::Aggregate { function: Function::Any, .. }) => true,
@@ -40,18 +40,18 @@ impl Antecedent {
         let counts = |token: &Token| {
             matches!(token.class, Class::Number(_)) || lexicon().meanings(&token.folded).iter().any(is_number)
         };
-        let is_limited = matches!(step, Step::Ask(of) if matches!(things(of), Query::Limit { count: 2.., .. }));
+        let is_limited = matches!(step, Step::Ask(of) if matches!(without_counts(of), Query::Limit { count: 2.., .. }));
         let is_unnumbered = is_limited && !said.iter().any(counts);
         Self { steps: Vec::new(), last: step.clone(), is_condition: is_yes_or_no, is_unnumbered }
     }
 
-    /// Whether the antecedent is an earlier step of the same request.
+    /// Whether the earlier step belongs to the same request as the words that refer to it.
     pub(super) fn is_in_same_request(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// Whether a step can't stand after this one: it may depend on its answer, it changes files of which no number is
-    /// said, or it deletes what this one has made.
+    /// Whether `next` can't follow this step: it may depend on its answer, changes files of which no number is said, or
+    /// deletes what this step has made.
     pub(super) fn forbids(&self, next: &Step) -> bool {
         let Step::Do(act) = next else { return false };
         let spoken_of = self.elements().map(Query::normalise);
@@ -71,14 +71,14 @@ impl Antecedent {
         }
     }
 
-    /// Whether the answer is a list, so that one of its elements can be meant.
+    /// Whether the earlier answer is a list, so that "the third one" can mean one of its elements.
     pub(super) fn is_list(&self) -> bool {
         let is_list = |query: &Query| matches!(query.ty(), Ok(Ty::Files | Ty::Rows | Ty::Lines | Ty::Processes));
         matches!(&self.last, Step::Ask(query) if is_list(query))
     }
 
-    /// The antecedent for "and the smallest" after "the largest file": all files of which the first was asked; `None` if
-    /// several were asked, so that those may be meant.
+    /// The result with all files that "the largest file" was chosen from, for "and the smallest" after it; `None` if
+    /// several were chosen, so that those may be meant.
     pub(super) fn of_all(&self) -> Option<Self> {
         match self.elements() {
             Some(Query::Limit { of, skip: 0, count: 1 }) => {
@@ -110,7 +110,7 @@ impl Antecedent {
         (set_types(&mut query, types) == 1).then(|| vec![Step::Ask(query.normalise())])
     }
 
-    /// Whether this step lists elements of the same type as another one, so that the other one can leave out its verb.
+    /// Whether both steps list elements of the same type, so that `next` can leave out its verb.
     pub(super) fn is_listing_like(&self, next: &Step) -> bool {
         let (Step::Ask(last), Step::Ask(next)) = (&self.last, next) else { return false };
         let is_named = matches!(next, Query::Paths { .. });
@@ -128,12 +128,12 @@ impl Antecedent {
         self.elements().filter(fits)
     }
 
-    /// The query for the files or lines that the step is about.
+    /// The query for the files or lines that the earlier step is about; `None` if it is about neither.
     pub(super) fn elements(&self) -> Option<Query> {
         match &self.last {
             // The lines of such an answer may be a number, of which "the maximum" is none.
             Step::Ask(query) if matches!(query.source(), Query::Known { .. }) => None,
-            Step::Ask(query) => Some(things(query)),
+            Step::Ask(query) => Some(without_counts(query)),
             Step::Do(Act::CreateFolder { paths }) => Some(Query::Paths { paths: paths.clone(), kind: Kind::Folder }),
             Step::Do(
                 Act::CreateFile { path: made, .. }
@@ -208,7 +208,7 @@ impl Antecedent {
     }
 }
 
-/// A query without its order.
+/// The query without its sorting.
 fn unsorted(query: Query) -> Query {
     if let Query::Sort { of, .. } = query { *of } else { query }
 }
@@ -252,14 +252,14 @@ fn set_types(query: &mut Query, types: &[Pred]) -> usize {
     count
 }
 
-/// The elements that a question is about, without counts or properties.
-fn things(query: &Query) -> Query {
+/// The query without its counts and properties: "how many PDFs" becomes the PDFs.
+fn without_counts(query: &Query) -> Query {
     match query {
         Query::Details { of }
         | Query::Field { of, .. }
         | Query::Group { of, .. }
         | Query::Aggregate { of, .. }
-        | Query::Numbered { of } => things(of),
+        | Query::Numbered { of } => without_counts(of),
         other => other.clone(),
     }
 }

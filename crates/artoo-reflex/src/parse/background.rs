@@ -23,12 +23,12 @@ pub(crate) enum Background {
     Files,
 }
 
-/// What the words of a clause tell as background.
+/// What the words of a clause only tell; `None` if they may ask for something or restrict it.
 pub(crate) fn background_of(words: &str) -> Option<Background> {
     background(&lex(words))
 }
 
-/// What a clause tells as background; `None` if they may ask for something or restrict it.
+/// What the tokens of a clause only tell; `None` if they may ask for something or restrict it.
 pub(super) fn background(tokens: &[Token]) -> Option<Background> {
     let mut start = 0;
     let skips = |at: usize| phrase("courtesy", tokens, at).or_else(|| phrase("because", tokens, at));
@@ -60,20 +60,23 @@ pub(super) fn background(tokens: &[Token]) -> Option<Background> {
     Some(if tokens.iter().any(names_files) { Background::Files } else { Background::Circumstances })
 }
 
+/// Whether a token is a comma or other punctuation.
 fn is_mark(token: &Token) -> bool {
     matches!(token.class, Class::Comma | Class::Stop)
 }
 
+/// Whether the token at a position is a comma.
 fn is_comma(tokens: &[Token], at: usize) -> bool {
     tokens.get(at).is_some_and(|token| token.class == Class::Comma)
 }
 
-/// Whether a statement begins at a position.
+/// Whether a statement of fact such as "my disk is full" begins at a position.
 pub(super) fn states(tokens: &[Token], start: usize) -> bool {
     phrase("limits", tokens, start).is_none() && verb(tokens, start).is_some()
 }
 
-/// The verb of the statement that begins at a position, or the words that say what a change is for.
+/// The position of the verb of a statement that begins at `start`, or of words that say what a change is for ("so
+/// that").
 fn verb(tokens: &[Token], start: usize) -> Option<Range<usize>> {
     if let Some(end) = phrase("purposes", tokens, start) {
         return Some(start..end);

@@ -1,4 +1,5 @@
-//! Builds a step from a draft. Each feature is used once; an unused one makes the request unreadable.
+//! Builds a step from a draft (a parsed phrase). Each feature of it is used once; an unused one makes the request
+//! unreadable.
 
 mod act;
 mod conditions;
@@ -18,7 +19,7 @@ use crate::concept::{Reference, Verb};
 use crate::place::{PathKind, Place, file_name, parent};
 pub(super) use crate::texts::BuildError;
 
-/// A step with the assumptions made to build it.
+/// A step with the assumptions that were made to build it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Built {
     /// The step that was built.
@@ -50,7 +51,7 @@ pub(super) struct BuildContext<'a> {
     pub(super) notes: Vec<String>,
 }
 
-/// Builds the step that a draft means.
+/// Builds the step that a parsed phrase asks for; an error if a part of the phrase would stay unused.
 pub(super) fn build(
     context: &Context<'_>,
     antecedent: Option<&Antecedent>,
@@ -85,14 +86,14 @@ pub(super) fn build(
     Ok(Built { step, assumptions, scope, refers_back, names_only })
 }
 
-/// Whether a phrase such as "the largest file" selects among the elements of the earlier result.
+/// Whether a parsed phrase such as "the largest file" selects among the elements of the earlier result.
 fn is_one_of_them(draft: &Draft) -> bool {
     let mut rest = draft.clone();
     rest.noun = None;
     draft.superlative.is_some() && draft.noun == Some(Kind::File) && is_ellipsis(&rest)
 }
 
-/// Whether the draft names no files or lines, so that it asks about the earlier result: "how many are there".
+/// Whether a parsed phrase names no files or lines, so that it asks about the earlier result: "how many are there".
 fn is_ellipsis(draft: &Draft) -> bool {
     let asks = draft.ask.is_some()
         || draft.superlative.is_some()
@@ -122,7 +123,7 @@ fn checked(step: Step) -> Result<Step, BuildError> {
     }
 }
 
-/// Builds the query of a draft that is a question; "tell me if a.txt mentions x" asks for yes or no.
+/// Builds the query of a question; "tell me if a.txt mentions x" asks for yes or no.
 fn asked(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let query = question(cx, draft)?;
     let is_test = matches!(&query, Query::Filter { of, .. } if matches!(of.as_ref(), Query::TextFile { .. }));
@@ -130,7 +131,7 @@ fn asked(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildErr
     Ok(if says_if { Query::Aggregate { of: Box::new(query), function: Function::Any } } else { query })
 }
 
-/// Builds the query of a draft that is a question.
+/// Builds the query of a question about facts, processes, tables, lines or files.
 fn question(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     // A question writes nothing, so "and print the result" has no effect.
     draft.printed = None;
@@ -207,7 +208,7 @@ fn question(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
     }
 }
 
-/// Whether the draft asks about lines of text rather than files.
+/// Whether a parsed phrase asks about lines of text rather than files.
 fn is_about_text(cx: &BuildContext<'_>, draft: &Draft) -> bool {
     let words = matches!(draft.ask, Some(Ask::Number(function)) if text::is_of_lines(function))
         || draft.lines.is_some()
@@ -224,7 +225,7 @@ fn is_about_text(cx: &BuildContext<'_>, draft: &Draft) -> bool {
     words || (of_lines && !draft.has_noun())
 }
 
-/// The query that lists what a draft asks for with its paths: "and print their paths".
+/// The query for a list with the path of each element: "… and print their paths".
 fn listed(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     // "are there any pdfs, and where".
     if draft.ask.take_if(|ask| *ask == Ask::Number(Function::Any)).is_some() {
@@ -244,7 +245,8 @@ fn listed(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildEr
     if is_listed { Ok(listed) } else { Err(BuildError::Leftover) }
 }
 
-/// Prepares a draft that looks for a text: of a file the lines are meant, in a folder the files that hold it.
+/// Prepares a parsed phrase that looks for a text: of a file the matching lines are meant, of a folder the files that
+/// hold it.
 fn sought(cx: &mut BuildContext<'_>, draft: &mut Draft, how: Sought) -> Result<(), BuildError> {
     let Some(Pred::Contains { text, .. }) = draft.preds.last() else { return Err(BuildError::NothingAsked) };
     // "is it in a.txt" asks of a file where it is named; a folder is searched.
@@ -270,8 +272,8 @@ fn sought(cx: &mut BuildContext<'_>, draft: &mut Draft, how: Sought) -> Result<(
     Ok(())
 }
 
-/// The query for a yes-or-no question about one file or folder that is named: "is a.txt empty". `None` if it is one
-/// about the lines of the file or about what is in the folder, for which the draft is prepared.
+/// The query for a yes-or-no question about one file or folder that is named: "is a.txt empty". `None` if the question
+/// is about the lines of the file or about what is in the folder, for which the phrase is then prepared.
 fn whether(cx: &mut BuildContext<'_>, place: Place, draft: &mut Draft) -> Result<Option<Query>, BuildError> {
     let has_content =
         draft.preds.iter().any(|pred| pred.has(&|one| matches!(one, Pred::Contains { .. } | Pred::Word { .. })));
@@ -314,7 +316,7 @@ fn whether(cx: &mut BuildContext<'_>, place: Place, draft: &mut Draft) -> Result
     }
 }
 
-/// The query for the size and the date of a single file that the draft names.
+/// The query for the size and the date of the single file that a parsed phrase names.
 fn one_file(draft: &mut Draft) -> Result<Query, BuildError> {
     draft.ask = None;
     draft.total = None;
@@ -356,7 +358,7 @@ fn find(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildErro
     files::build(cx, draft)
 }
 
-/// Whether the draft means something like "find the folder x in ~/y".
+/// Whether a parsed phrase looks for a folder by name, as "find the folder x in ~/y" does.
 fn is_folder_looked_for(draft: &Draft) -> bool {
     let bare = matches!(draft.object.as_slice(), [place] if place.bare && place.kind == PathKind::Folder);
     let is_meant = match draft.ask {

@@ -1,15 +1,15 @@
-//! The chart of the parser: for every span of words, all items that the span can mean.
+//! The chart of the parser: for every span of words, all items (meanings) of the span.
 
 use super::item::{Context, Item};
 use super::lexical::{Phrases, lexical};
 use super::rules::combine;
 use crate::lex::Token;
 
-/// Maximum number of items for one span. A request that exceeds it is refused, as a dropped item could be the second
-/// reading of an ambiguous request.
+/// Maximum number of items (meanings) of one span. A request that exceeds it is refused, as a dropped item could be the
+/// second reading of an ambiguous request.
 const MAX_ITEMS: usize = 96;
 
-/// All items found for all spans of words.
+/// The table of the parser: all items (meanings) found for every span of words.
 pub(super) struct Chart {
     width: usize,
     /// The tokens that the spans are made of.
@@ -24,7 +24,7 @@ pub(super) struct Chart {
 }
 
 impl Chart {
-    /// Fills the chart, shortest spans first.
+    /// Parses tokens into a chart, shortest spans first; `ends` are the positions where a step can end.
     pub(super) fn fill(context: &Context<'_>, tokens: &[Token], phrases: Phrases, ends: &[usize]) -> Self {
         let width = tokens.len();
         let cells = vec![Vec::new(); (width + 1) * (width + 1)];
@@ -44,7 +44,7 @@ impl Chart {
         chart
     }
 
-    /// Adds the items that two neighbouring spans mean together.
+    /// Adds to the span `start..end` what its parts, split at `middle`, mean together.
     fn join(&mut self, context: &Context<'_>, start: usize, middle: usize, end: usize) {
         let mut built = Vec::new();
         for left in self.items(start, middle) {
@@ -57,7 +57,7 @@ impl Chart {
         }
     }
 
-    /// Adds an item to the span `start..end`, unless the span has it already; notes an overflow if the span is full.
+    /// Adds a meaning to the span `start..end`, unless the span has it; notes an overflow if the span is full.
     fn add(&mut self, start: usize, end: usize, item: Item) {
         let at = start * (self.width + 1) + end;
         let Some(cell) = self.cells.get_mut(at) else { return };
@@ -71,7 +71,7 @@ impl Chart {
         cell.push(item);
     }
 
-    /// The items of the span `start..end`.
+    /// The meanings found for the span `start..end`.
     pub(super) fn items(&self, start: usize, end: usize) -> &[Item] {
         self.cells.get(start * (self.width + 1) + end).map_or(&[], Vec::as_slice)
     }

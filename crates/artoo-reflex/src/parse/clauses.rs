@@ -1,4 +1,4 @@
-//! Splits a request into clauses, and reads each of them alone: the fewest words stay unread.
+//! Splits a request into clauses and parses each by itself, so that the fewest words stay unread.
 
 #[cfg(test)]
 mod tests;
@@ -27,29 +27,31 @@ use crate::lexicon::{Meaning, TypeForm, lexicon};
 #[doc(alias = "limit")]
 const MAX_BYTES_TO_SPLIT: usize = 16_000;
 
-/// The word lists of this module by name.
+/// The word lists of `clauses.txt` by name, such as "courtesy" or "determiners".
 static WORDS: LazyLock<BTreeMap<&'static str, Pattern>> = LazyLock::new(|| {
     let lines = include_str!("clauses.txt").lines().filter(|line| !line.starts_with('#'));
     lines.filter_map(|line| line.split_once(": ")).map(|(name, words)| (name, pattern(words, &Named::new()))).collect()
 });
 
-/// The names of the lists that begin like this.
+/// The names of the word lists whose names begin with a text.
 pub(super) fn lists(beginning: &str) -> impl Iterator<Item = &'static str> {
     WORDS.keys().copied().filter(move |name| name.starts_with(beginning))
 }
 
-/// Where the longest phrase of a list ends that starts at a position; `None` if none does.
+/// The position after the longest phrase of a word list that starts at token `at`; `None` if no phrase of the list
+/// does.
 pub(super) fn phrase(list: &str, tokens: &[Token], at: usize) -> Option<usize> {
     ends(WORDS.get(list)?, tokens, at).into_iter().max()
 }
 
-/// The first phrase of a list in tokens.
+/// The token range of the first phrase in tokens that is in a word list.
 fn first(list: &str, tokens: &[Token]) -> Option<Range<usize>> {
     (0..tokens.len()).find_map(|at| Some(at..phrase(list, tokens, at)?))
 }
 
-/// The first phrase of a list that is neither a name nor measured: a capital inside a clause begins a name, as in
-/// "replace Best regards", and so does "called"; "fix-login" is one word, and "two weeks old" has a bound.
+/// The token range of the first phrase of a word list that is neither a name nor measured: a capital inside a clause
+/// begins a name, as in "replace Best regards", and so does "called"; "fix-login" is one word, and "two weeks old" has
+/// a bound.
 fn first_common(list: &str, tokens: &[Token]) -> Option<Range<usize>> {
     let opens = after_lead(tokens, 0);
     let is_name = |at: usize| {
@@ -71,7 +73,7 @@ pub(super) fn is_noun(tokens: &[Token], at: usize) -> bool {
     at.checked_sub(1).is_some_and(|before| phrase("determiners", tokens, before).is_some())
 }
 
-/// The position after polite and joining words.
+/// The position after the polite and joining words that start at a position, such as "and please".
 pub(super) fn after_lead(tokens: &[Token], start: usize) -> usize {
     let mut at = start;
     loop {
@@ -88,12 +90,12 @@ pub(super) fn asks_whether(tokens: &[Token]) -> bool {
     phrase("checks", without_lead(tokens), 0).is_some()
 }
 
-/// What follows the polite words at the start of tokens.
+/// The tokens without the polite and joining words at their start.
 fn without_lead(tokens: &[Token]) -> &[Token] {
     tokens.get(after_lead(tokens, 0)..).unwrap_or_default()
 }
 
-/// The clauses of a request, each with its steps or why it was not read.
+/// Splits a request into clauses, each with its steps or the reason why it was not read.
 pub(super) fn clauses(context: &Context<'_>, text: &str, before: Option<Antecedent>) -> Vec<ReadClause> {
     let whole = |read| vec![ReadClause { span: (0, text.len()), read }];
     if text.len() > MAX_BYTES_TO_SPLIT {
@@ -118,7 +120,7 @@ pub(super) fn clauses(context: &Context<'_>, text: &str, before: Option<Antecede
     for sentence in sentences(text, &tokens) {
         chain = chain.sentence(context, text, &tokens, sentence);
     }
-    chain.limited(&tokens);
+    chain.mark_restricted(&tokens);
     let mut from = 0;
     let count = chain.clauses.len();
     let mut found: Vec<ReadClause> = Vec::new();
@@ -131,7 +133,7 @@ pub(super) fn clauses(context: &Context<'_>, text: &str, before: Option<Antecede
     if found.is_empty() { whole(Err(not_read("nothing is asked for".to_owned()))) } else { found }
 }
 
-/// The state of words that code can't read.
+/// The result `NotRead` for a clause that code can't read, with the reason.
 fn not_read(why: String) -> Unread {
     Unread { state: CoverageState::NotRead, why }
 }
@@ -154,10 +156,10 @@ fn sentences(text: &str, tokens: &[Token]) -> Vec<Range<usize>> {
     found
 }
 
-/// The steps of a clause, or why it is not read.
+/// The steps of a clause, or why it was not read.
 type Read = Result<Vec<Step>, Unread>;
 
-/// The clauses read so far, and what the next clause can refer to.
+/// The clauses of a request that were parsed so far, and what the next clause can refer to.
 #[derive(Debug, Clone, Default)]
 struct Chain {
     clauses: Vec<(Range<usize>, Read)>,
@@ -168,7 +170,7 @@ struct Chain {
 }
 
 impl Chain {
-    /// The chain with one more clause.
+    /// A copy of the chain with one more clause, read or unread.
     fn with(&self, range: Range<usize>, tokens: &[Token], read: Read) -> Self {
         let words = |range: &Range<usize>| {
             let is_word = |token: &&Token| !matches!(token.class, Class::Comma | Class::Stop | Class::Step);
@@ -194,7 +196,8 @@ impl Chain {
         chain
     }
 
-    /// The chain with the clauses of a sentence, of which the fewest words are unread, then in the fewest clauses.
+    /// The chain with a sentence added, split into clauses so that the fewest words are unread, then into the fewest
+    /// clauses.
     fn sentence(self, context: &Context<'_>, text: &str, tokens: &[Token], range: Range<usize>) -> Self {
         let said = tokens.get(range.clone()).unwrap_or_default();
         let opens = without_lead(said);
@@ -223,7 +226,7 @@ impl Chain {
         self.split(&context, text, tokens, range)
     }
 
-    /// The chain with the clauses of a sentence that has no reading as a whole.
+    /// The chain with the clauses of a sentence that can't be read as a whole.
     fn split(self, context: &Context<'_>, text: &str, tokens: &[Token], range: Range<usize>) -> Self {
         let said = tokens.get(range.clone()).unwrap_or_default();
         let boundaries = StepBoundaries::wide(said);
@@ -241,10 +244,10 @@ impl Chain {
                 let words = said.get(start..end).unwrap_or_default();
                 let context = Context { is_lost: chain.is_lost, ..*context };
                 let read = (!chart.overflown)
-                    .then(|| steps::stretch(&context, &chart, (start, end), chain.before.as_ref(), &mut Vec::new()))
+                    .then(|| steps::read_range(&context, &chart, (start, end), chain.before.as_ref(), &mut Vec::new()))
                     .map(|readings| existing(&context, readings));
                 let read = match read.as_deref() {
-                    Some([only]) if guard(text, words, only).is_none() && opens(words, only) => Ok(steps_of(only)),
+                    Some([only]) if guard(text, words, only).is_none() && asks_alone(words, only) => Ok(steps_of(only)),
                     _ if is_courtesy(words) => Err(Unread { state: CoverageState::Courtesy, why: String::new() }),
                     _ => Err(not_read(String::new())),
                 };
@@ -269,8 +272,9 @@ impl Chain {
         done
     }
 
-    /// Takes back a reading that the words after it may restrict, and says why clauses are unread.
-    fn limited(&mut self, tokens: &[Token]) {
+    /// Marks clauses as unread that the clause before or after them may restrict, such as one before "if there are
+    /// any".
+    fn mark_restricted(&mut self, tokens: &[Token]) {
         let opens = |range: &Range<usize>| {
             let said = tokens.get(range.clone()).unwrap_or_default();
             let joins = |token: &&Token| is_word(Some(token), "and") || token.class != Class::Word;
@@ -305,13 +309,13 @@ impl Chain {
     }
 }
 
-/// Whether tokens ask how something is done; "tell me how many" asks for a number.
+/// Whether tokens ask how something is done, as "how do I …"; "tell me how many" asks for a number.
 fn is_howto(opens: &[Token]) -> bool {
     let asks_number = |end| phrase("degrees", opens, end).is_some();
     ["described", "howto"].iter().any(|list| phrase(list, opens, 0).is_some_and(|end| !asks_number(end)))
 }
 
-/// The state of words that ask how something is done.
+/// The result `Described` for a clause that asks how something is done.
 fn described() -> Unread {
     let why = "it asks how something is done, so nothing has to be done".to_owned();
     Unread { state: CoverageState::Described, why }
@@ -342,7 +346,7 @@ fn is_foreign(tokens: &[Token]) -> bool {
     (is_mixed && !words.is_empty()) || others * 2 > words.len().max(1)
 }
 
-/// Why a reading of tokens does not hold although each word has a meaning; `None` if it holds.
+/// Why steps read from tokens must not be used although each word has a meaning; `None` if they may be used.
 fn guard(text: &str, tokens: &[Token], built: &[Built]) -> Option<Unread> {
     let opens = without_lead(tokens);
     let changes = changes_something(built);
@@ -378,7 +382,8 @@ fn guard(text: &str, tokens: &[Token], built: &[Built]) -> Option<Unread> {
     typo.or_else(|| loose.map(|range| vague(tokens, range)))
 }
 
-/// The first exception of one file by its kind, as in "all files except the pdf": which one is not said.
+/// The token range of the first exception such as "except the pdf" in "all files except the pdf", which doesn't say
+/// which PDF.
 fn but_one(tokens: &[Token]) -> Option<Range<usize>> {
     let means = |at: usize, test: fn(&Meaning) -> bool| {
         tokens.get(at).is_some_and(|token| lexicon().meanings(&token.folded).iter().any(test))
@@ -414,12 +419,12 @@ fn is_elsewhere(tokens: &[Token], built: &[Built]) -> bool {
     built.last().is_some_and(has_no_folder) && (0..tokens.len()).any(is_place)
 }
 
-/// Whether a part of a sentence opens as a clause does: a noun alone asks for nothing.
-fn opens(tokens: &[Token], built: &[Built]) -> bool {
+/// Whether a part of a sentence asks for something by itself: a verb, a question or a change, not a noun alone.
+fn asks_alone(tokens: &[Token], built: &[Built]) -> bool {
     changes_something(built) || steps::begins_a_step(without_lead(tokens), 0)
 }
 
-/// The state of words without a bound.
+/// The result `Vague` for words without a bound, such as "big files", with a hint what to say.
 fn vague(tokens: &[Token], range: Range<usize>) -> Unread {
     let word = words(tokens, range);
     let hint = match word.as_str() {
@@ -430,7 +435,7 @@ fn vague(tokens: &[Token], range: Range<usize>) -> Unread {
     Unread { state: CoverageState::Vague, why: format!("“{word}”: no bound; {hint}") }
 }
 
-/// A run of tokens as words.
+/// The tokens of a range as text in lower case, joined by spaces.
 fn words(tokens: &[Token], range: Range<usize>) -> String {
     let run = tokens.get(range).unwrap_or_default();
     run.iter().map(|token| token.folded.as_str()).collect::<Vec<_>>().join(" ")
@@ -452,7 +457,7 @@ fn asks_for_words(opens: &[Token]) -> bool {
     (kind.is_some() || is_about) && !(0..rest.len()).any(|at| is_other(at) || names_a_place(at))
 }
 
-/// Why a clause is not read.
+/// The reason why a clause was not read: courtesy, a how-to question, a matter of judgement, vague or unknown words.
 fn classified(context: &Context<'_>, text: &str, tokens: &[Token]) -> Unread {
     let opens = without_lead(tokens);
     if is_courtesy(tokens) {

@@ -38,9 +38,12 @@ pub(super) fn described(context: &Context<'_>, tokens: &[Token]) -> Vec<(Range<u
     for length in (1..=MAX_WORDS).rev() {
         for (at, words) in tokens.windows(length).enumerate() {
             let before = at.checked_sub(1).and_then(|at| tokens.get(at));
-            let is_named = before.is_some_and(|token| ["the", "my", "our"].iter().any(|word| is_word(Some(token), word)));
+            let is_named =
+                before.is_some_and(|token| ["the", "my", "our"].iter().any(|word| is_word(Some(token), word)));
             let Some(entry) = meant(&entries, words, is_named) else { continue };
-            let (Some(first), Some(last)) = (before.filter(|_| is_named).or(words.first()), words.last()) else { continue };
+            let (Some(first), Some(last)) = (before.filter(|_| is_named).or(words.first()), words.last()) else {
+                continue;
+            };
             let Some(path) = entry.path.to_str().filter(|path| escape::one_line(path) == **path) else { continue };
             let path = typed(context, path);
             let span = first.span.start..last.span.end;

@@ -1,4 +1,4 @@
-//! A draft: the features that a span of words expresses. Each feature is set at most once and used once.
+//! A draft: a parsed phrase as a set of features. Each feature is set at most once and used once.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use crate::algebra::{
 use crate::concept::{ActWord, Disk, Hidden, Reference, Verb};
 use crate::place::Place;
 
-/// The position of the last element of an earlier answer, until its elements are counted.
+/// The position that stands for "the last one" until the elements of the earlier answer are counted.
 pub(crate) const LAST: u64 = u64::MAX;
 
-/// What a question asks about the elements; a question without it lists them.
+/// What a question asks about the selected files or lines; without it, they are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ask {
     /// How many elements there are.
@@ -27,7 +27,7 @@ pub(crate) enum Ask {
     Number(Function),
 }
 
-/// How a text to look for is said, which decides what else it can be.
+/// How a text to look for is written, which decides whether it can be a name instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sought {
     /// "the word x": text for certain.
@@ -72,10 +72,10 @@ pub(crate) enum TargetWord {
     There,
 }
 
-/// Declares [`Draft`] with its optional features, and how these are merged.
+/// Declares [`Draft`] with its optional features, and how two drafts merge them.
 macro_rules! draft {
     ($($(#[$doc:meta])* $field:ident: $ty:ty,)*) => {
-        /// The features that a span of words expresses.
+        /// A parsed phrase: the features that a span of words expresses, such as a verb, a noun and conditions.
         #[derive(Debug, Clone, Default, PartialEq, Eq)]
         pub(crate) struct Draft {
             $($(#[$doc])* pub(crate) $field: Option<$ty>,)*
@@ -102,7 +102,7 @@ macro_rules! draft {
         }
 
         impl Draft {
-            /// Merges the optional features; `None` if both drafts set the same one.
+            /// Merges the optional features of two drafts; `None` if both set the same one.
             fn merge_single(&self, other: &Self) -> Option<Self> {
                 Some(Self { $($field: one(&self.$field, &other.$field)?,)* ..Self::default() })
             }
@@ -195,7 +195,7 @@ draft! {
     found: Sought,
 }
 
-/// Whether a draft has no features except the listed ones.
+/// Whether a draft (a parsed phrase) has no features except the listed ones.
 macro_rules! only {
     ($draft:expr, $($feature:ident),*) => {
         $draft.is_only(|rest| {
@@ -205,7 +205,7 @@ macro_rules! only {
 }
 pub(super) use only;
 
-/// How repeated lines are treated.
+/// How lines that occur more than once are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Once {
     /// Each distinct line once.
@@ -214,7 +214,7 @@ pub(crate) enum Once {
     Repeated,
 }
 
-/// Merges an optional feature of two drafts; the outer `None` means that both have set it.
+/// Merges one optional feature of two drafts; the outer `None` means that both have set it.
 fn one<T: Clone>(a: &Option<T>, b: &Option<T>) -> Option<Option<T>> {
     match (a, b) {
         (Some(_), Some(_)) => None,
@@ -283,7 +283,7 @@ impl Draft {
         Self { preds: vec![pred], ..Self::default() }
     }
 
-    /// The draft with this note added.
+    /// The draft with this note for the user added.
     pub(crate) fn noted(mut self, note: impl Into<String>) -> Self {
         self.notes.insert(note.into());
         self
@@ -311,7 +311,7 @@ impl Draft {
             || self.disk.is_some()
     }
 
-    /// The draft of an act without the folder that its names are in anyway.
+    /// The draft of an act without `here`, the folder that its names are in anyway.
     pub(crate) fn without_folder(mut self, here: Option<&Place>) -> Self {
         let is_here = matches!((self.scope.as_slice(), here), ([scope], Some(here)) if scope.path == here.path);
         let are_bare = !self.object.is_empty() && self.object.iter().all(|object| object.bare);
@@ -380,7 +380,7 @@ impl Draft {
         !self.sort.is_empty() && only!(self, sort, order)
     }
 
-    /// Gives a sort direction without a key to the last sort key.
+    /// Gives the sort direction that was said without a key to the last sort key.
     pub(crate) fn fix_order(&mut self) {
         if let (Some((_, slot @ None)), Some(order)) = (self.sort.last_mut(), self.order) {
             *slot = Some(order);
@@ -393,7 +393,7 @@ impl Draft {
         !self.object.is_empty() && only!(self, object)
     }
 
-    /// Whether the draft has only features that can follow "and" after a noun.
+    /// Whether the draft has only features that can follow "and" after a noun, such as conditions and sort keys.
     pub(crate) fn only_modifiers(&self) -> bool {
         !self.loose
             && only!(self, preds, scope, sort, depth, hidden, order, ignore_case, details, numbered, once, group)
@@ -410,7 +410,7 @@ impl Draft {
         self.noun.is_some() || !self.types.is_empty()
     }
 
-    /// The draft's kinds of file and conditions as one predicate.
+    /// The kinds of file and the conditions of a draft as one predicate.
     pub(crate) fn condition(&self) -> Pred {
         let mut all = self.preds.clone();
         if !self.types.is_empty() {

@@ -1,4 +1,4 @@
-//! Turns the meanings of lexicon phrases into items of the chart: keywords, values and features.
+//! Turns the dictionary meanings of phrases into items of the chart: keywords, values and drafts.
 
 use super::draft::{Ask, Draft, LinesWanted, Once, TargetWord};
 use super::item::{Context, Item};
@@ -11,7 +11,7 @@ use crate::lexicon::{Meaning, TypeForm, lexicon};
 /// Number of lines that "the beginning of" means, as many as `head` and `tail` print.
 const LINES_WITHOUT_A_NUMBER: u64 = 10;
 
-/// The items for a meaning; several if a word can be used alone or wait for an argument.
+/// The items for a dictionary meaning; several if a word can be used alone or wait for an argument.
 pub(super) fn items(context: &Context<'_>, meaning: &Meaning, start: usize) -> Vec<Item> {
     let concept = match meaning {
         Meaning::FileType { index, form } => return file_type(*index, *form).into_iter().collect(),
@@ -39,7 +39,7 @@ pub(super) fn items(context: &Context<'_>, meaning: &Meaning, start: usize) -> V
     }
 }
 
-/// The features that a word expresses by itself, if any.
+/// What a word expresses by itself, as a draft; `None` if it needs other words.
 fn features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
     let none = Draft::default;
     Some(match concept {
@@ -88,7 +88,7 @@ fn features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
     })
 }
 
-/// The features that words about texts, changes and the machine express by themselves.
+/// What a word about texts, changes or the machine expresses by itself, as a draft; `None` if it needs other words.
 fn later_features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
     let none = Draft::default;
     Some(match concept {

@@ -1,4 +1,4 @@
-//! Acts that the grammar of questions doesn't have: parts of a clause in any order, as `forms.txt` lists them.
+//! Reads acts by the patterns of `forms.txt`: a form lists the parts of a clause, which may stand in any order.
 
 mod acts;
 mod arranged;
@@ -25,10 +25,10 @@ use crate::kinds::KINDS;
 use crate::lex::{Class, Token};
 use crate::place::{Place, file_name};
 
-/// Maximum number of ways that a part of a form is matched at one place.
+/// Maximum number of ways in which a part of a form matches at one position.
 const MAX_WAYS: usize = 64;
 
-/// One way to word an act or a question.
+/// A form: one way to word an act or a question, as a line of `forms.txt`.
 struct Wording {
     /// The name under which the act is built.
     act: &'static str,
@@ -38,11 +38,12 @@ struct Wording {
     verbs: Vec<&'static str>,
 }
 
-/// All forms, with the patterns that `$name` stands for filled in.
+/// All forms (patterns of clauses), with the patterns that `$name` stands for filled in.
 static FORMS: LazyLock<Vec<Wording>> = LazyLock::new(|| {
     let (mut named, mut forms) = (Named::new(), Vec::new());
-    let texts =
-        [include_str!("forms.txt"), include_str!("said.txt"), include_str!("commands.txt")].into_iter().chain(KINDS.iter().map(|row| row.forms));
+    let texts = [include_str!("forms.txt"), include_str!("said.txt"), include_str!("commands.txt")]
+        .into_iter()
+        .chain(KINDS.iter().map(|row| row.forms));
     for line in texts.flat_map(str::lines).filter(|line| !line.starts_with('#')) {
         let Some((name, said)) = line.split_once(": ") else { continue };
         match name.strip_prefix('$') {
@@ -54,19 +55,19 @@ static FORMS: LazyLock<Vec<Wording>> = LazyLock::new(|| {
     forms
 });
 
-/// The form with this name, from its parts.
+/// Parses a line of `forms.txt`: the name of an act and the patterns of its parts, between semicolons.
 fn form(act: &'static str, said: &'static str, named: &Named) -> Wording {
     let part = |part: &'static str| match part.trim().strip_prefix('?') {
         Some(optional) => (pattern(optional, named), true),
         None => (pattern(part, named), false),
     };
     let parts: Vec<(Pattern, bool)> = split(said, ';').into_iter().map(part).collect();
-    let verbs = parts.first().map(|(head, _)| firsts(head)).unwrap_or_default();
+    let verbs = parts.first().map(|(head, _)| first_words(head)).unwrap_or_default();
     Wording { act, parts, verbs }
 }
 
-/// The words that a pattern can begin with, slots left out.
-fn firsts(pieces: &[Piece]) -> Vec<&'static str> {
+/// The words that can come first in a pattern, its slots being left out.
+fn first_words(pieces: &[Piece]) -> Vec<&'static str> {
     let mut found = Vec::new();
     for piece in pieces {
         match piece {
@@ -75,7 +76,7 @@ fn firsts(pieces: &[Piece]) -> Vec<&'static str> {
                 return found;
             }
             Piece::Choice(choices) => {
-                found.extend(choices.iter().flat_map(|choice| firsts(choice)));
+                found.extend(choices.iter().flat_map(|choice| first_words(choice)));
                 if has_word(std::slice::from_ref(piece)) {
                     return found;
                 }
@@ -86,7 +87,7 @@ fn firsts(pieces: &[Piece]) -> Vec<&'static str> {
     found
 }
 
-/// Whether a pattern has a word however it is matched.
+/// Whether every way to match a pattern has a fixed word.
 fn has_word(pieces: &[Piece]) -> bool {
     pieces.iter().any(|piece| match piece {
         Piece::Word(_) => true,
@@ -95,7 +96,7 @@ fn has_word(pieces: &[Piece]) -> bool {
     })
 }
 
-/// What a slot holds.
+/// The value that fills a slot (a placeholder such as `<file>`) of a form.
 #[derive(Debug, Clone, PartialEq)]
 enum Value {
     Text(String),
@@ -107,23 +108,23 @@ enum Value {
     Of(Box<Query>),
 }
 
-/// The values of the slots of a form by name.
+/// The values that fill the slots of a form, by the slot's name.
 type Values = BTreeMap<&'static str, Value>;
 
-/// File name endings of settings.
+/// Extensions of settings files.
 const SETTINGS: [&str; 10] = ["env", "ini", "toml", "yaml", "yml", "json", "conf", "cfg", "config", "properties"];
 
-/// Whether a file holds settings, to go by its name.
+/// Whether a path is that of a settings file, to go by its name.
 fn holds_settings(path: &str) -> bool {
     let name = file_name(path).unwrap_or_default().to_lowercase();
     let ending = name.rsplit_once('.').map(|(_, ending)| ending);
     name.starts_with(".env") || ending.is_some_and(|ending| SETTINGS.contains(&ending))
 }
 
-/// The values that a slot may take at one position, each with the position of the next token.
+/// The values that can fill a slot at one position, each with the position after its words.
 type Ways = Vec<(usize, Value)>;
 
-/// What is needed to match forms against the tokens of a chart.
+/// Matches forms (patterns of clauses) against the tokens of a chart.
 struct Matcher<'a> {
     context: &'a Context<'a>,
     chart: &'a Chart,
@@ -133,7 +134,7 @@ struct Matcher<'a> {
     found: RefCell<BTreeMap<(String, usize), Ways>>,
 }
 
-/// The acts that a token range asks for; several if it can mean several things.
+/// The steps that a token range asks for by a form; several lists of steps if it can mean several things.
 pub(super) fn readings(
     context: &Context<'_>,
     chart: &Chart,
@@ -171,7 +172,7 @@ pub(super) fn readings(
     found
 }
 
-/// A step of a form.
+/// A step that a form gives, without assumptions.
 fn built(step: Step, values: &Values) -> Built {
     let scope = values.values().find_map(|value| match value {
         Value::Places(places) => places.first().map(|place| place.path.clone()),
@@ -185,12 +186,12 @@ fn built(step: Step, values: &Values) -> Built {
 }
 
 impl Matcher<'_> {
-    /// The token at a position of the range.
+    /// The token at a position; `None` after the end of the range that is matched.
     fn token(&self, at: usize) -> Option<&Token> {
         self.chart.tokens.get(at).filter(|_| at < self.end)
     }
 
-    /// Whether nothing but punctuation and polite words stands from a position on.
+    /// Whether only punctuation and polite words follow from a position on.
     fn is_over(&self, mut at: usize) -> bool {
         while let Some(token) = self.token(at) {
             match phrase("tail", &self.chart.tokens, at) {
@@ -202,7 +203,8 @@ impl Matcher<'_> {
         true
     }
 
-    /// The values of each way in which the parts of a form, in any order, cover every token from a position on.
+    /// Matches a form from a position on: for each way in which its parts, in any order, cover every token, the values
+    /// of the slots.
     fn whole(&self, form: &Wording, at: usize, used: &mut Vec<bool>, values: Values) -> Vec<Values> {
         let mut found = Vec::new();
         let is_complete = form.parts.iter().zip(used.iter()).all(|((_, optional), used)| *used || *optional);
@@ -222,7 +224,7 @@ impl Matcher<'_> {
         found
     }
 
-    /// The ways in which a pattern matches at a position: where it ends, with the values of its slots.
+    /// Matches a pattern at a position: for each way, where it ends and the values of its slots.
     fn ways(&self, pieces: &[Piece], at: usize, values: &Values) -> Vec<(usize, Values)> {
         let mut ways = vec![(at, values.clone())];
         for piece in pieces {
@@ -252,12 +254,12 @@ impl Matcher<'_> {
         ways
     }
 
-    /// The position after a colon.
+    /// The next position if a colon stands at `at`, else `at`.
     fn after_colon(&self, at: usize) -> usize {
         at + usize::from(self.token(at).is_some_and(|token| token.class == Class::Stop && token.raw == ":"))
     }
 
-    /// The position after articles, and after commas too before a word.
+    /// The position after articles such as "the"; with `commas`, also after commas and "please".
     fn after_articles(&self, at: usize, commas: bool) -> usize {
         let mut at = self.after_colon(at);
         while let Some(token) = self.token(at) {
@@ -272,7 +274,7 @@ impl Matcher<'_> {
         at
     }
 
-    /// Whether an unquoted word is in a list.
+    /// Whether an unquoted word is in a word list of `clauses.txt`.
     fn is_listed(&self, token: &Token, list: &str) -> bool {
         phrase(list, std::slice::from_ref(token), 0).is_some()
     }

@@ -1,4 +1,4 @@
-//! Items of the chart: what a span of words can mean, as keywords, values or drafts.
+//! Items of the chart: what a span of words can mean, as keywords, values or drafts (parsed phrases).
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::eval::{Entry, EntryKind, FileSystem};
 use crate::lex::Decimal;
 use crate::place::{PathKind, Place, resolve};
 
-/// One reading of a span of words in the request.
+/// One meaning of a span of words in the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Item {
     /// A word without meaning, such as "the".
@@ -197,7 +197,7 @@ pub(crate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// What the grammar needs to know at the start of a request.
+    /// The context at the start of a request, before any word is read.
     pub(crate) fn new(environment: &'a Environment, now: Now, fs: &'a dyn FileSystem) -> Self {
         let clock = Clock::new(now.wall, environment.utc_offset_s);
         Self {
@@ -221,7 +221,7 @@ impl<'a> Context<'a> {
         Some(Place { kind, ..place })
     }
 
-    /// Whether the entry at a path is a file or a folder, links followed; `None` if it doesn't exist.
+    /// The kind of the entry at a path, file or folder, links followed; `None` if it doesn't exist.
     pub(crate) fn on_disk(&self, path: &str) -> Option<PathKind> {
         let path = Path::new(path);
         match self.fs.metadata(path).ok()?.kind {
@@ -241,10 +241,10 @@ impl<'a> Context<'a> {
         self.resolve(only.path.to_str()?).map(|place| Place { bare: true, ..place })
     }
 
-    /// The entries below a folder without those in hidden folders; `None` if they are too many, or too long, to be read
-    /// only to understand a request.
+    /// The entries below a folder without those in hidden folders; `None` if there are too many entries or bytes to
+    /// read them only to understand a request.
     pub(crate) fn below(&self, folder: &str) -> Option<Vec<Entry>> {
-        /// Maximum number of entries, and of bytes in their files.
+        /// Maximum number of entries below a folder, and of bytes in its files, that are read to understand a request.
         const MOST: (usize, u64) = (5_000, 50_000_000);
         let mut open = vec![std::path::PathBuf::from(folder)];
         let (mut found, mut bytes) = (Vec::new(), 0);
@@ -264,7 +264,7 @@ impl<'a> Context<'a> {
         Some(found)
     }
 
-    /// Whether a file below a folder holds a text, in any letter case; `false` if there are too many to look.
+    /// Whether a file below a folder contains a text, in any letter case; `false` if there are too many files to look.
     pub(crate) fn is_held_below(&self, folder: &str, text: &str) -> bool {
         let holds = |entry: &Entry| {
             entry.kind == EntryKind::File
@@ -280,7 +280,7 @@ impl<'a> Context<'a> {
 }
 
 impl Item {
-    /// An item that holds these features.
+    /// The item for a parsed phrase.
     pub(crate) fn draft(draft: Draft) -> Self {
         Self::Draft(Box::new(draft))
     }
@@ -295,7 +295,7 @@ impl Item {
         matches!(self, Self::Draft(draft) if draft.act.is_some())
     }
 
-    /// The item's number, if it is a whole number.
+    /// The number of an item, if it is a whole number.
     pub(crate) fn whole(&self) -> Option<u64> {
         let Self::Number(value, _) = self else { return None };
         value.whole()
@@ -326,7 +326,8 @@ impl Item {
         }
     }
 
-    /// The item as a draft, if it expresses features without further words; a text becomes one if it names a file.
+    /// The item as a draft (a parsed phrase), if it expresses features without further words; a text becomes one if it
+    /// names a file.
     pub(crate) fn as_draft(&self, context: &Context<'_>) -> Option<Draft> {
         use TextKind::{Bare, Extension, FileName, Quoted};
         let place = if let Self::Draft(draft) = self {

@@ -1,4 +1,5 @@
-//! Turns tokens into the first items of the chart: the meanings of every phrase and the uses of every literal.
+//! Turns tokens into the first items of the chart: the dictionary meanings of every phrase and the uses of every
+//! literal.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -16,14 +17,14 @@ use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, lexicon};
 use crate::place::{PathKind, Place};
 
-/// Maximum number of words whose corrections are remembered.
+/// Maximum number of words whose corrections are cached.
 const MAX_CORRECTIONS: usize = 256;
 
 /// The words of `forms.txt`, which are never corrected as typos.
 static FORM_WORDS: LazyLock<BTreeSet<&'static str>> =
     LazyLock::new(|| include_str!("forms.txt").split(|c: char| !c.is_alphanumeric()).collect());
 
-/// A lexical item: what the tokens `start..end` can mean.
+/// What the tokens `start..end` can mean by themselves.
 pub(super) struct Lexical {
     /// Position of the first token of the item.
     pub(super) start: usize,
@@ -42,7 +43,7 @@ pub(super) enum Phrases {
     All,
 }
 
-/// The first items of the chart, from the lexicon and from literals such as paths.
+/// The meanings of tokens by themselves, from the dictionary and from literals such as paths.
 pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases) -> Vec<Lexical> {
     let mut found = Vec::new();
     let begins = clause_starts(tokens);
@@ -192,7 +193,7 @@ fn is_last_name(tokens: &[Token], at: usize) -> bool {
     is_over && tokens.get(at).is_some_and(|token| token.raw.starts_with(char::is_uppercase))
 }
 
-/// The item for an existing path with spaces in it, such as "Camera Roll".
+/// The item for several words that are an existing path with spaces, such as "Camera Roll".
 fn spaced_name(context: &Context<'_>, tokens: &[Token], start: usize) -> Option<Lexical> {
     /// Maximum number of words of a path with spaces.
     const MOST_WORDS: usize = 6;
@@ -216,12 +217,13 @@ fn is_one_of_many(tokens: &[Token], at: usize) -> bool {
     before.is_some_and(|token| matches!(token.folded.as_str(), "every" | "each"))
 }
 
-/// Whether a meaning is a verb for a change.
+/// Whether a dictionary meaning is a verb for a change, such as "delete".
 fn is_act(meaning: &Meaning) -> bool {
     matches!(meaning, Meaning::Concept(Concept::Do(_)))
 }
 
-/// Whether a meaning is a question although its phrase starts with a verb for a change ("add up the sizes of").
+/// Whether a dictionary meaning is a question although its phrase starts with a verb for a change ("add up the sizes
+/// of").
 pub(super) fn asks(meaning: &Meaning) -> bool {
     let Meaning::Concept(concept) = meaning else { return false };
     matches!(
@@ -289,7 +291,7 @@ pub(super) fn corrected(token: &Token) -> Option<&'static str> {
     })
 }
 
-/// The lexicon's meanings of a run of words, with typos corrected.
+/// The dictionary meanings of a run of words, with typos corrected.
 fn meanings(run: &[Token]) -> &'static [Meaning] {
     let mut words = Vec::new();
     for token in run {
@@ -301,7 +303,7 @@ fn meanings(run: &[Token]) -> &'static [Meaning] {
     lexicon().meanings(&words.join(" "))
 }
 
-/// The items of a token that is not in the lexicon, such as a path or a number.
+/// The items for the token at a position that is not in the dictionary, such as a path or a number.
 fn literal(context: &Context<'_>, tokens: &[Token], at: usize) -> Vec<Item> {
     let Some(token) = tokens.get(at) else { return Vec::new() };
     if let Some(owner) = owner(context, token) {
@@ -356,7 +358,7 @@ fn owner(context: &Context<'_>, token: &Token) -> Option<Item> {
     }
 }
 
-/// The item for a typed path; wildcards in its last part make it a folder and a pattern.
+/// The item for a typed path; with wildcards in its last part, a folder and a pattern of names.
 fn path(context: &Context<'_>, typed: &str) -> Option<Item> {
     let has_wildcard = |text: &str| text.contains(['*', '?', '[']);
     if !has_wildcard(typed) {
@@ -378,7 +380,7 @@ fn path(context: &Context<'_>, typed: &str) -> Option<Item> {
     Some(Item::draft(if hidden.is_some() { draft.noted("hidden files left out") } else { draft }))
 }
 
-/// The form of a word that is used as text.
+/// The form of a word that is used as text: whether it can be a name, a path or content.
 fn word_kind(token: &Token) -> TextKind {
     let folded = token.folded.as_str();
     if lexicon().is_vague(folded) {

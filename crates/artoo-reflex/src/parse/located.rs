@@ -12,7 +12,8 @@ use crate::suggest;
 /// Maximum number of entries among which a name is looked for.
 const MAX_ENTRIES: usize = 5_000;
 
-/// Replaces the paths of a query that are not there by the only entries of their names; returns both of each.
+/// Replaces paths in a query where nothing exists by the only files of those names below the current folder; returns
+/// each old and new path.
 pub(super) fn settled(context: &Context<'_>, query: &mut Query) -> Vec<(String, String)> {
     let mut replaced = Vec::new();
     // Each pass settles one name, so the second file of a comparison is found as well.
@@ -25,15 +26,15 @@ pub(super) fn settled(context: &Context<'_>, query: &mut Query) -> Vec<(String, 
     replaced
 }
 
-/// The only entry below the current folder with the name of a path that is not in it; `None` if another name beside it
-/// is near.
+/// The only file below the current folder with the name of a path that is not in it; `None` if a similar name stands
+/// beside it.
 pub(super) fn elsewhere(context: &Context<'_>, path: &str) -> Option<String> {
     let name = file_name(path).filter(|_| parent(path) == context.environment.cwd)?;
     let found = only_below(context, name)?;
     (suggest::near(Path::new(path), context.fs) == [Path::new(&found)]).then_some(found)
 }
 
-/// The only entry of a name, in any letter case, below the current folder.
+/// The only file or folder of a name below the current folder, in any letter case; hidden folders are not entered.
 fn only_below(context: &Context<'_>, name: &str) -> Option<String> {
     let wanted = name.to_lowercase();
     let is_it = |entry: &Entry| String::from_utf8_lossy(entry.name_bytes()).to_lowercase() == wanted;

@@ -1,4 +1,4 @@
-//! Questions that are not read as they stand: two with common words, names with spaces that are not quoted, a file named
+//! Reads questions that have no reading as they stand: two joined by "and", unquoted names with spaces, a file named
 //! before the question, tables, and texts in other letter case.
 
 use super::antecedent::Antecedent;
@@ -18,7 +18,7 @@ use crate::lex::{Class, Token, lex};
 use crate::lexicon::{Meaning, lexicon};
 use crate::place::file_name;
 
-/// Maximum number of tokens of a request that is read in other ways; each way is parsed in full.
+/// Maximum number of tokens of a question that is rewritten to be read; each rewriting is parsed in full.
 const MAX_TOKENS: usize = 16;
 
 /// Maximum number of bytes by which plainer words may be longer, so that no words are replaced again and again.
@@ -30,7 +30,7 @@ const MAX_APART: usize = 4;
 /// Maximum number of tables among which the one is looked for that a question means without naming it; each is read.
 const MAX_TABLES: usize = 32;
 
-/// The reading of a question that has none as it stands; `None` for a change.
+/// The reading of a question that has none as it stands, found by rewriting it; `None` for a change.
 pub(super) fn question(
     context: &Context<'_>,
     text: &str,
@@ -61,11 +61,12 @@ pub(super) fn question(
 fn rephrased(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<&Antecedent>) -> Option<Vec<Built>> {
     let plainer = offer::rephrased(text, tokens).filter(|plainer| plainer.len() < text.len() + MAX_LONGER)?;
     let tokens = &lex(&plainer);
-    let built = as_said(context, &plainer, tokens, before).ok().or_else(|| question(context, &plainer, tokens, before))?;
+    let built =
+        as_said(context, &plainer, tokens, before).ok().or_else(|| question(context, &plainer, tokens, before))?;
     built.iter().all(|built| matches!(built.step, Step::Ask(_))).then_some(built)
 }
 
-/// The only reading of a question before which its file or folder stands: "movie.mp4, how many megabytes is it".
+/// The reading of a question after the name of the file or folder it is about: "movie.mp4, how many megabytes is it".
 fn of_topic(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<&Antecedent>) -> Option<Vec<Built>> {
     let is_pause = |token: &Token| token.class == Class::Comma || [":", "-", "–"].contains(&token.raw.as_str());
     let at = tokens.iter().position(is_pause).filter(|at| (1..=3).contains(at))?;
@@ -97,7 +98,7 @@ fn of_topic(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<
     only.iter().all(|built| matches!(built.step, Step::Ask(_))).then_some(only)
 }
 
-/// The question about a table that tokens ask: about the one they name, or the only one here of which they can be asked.
+/// The question that tokens ask about the table they name, or about the only one here that has the columns.
 fn of_table(context: &Context<'_>, tokens: &[Token]) -> Option<Built> {
     let is_table = |name: &str| [".csv", ".tsv", ".json"].iter().any(|ending| name.to_lowercase().ends_with(ending));
     let (named, said): (Vec<&Token>, Vec<&Token>) = tokens.iter().partition(|token| is_table(&token.raw));
@@ -132,7 +133,7 @@ fn of_table(context: &Context<'_>, tokens: &[Token]) -> Option<Built> {
     Some(Built { step: Step::Ask(query), assumptions, scope: Some(path), refers_back: false, names_only: false })
 }
 
-/// A word as it is looked up in a table: a number in digits, a quoted text in quotes.
+/// A token as text to look up in a table: a number in digits, a quoted text in quotes.
 fn looked_up(token: &Token) -> String {
     let number = |meaning: &Meaning| match meaning {
         // "one" and "single" count nothing here.
@@ -148,7 +149,7 @@ fn looked_up(token: &Token) -> String {
     }
 }
 
-/// What kinds of words may take each other's place in a question that is asked again.
+/// A number for the class of words that can replace this one when a question is asked again with one word changed.
 fn substitution_class(concept: &Concept) -> Option<u8> {
     match concept {
         Concept::Ask(_) => Some(0),
@@ -206,8 +207,8 @@ fn counts(word: &str) -> bool {
     ["many", "count", "number", "is", "are"].contains(&word)
 }
 
-/// The questions joined by "and" that have their other words in common: "the first and the last line of a.txt". What
-/// they look for must be the same, since "lines with x and y" is one question.
+/// Splits two questions joined by "and" that share their other words: "the first and the last line of a.txt". Both must
+/// look for the same text, since "lines with x and y" is one question.
 fn several(
     context: &Context<'_>,
     text: &str,
@@ -283,7 +284,7 @@ pub(super) fn located(context: &Context<'_>, tokens: &[Token], built: Vec<Built>
     built.into_iter().map(in_place).collect()
 }
 
-/// Looks for a text of a file in any letter case, if no line has it as it was typed, and it was not quoted.
+/// Makes a query look for a text in any letter case, if no line has it as typed and it was not quoted; adds a note.
 fn any_case(context: &Context<'_>, tokens: &[Token], query: &mut Query, notes: &mut Vec<String>) {
     if !matches!(query.source(), Query::TextFile { .. } | Query::Tree { .. }) {
         return;
@@ -318,7 +319,8 @@ fn any_case(context: &Context<'_>, tokens: &[Token], query: &mut Query, notes: &
     }
 }
 
-/// Ignores case in the conditions on lines of a query; `false` if it has none, or one that must be exact or is negated.
+/// Makes the conditions on lines of a query ignore case; `false` if it has none, or one that must be exact or is
+/// negated.
 fn set_any_case(query: &mut Query, is_exact: &impl Fn(&str) -> bool) -> bool {
     match query {
         Query::Filter { keep: Pred::Contains { text, ignore_case }, .. }

@@ -1,4 +1,4 @@
-//! Offers the nearest request that can be answered in place of a declined one.
+//! Finds the nearest request that can be answered, to offer it in place of a declined one.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -23,7 +23,7 @@ use crate::texts;
 /// than an answer.
 const MAX_TOKENS_TRIED: usize = 36;
 
-/// Maximum number of words of a request that are mended: with more, the offer would be another request.
+/// Maximum number of words of a request that are corrected; with more, the offer would be another request.
 const MAX_MENDED: usize = 2;
 
 /// Maximum number of replacements tried for one word.
@@ -38,7 +38,7 @@ const MAX_NAMES: usize = 2_000;
 /// Maximum number of words of a name that is put in quotes.
 const MAX_WORDS_OF_NAME: usize = 6;
 
-/// A replacement of bytes of the request, with the number of slips it mends; an empty one leaves the bytes out.
+/// A replacement of bytes of the request, with the number of typing errors it corrects; an empty one deletes the bytes.
 #[derive(Clone)]
 struct Edit {
     span: Range<usize>,
@@ -114,8 +114,8 @@ fn only(mut found: impl Iterator<Item = Vec<Built>>) -> Option<Vec<Built>> {
     found.all(|other| is_same(&other)).then_some(first)
 }
 
-/// The only reading of a question in which words are mended that are slips of others, the fewest slips in all; `None`
-/// without one, or if a mended word would be a text or a name.
+/// The only reading of a question after mistyped words are corrected, with the fewest corrections; `None` without one,
+/// or if a corrected word would be a text or a name.
 pub(super) fn slipped(
     context: &Context<'_>,
     text: &str,
@@ -163,19 +163,20 @@ pub(super) fn rephrased(text: &str, tokens: &[Token]) -> Option<String> {
     (!edits.is_empty()).then(|| applied(text, &edits))
 }
 
-/// How far a request with these edits is from the declined one.
+/// How far edits take a request from the declined one: the number of edits, then of typing errors they correct; less is
+/// nearer.
 fn cost(edits: &[Edit]) -> (usize, usize) {
     (edits.len(), edits.iter().map(|edit| edit.slips).sum())
 }
 
-/// The request with edits, which are in the order of their places.
+/// The request text with these edits made; they are in the order of their positions.
 fn applied(text: &str, edits: &[Edit]) -> String {
     let mut request = text.to_owned();
     edits.iter().rev().for_each(|edit| request.replace_range(edit.span.clone(), &edit.with));
     request.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What an offer is made of: the declined request, and existing names, each with how it is typed.
+/// A declined request with what can replace its words: existing names, each with how it is typed.
 struct Declined<'a> {
     context: &'a Context<'a>,
     text: &'a str,
@@ -220,7 +221,7 @@ impl Declined<'_> {
         is_name && self.context.resolve(&token.raw).is_none_or(|place| self.context.on_disk(&place.path).is_none())
     }
 
-    /// Names with spaces that exist, put in quotes.
+    /// The edits that put existing names with spaces in quotes, one list for each request to try.
     fn quoted(&self) -> Vec<Vec<Edit>> {
         let runs = (2..=MAX_WORDS_OF_NAME).rev().flat_map(|length| self.tokens.windows(length));
         let spans = runs.filter_map(|run| Some(run.first()?.span.start..run.last()?.span.end));
@@ -238,7 +239,7 @@ impl Declined<'_> {
         described(self.context, self.tokens).into_iter().map(edit).collect()
     }
 
-    /// What a word may be a slip of: names that exist first, then words of the lexicon.
+    /// The edits that replace a word by what it may be mistyped from: existing names first, then dictionary words.
     fn replacements(&self, token: &Token) -> Vec<Edit> {
         let near = lexicon().near(&token.folded);
         let known = |test: fn(&str) -> bool| near.iter().copied().filter(move |(_, known)| test(known));
@@ -269,7 +270,7 @@ impl Declined<'_> {
         found.into_iter().map(|(slips, with)| Edit { span: token.span.clone(), with: in_quotes(with), slips }).collect()
     }
 
-    /// Existing paths that a name of a file may be a slip of.
+    /// Existing paths that a file name may be mistyped from.
     fn elsewhere(&self, token: &Token) -> Vec<String> {
         let Some(place) = self.context.resolve(&token.raw).filter(|_| token.class != Class::Word) else {
             return Vec::new();
@@ -302,7 +303,7 @@ impl Declined<'_> {
     }
 }
 
-/// Whether a word negates, excepts or limits what is said beside it.
+/// Whether a word negates, excepts or limits the words beside it.
 fn is_condition(word: &str) -> bool {
     let tokens = lex(word);
     let is_listed = |list: &str| phrase(list, &tokens, 0).is_some();
@@ -311,12 +312,13 @@ fn is_condition(word: &str) -> bool {
         || ["ly", "less", "n't"].iter().any(|end| word.ends_with(end))
 }
 
-/// Whether a word limits, counts or dates what is said beside it.
+/// Whether a word limits, counts or dates the words beside it.
 fn restricts(word: &str) -> bool {
     is_condition(word) || phrase("restricts", &lex(word), 0).is_some()
 }
 
-/// The names in the folders that the request names, in the current and the home folder, and in the folders of these two.
+/// The names in the folders that the request names, in the current and the home folder, and in the folders of these
+/// two, each with how it is typed.
 fn names(context: &Context<'_>, tokens: &[Token]) -> Vec<(String, String)> {
     let environment = context.environment;
     let named: Vec<String> = tokens.iter().filter_map(|token| Some(context.resolve(&token.raw)?.path)).collect();

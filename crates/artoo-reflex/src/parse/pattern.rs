@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::lex::{Class, Token};
 
-/// A part of a pattern. Patterns are parsed once and kept for the whole run, so their parts are never freed.
+/// A part of a pattern: a word, a slot or a choice. Patterns are parsed once and never freed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Piece {
     /// A word as the lexer folds it.
@@ -18,15 +18,15 @@ pub(super) enum Piece {
 /// The pieces of a pattern, in order.
 pub(super) type Pattern = &'static [Piece];
 
-/// Alternatives that patterns contain as `$name`.
+/// Named alternatives, which patterns contain as `$name`.
 pub(super) type Named = BTreeMap<&'static str, &'static [Pattern]>;
 
-/// The alternatives in a text, between bars.
+/// Parses a text with alternatives between bars into one pattern for each.
 pub(super) fn choices(text: &'static str, named: &Named) -> &'static [Pattern] {
     split(text, '|').into_iter().map(|choice| pattern(choice, named)).collect::<Vec<_>>().leak()
 }
 
-/// The pieces of a pattern such as `{save|write} $it {in|} to <file>`.
+/// Parses the text of a pattern such as `{save|write} $it {in|} to <file>`.
 pub(super) fn pattern(text: &'static str, named: &Named) -> Pattern {
     // Thousands of patterns are one word long, and stay in memory.
     let mut pieces = Vec::with_capacity(1);
@@ -52,7 +52,7 @@ pub(super) fn pattern(text: &'static str, named: &Named) -> Pattern {
     pieces.leak()
 }
 
-/// The inside of the braces at the start of a text, and what follows them.
+/// The text inside the braces at the start of a text, and the text after them.
 fn group(text: &'static str) -> (&'static str, &'static str) {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {
@@ -68,7 +68,7 @@ fn group(text: &'static str) -> (&'static str, &'static str) {
     (text.get(1..).unwrap_or_default(), "")
 }
 
-/// The parts of a text between separators outside of braces.
+/// The parts of a text between separators that are outside of braces.
 pub(super) fn split(text: &'static str, separator: char) -> Vec<&'static str> {
     let (mut depth, mut start, mut parts) = (0_usize, 0, Vec::new());
     for (at, c) in text.char_indices() {
@@ -86,7 +86,7 @@ pub(super) fn split(text: &'static str, separator: char) -> Vec<&'static str> {
     parts
 }
 
-/// Where a pattern without slots can end that starts at a position.
+/// All positions where a pattern without slots ends that starts at token `start`; empty if it doesn't match.
 pub(super) fn ends(pieces: &[Piece], tokens: &[Token], start: usize) -> Vec<usize> {
     let mut at = vec![start];
     for piece in pieces {

@@ -33,7 +33,7 @@ pub(super) fn glued_comma(text: &str, tokens: &[Token]) -> Option<Abstention> {
     Some(decline("", vec![format!(",{}", word.raw)], texts::COMMAS))
 }
 
-/// The steps of a reading in English.
+/// The steps of a reading, in English.
 fn english_of(steps: &[Built]) -> String {
     english_steps(&super::steps_of(steps))
 }
@@ -70,7 +70,7 @@ fn act_at(tokens: &[Token], at: usize) -> Option<Range<usize>> {
     verb
 }
 
-/// The refusal for a request without a reading: the unexplained words, and what the rest means.
+/// The refusal for a request without a reading: the unexplained words, and what the other words mean.
 pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], errors: &[BuildError]) -> Abstention {
     let words = |tokens: &[Token]| -> Vec<String> {
         tokens
@@ -129,7 +129,7 @@ pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], e
     }
 }
 
-/// The sentence about the word that doesn't fit: a kind of file that may be a folder, or an order of other things.
+/// A sentence about the word that doesn't fit: a kind of file that may be a folder, or a sort order for other elements.
 fn mismatched(tokens: &[Token], error: &BuildError) -> Option<String> {
     let said = |test: fn(&Meaning) -> bool| {
         let means = |token: &&Token| lexicon().meanings(&token.folded).iter().any(test);
@@ -150,7 +150,7 @@ fn mismatched(tokens: &[Token], error: &BuildError) -> Option<String> {
 /// Maximum number of unknown words of which each is left out in turn, to find the one to blame.
 const MAX_WORDS_TO_BLAME: usize = 3;
 
-/// Why a clause is not read, in one sentence: the fewest words without which the rest is, and what to say instead.
+/// Why a clause is not read, in one sentence: the fewest words without which it could be read, and what to say instead.
 pub(super) fn why(context: &Context<'_>, text: &str, tokens: &[Token]) -> String {
     if tokens.len() > MAX_TOKENS_TO_EXPLAIN {
         return "not read; say it in short sentences".to_owned();
@@ -172,7 +172,7 @@ const MAX_TOKENS_TO_EXPLAIN: usize = 20;
 /// Maximum number of tokens of a request that is parsed again and again, each time without some of its words.
 const MAX_TOKENS_TO_LEAVE_OUT: usize = 7;
 
-/// What a run of tokens means as a request, in English; `None` if it has no reading.
+/// What a run of tokens asks for, in English; `None` if it has no reading.
 fn meaning(context: &Context<'_>, tokens: &[Token]) -> Option<String> {
     let boundaries = StepBoundaries::of(tokens);
     let mut chart = Chart::fill(context, tokens, Phrases::Longest, &boundaries.ends);

@@ -1,4 +1,4 @@
-//! The grammar: what two neighbouring items mean together.
+//! The grammar: rules for what two neighbouring items (meanings of words) mean together.
 
 mod act;
 mod boolean;
@@ -14,7 +14,7 @@ use super::item::{Context, Item, Rule};
 
 pub(super) use self::place::home_folder;
 
-/// The rules of all modules, in the order in which they are tried.
+/// The grammar rules of all modules, in the order tried.
 const GRAMMAR: [&[Rule]; 9] = [
     quantity::RULES,
     time::RULES,

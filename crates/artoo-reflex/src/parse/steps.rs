@@ -1,4 +1,4 @@
-//! Splits a request into steps, and reads the steps one after the other.
+//! Splits a request into steps, and parses the steps one after the other.
 
 #[cfg(test)]
 mod tests;
@@ -43,7 +43,7 @@ pub(super) struct StepBoundaries {
 }
 
 impl StepBoundaries {
-    /// The step boundaries in a request.
+    /// The step boundaries in the tokens of a request, such as at "then" and full stops.
     pub(super) fn of(tokens: &[Token]) -> Self {
         let mut between = Vec::new();
         for start in 1..tokens.len() {
@@ -53,15 +53,15 @@ impl StepBoundaries {
                 }
             }
         }
-        Self::at(tokens.len(), between)
+        Self::new(tokens.len(), between)
     }
 
-    /// The step boundaries in a request of which parts may stay unread: also before a verb that the grammar doesn't
-    /// know, and after a comma.
+    /// Also boundaries that leave parts of a request unread: before a verb that the grammar doesn't know, and after a
+    /// comma.
     pub(super) fn wide(tokens: &[Token]) -> Self {
         // What is said after "I mean" changes what is said before.
         if (0..tokens.len()).any(|at| phrase("corrections", tokens, at).is_some()) {
-            return Self::at(tokens.len(), Vec::new());
+            return Self::new(tokens.len(), Vec::new());
         }
         let mut between = Self::of(tokens).between;
         for at in 1..tokens.len() {
@@ -80,11 +80,11 @@ impl StepBoundaries {
         }
         between.sort_unstable();
         between.dedup();
-        Self::at(tokens.len(), between)
+        Self::new(tokens.len(), between)
     }
 
-    /// These step boundaries in a request of a number of tokens.
-    fn at(width: usize, between: Vec<(usize, usize)>) -> Self {
+    /// Boundaries from the number of tokens and the token ranges between steps; a step can also end at the last token.
+    fn new(width: usize, between: Vec<(usize, usize)>) -> Self {
         let mut ends: Vec<usize> = between.iter().map(|(start, _)| *start).collect();
         ends.push(width);
         Self { width, between, ends }
@@ -111,13 +111,13 @@ fn is_between(tokens: &[Token], start: usize, end: usize) -> bool {
     }
 }
 
-/// Whether a token only joins two clauses.
+/// Whether a token only joins two clauses: a comma, "and", "then" or "also".
 pub(super) fn joins(token: &Token) -> bool {
     token.class == Class::Comma
         || (token.class == Class::Word && matches!(token.folded.as_str(), "and" | "then" | "also"))
 }
 
-/// Whether a clause starts at a position after words that join: with a verb, be it one that the grammar doesn't know.
+/// Whether a clause starts at a position, after a comma or "and": with a verb, known to the grammar or not.
 pub(super) fn begins_anew(tokens: &[Token], at: usize) -> bool {
     if !tokens.get(at.saturating_sub(1)).is_some_and(joins) {
         return false;
@@ -165,7 +165,7 @@ pub(super) fn begins_a_step(tokens: &[Token], at: usize) -> bool {
     false
 }
 
-/// The different readings of the request with the smallest number of steps.
+/// The different readings of a request in the smallest number of steps; none if it can't be read.
 pub(super) fn readings(
     context: &Context<'_>,
     chart: &Chart,
@@ -185,7 +185,7 @@ pub(super) fn readings(
     Vec::new()
 }
 
-/// Adds a reading; of two with the same steps, the one with fewer assumptions stays.
+/// Adds a reading to a list; of two with the same steps, the one with fewer assumptions stays.
 fn add(found: &mut Vec<Vec<Built>>, reading: Vec<Built>) {
     let notes = |reading: &[Built]| reading.iter().map(|built| built.assumptions.len()).sum::<usize>();
     match found
@@ -198,7 +198,7 @@ fn add(found: &mut Vec<Vec<Built>>, reading: Vec<Built>) {
     }
 }
 
-/// The readings of the tokens from a position on, split at this number of boundaries.
+/// The readings of the tokens from a position on, split into steps at this number of boundaries.
 fn explore(
     context: &Context<'_>,
     chart: &Chart,
@@ -208,11 +208,11 @@ fn explore(
     errors: &mut Vec<BuildError>,
 ) -> Vec<Vec<Built>> {
     if boundaries_left == 0 {
-        return stretch(context, chart, (start, boundaries.width), before, errors);
+        return read_range(context, chart, (start, boundaries.width), before, errors);
     }
     let mut found = Vec::new();
     for (end, next) in boundaries.between.iter().filter(|(end, _)| *end > start) {
-        for first in stretch(context, chart, (start, *end), before, errors) {
+        for first in read_range(context, chart, (start, *end), before, errors) {
             let Some(last) = first.last() else { continue };
             let said = chart.tokens.get(start..*end).unwrap_or_default();
             let spoken_of = Antecedent::of_step(&last.step, said);
@@ -224,8 +224,8 @@ fn explore(
     found
 }
 
-/// The readings of one token range: a single step, or the steps that "again" repeats.
-pub(super) fn stretch(
+/// The readings of one token range as a single step, or as the steps that "again" repeats.
+pub(super) fn read_range(
     context: &Context<'_>,
     chart: &Chart,
     (start, end): (usize, usize),
@@ -299,7 +299,7 @@ pub(super) fn stretch(
         before.is_some_and(|before| before.forbids(step))
             || same_request.is_some_and(|before| contradict(context, &before.last, step))
     };
-    let is_clear = |built: &Built| holds(context, said, &built.step) && !misses_folder(&chart.tokens, end, built);
+    let is_clear = |built: &Built| fits_words(context, said, &built.step) && !misses_folder(&chart.tokens, end, built);
     let fits = |built: &Vec<Built>| built.iter().all(|built| is_clear(built) && !forbids(&built.step));
     found.retain(fits);
     if found.is_empty() && chart.has_forms {
@@ -309,8 +309,8 @@ pub(super) fn stretch(
     found
 }
 
-/// Whether a step has the whole name or text that its words give, and a single line where they say "line".
-fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
+/// Whether a step uses its words as they were said: names and texts as a whole, a single line where they say "line".
+fn fits_words(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
     let of = match step {
         Step::Do(act) => act.selection(),
         Step::Ask(of) => Some(of),
@@ -390,8 +390,8 @@ fn holds(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
     }
 }
 
-/// Whether a query names several files or folders, and one that is said without a folder is not there: it may be in the
-/// folder of another one, or be a word without an ending that is no name, as in "delete a.txt and confirm".
+/// Whether one of several named files doesn't exist and may mean something else: a file in the folder of another one,
+/// or no file, as in "delete a.txt and confirm".
 fn is_scattered(context: &Context<'_>, said: &[Token], of: &Query) -> bool {
     let (Query::Paths { paths, .. } | Query::Tree { roots: paths, .. }) = of.source() else { return false };
     let folders: BTreeSet<&str> = paths.iter().map(|path| parent(path)).collect();
@@ -401,7 +401,7 @@ fn is_scattered(context: &Context<'_>, said: &[Token], of: &Query) -> bool {
     paths.len() > 1 && paths.iter().any(is_missing)
 }
 
-/// The tokens after the first one that is not polite.
+/// The tokens after the verb, the first token that is not polite.
 fn after_verb(said: &[Token]) -> &[Token] {
     said.get(after_lead(said, 0) + 1..).unwrap_or_default()
 }
@@ -427,7 +427,7 @@ fn means_nothing(token: &Token) -> bool {
     lexicon().meanings(&token.folded).contains(&Meaning::Concept(Concept::Skip))
 }
 
-/// Whether a phrase of a list is in tokens.
+/// Whether tokens contain a phrase of a word list of `clauses.txt`.
 fn has(said: &[Token], list: &str) -> bool {
     (0..said.len()).any(|at| phrase(list, said, at).is_some())
 }
@@ -474,7 +474,7 @@ fn contradict(context: &Context<'_>, a: &Step, b: &Step) -> bool {
     })
 }
 
-/// A step of the previous request, asked again.
+/// A step of the previous request, to be asked again.
 fn repeated(step: Step) -> Built {
     Built { step, assumptions: Vec::new(), scope: None, refers_back: true, names_only: false }
 }

@@ -1,4 +1,4 @@
-//! Words of a clause that a proposed reading of it says nothing of.
+//! Finds words of a clause that a proposed reading of it ignores.
 
 use serde_json::Value;
 
@@ -46,7 +46,8 @@ pub(crate) fn unsaid(words: &str, checks: &[Value]) -> Option<String> {
     None
 }
 
-/// The first words of a clause that ask for something or restrict it, so that it can't be confirmed as background.
+/// The first word of a clause that asks for something or restricts it; `None` if the clause can be confirmed as
+/// background.
 pub(crate) fn owed(words: &str) -> Option<String> {
     let tokens = lex(words);
     let opens = after_lead(&tokens, 0);
@@ -63,7 +64,7 @@ pub(crate) fn owed(words: &str) -> Option<String> {
     tokens.get(at).and_then(|token| words.get(token.span.clone())).map(str::to_owned)
 }
 
-/// Adds the tokens of the texts in a check other than its kind.
+/// Adds the tokens of all texts in a JSON check, its kind left out.
 fn add_texts(value: &Value, tokens: &mut Vec<Token>) {
     match value {
         Value::String(text) => tokens.extend(lex(text)),
@@ -80,7 +81,7 @@ fn is_asked(tokens: &[Token], at: usize) -> bool {
     at.checked_sub(1).is_none_or(|before| phrase("asked", tokens, before).is_some())
 }
 
-/// The verb of an act that begins at a position, if none of these kinds means it.
+/// The verb that begins an act at a position, unless a check of one of these kinds means it.
 fn other_act<'a>(tokens: &'a [Token], at: usize, kinds: &[&str]) -> Option<&'a [Token]> {
     let begins = at == 0 || begins_anew(tokens, at);
     if !begins && !tokens.get(at.saturating_sub(1)).is_some_and(joins) {

@@ -1,8 +1,9 @@
-//! Phrasings and the meaning each must have.
+//! Tests that requests in many wordings are read with the meaning each must have.
 
 use super::read;
 
-/// `§` in a reading stands for ", subfolders included, hidden files included".
+/// Asserts that each request is read as `expected`, in which `§` stands for ", subfolders included, hidden files
+/// included".
 fn check(expected: &str, requests: &[&str]) {
     let expected = expected.replace('§', ", subfolders included, hidden files included");
     for request in requests {
@@ -14,7 +15,7 @@ fn check(expected: &str, requests: &[&str]) {
 }
 
 #[test]
-fn counting() {
+fn counting_requests_are_read() {
     check(
         "count the files in the folder /home/ada/Downloads§, ending in .pdf",
         &[
@@ -61,7 +62,7 @@ fn counting() {
 }
 
 #[test]
-fn finding_by_kind_and_name() {
+fn searches_by_kind_and_name_are_read() {
     check(
         "list the files in the folder /home/ada/work/src§, ending in .py",
         &[
@@ -146,7 +147,7 @@ fn finding_by_kind_and_name() {
 }
 
 #[test]
-fn finding_by_size() {
+fn searches_by_size_are_read() {
     check(
         "list the files in the folder /home/ada/Documents§, of at least 10000001 bytes",
         &[
@@ -176,7 +177,7 @@ fn finding_by_size() {
 }
 
 #[test]
-fn finding_by_time() {
+fn searches_by_time_are_read() {
     check(
         "list the files in the folder /home/ada/x§, modified at or after 2024-05-12T13:00:00.000Z",
         &[
@@ -224,7 +225,7 @@ fn finding_by_time() {
 }
 
 #[test]
-fn finding_by_content() {
+fn searches_by_content_are_read() {
     check(
         "list the files in the folder /home/ada/work§, containing \"foo bar\"",
         &[
@@ -241,7 +242,7 @@ fn finding_by_content() {
 }
 
 #[test]
-fn the_first_of_an_order() {
+fn superlatives_and_limits_are_read() {
     check(
         "list the largest file in the folder /home/ada/Downloads§",
         &[
@@ -288,7 +289,7 @@ fn the_first_of_an_order() {
 }
 
 #[test]
-fn sums_of_sizes() {
+fn sums_of_sizes_are_read() {
     check(
         "total size of the files in the folder /home/ada/Videos§, ending in .mp4",
         &[
@@ -310,7 +311,7 @@ fn sums_of_sizes() {
 }
 
 #[test]
-fn lines_of_a_file() {
+fn questions_about_lines_are_read() {
     check(
         "show the first 5 lines of the file /home/ada/work/notes.txt",
         &[
@@ -356,7 +357,7 @@ fn lines_of_a_file() {
 
 #[doc = "holds: law 0.15"]
 #[test]
-fn defaults_are_told() {
+fn assumptions_are_told_to_user() {
     let parsed = read("how many PDFs containing 'x' of more than 1 MB").unwrap();
     let told = parsed.assumptions.join("; ");
     for part in [

@@ -1,4 +1,4 @@
-//! Tests of `verify`: right outputs pass and wrong ones fail, on random trees with hostile names.
+//! Tests of `verify`: right outputs pass and wrong ones fail, also on random trees of files.
 
 use std::path::PathBuf;
 
@@ -12,6 +12,7 @@ use artoo_reflex::eval::{Answer, EvalError, evaluate, verify};
 use artoo_reflex::lower::lower;
 use artoo_reflex::testing::MemoryFileSystem;
 
+/// The timestamp a number of seconds after 1970.
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(seconds * 1000)
 }
@@ -47,13 +48,13 @@ fn tree() -> MemoryFileSystem {
     fs
 }
 
-/// The one question of a request.
+/// The query of a request that asks one question.
 fn question(request: &str) -> Query {
     let parsed = read(request).unwrap_or_else(|refusal| panic!("{request}: {refusal:?}"));
     parsed.query().unwrap_or_else(|| panic!("{request} is no question")).clone()
 }
 
-/// The query of a request, its expected output on the tree, and the check of another output.
+/// Asserts whether the expected output for a request, changed by `forge`, passes verification.
 fn check(request: &str, forge: impl Fn(&str) -> String, passes: bool) {
     let query = question(request);
     let output = tool::run(&lower(&query, "linux").unwrap(), &tree()).unwrap();
@@ -234,6 +235,7 @@ fn bounds_are_inclusive_or_exclusive() {
     }
 }
 
+/// A random file system in memory with difficult file names and texts.
 fn random_tree() -> impl Strategy<Value = MemoryFileSystem> {
     let name = prop_oneof![
         "[a-c]{1,2}",
@@ -261,7 +263,7 @@ fn random_tree() -> impl Strategy<Value = MemoryFileSystem> {
     })
 }
 
-/// The same query about the random tree.
+/// The same query with its folders in the random tree.
 #[expect(clippy::wildcard_enum_match_arm, reason = "only sources have a place")]
 fn rooted(mut query: Query) -> Query {
     let mut open = vec![&mut query];

@@ -1,4 +1,4 @@
-//! Declines with what they offer instead, and requests that speak of an earlier answer.
+//! Tests of declined requests with what they offer instead, and of requests that refer to an earlier answer.
 
 use artoo_proto::{Abstention, Environment, PerceiveContext, ReplyBody, RoleContext, SessionTurn};
 
@@ -6,7 +6,7 @@ use super::disk::home;
 use super::{environment, now};
 use artoo_reflex::{parse, respond};
 
-/// The last of the turns divided by ` || `, and those before it; `✗ ` stands before one that was not answered.
+/// Splits turns at ` || ` into the last one and those before it; `✗ ` stands before one that was not answered.
 fn turns(words: &str) -> (String, Vec<SessionTurn>) {
     let mut turns: Vec<&str> = words.split(" || ").collect();
     let request = turns.pop().unwrap().to_owned();
@@ -17,11 +17,12 @@ fn turns(words: &str) -> (String, Vec<SessionTurn>) {
     (request, turns.into_iter().map(turn).collect())
 }
 
+/// A Linux machine whose current folder is the home folder.
 fn in_home() -> Environment {
     Environment { cwd: "/home/ada".to_owned(), ..environment() }
 }
 
-/// What the perceiver is answered: the reading, or the decline.
+/// Answers the last of several turns as the perceiver role: the reading in English, or the refusal.
 fn ask(words: &str) -> Result<String, Abstention> {
     let (raw_input, session) = turns(words);
     let context = PerceiveContext {
@@ -40,11 +41,12 @@ fn ask(words: &str) -> Result<String, Abstention> {
     }
 }
 
+/// What a refusal tells the user, on one line.
 fn told(refusal: &Abstention) -> String {
     format!("{} {} {}", refusal.not_understood.join(" "), refusal.understood, refusal.remedy)
 }
 
-/// What became of a request, in the form of the tables.
+/// How a request was answered (read, offer or none), in the form of the tables.
 fn became(words: &str) -> String {
     match ask(words) {
         Ok(reading) => format!("read\t{reading}"),
@@ -53,10 +55,12 @@ fn became(words: &str) -> String {
     }
 }
 
+/// The reading with `§` replaced by ", subfolders included, hidden files included".
 fn full(reading: &str) -> String {
     reading.replace('§', ", subfolders included, hidden files included")
 }
 
+/// Asserts that there are no wrong lines.
 fn check(wrong: &[String]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -1,4 +1,4 @@
-//! Requests read with a look at the disk: what exists decides what a word names.
+//! Tests of requests whose words mean different things depending on what exists on the disk.
 
 use artoo_proto::{Environment, SessionTurn, Timestamp};
 
@@ -6,7 +6,7 @@ use super::{environment, now};
 use artoo_reflex::parse;
 use artoo_reflex::testing::MemoryFileSystem;
 
-/// A home folder with folders named as kinds of file, tables, a trash, caches and artoo's own data.
+/// A home folder in memory with folders named like kinds of file, tables, a trash, caches and artoo's own data.
 pub(super) fn home() -> MemoryFileSystem {
     let mut fs = MemoryFileSystem::new("/home/ada");
     let files: [(&str, &[u8]); 20] = [
@@ -37,7 +37,7 @@ pub(super) fn home() -> MemoryFileSystem {
     fs
 }
 
-/// Reads the last of the requests divided by `||` in the folder `cwd` below the home folder.
+/// Parses the last of the requests divided by `||`, in the folder `cwd` below the home folder.
 fn read(cwd: &str, words: &str) -> Result<artoo_reflex::Parsed, artoo_proto::Abstention> {
     let mut turns: Vec<&str> = words.split(" || ").collect();
     let request = turns.pop().unwrap();
@@ -47,7 +47,8 @@ fn read(cwd: &str, words: &str) -> Result<artoo_reflex::Parsed, artoo_proto::Abs
     parse(request, &session, &environment, now(), &home())
 }
 
-/// `§` in a reading stands for ", subfolders included, hidden files included", `~` for the home folder.
+/// Asserts that each request is read as `expected`; `§` stands for ", subfolders included, hidden files included", `~`
+/// for the home folder.
 fn check(expected: &str, requests: &[&str]) {
     let expected = expected.replace('§', ", subfolders included, hidden files included").replace('~', "/home/ada");
     for request in requests {
@@ -58,7 +59,7 @@ fn check(expected: &str, requests: &[&str]) {
     }
 }
 
-/// Each request is refused in words that hold the second text.
+/// Asserts that each request is refused in words that contain the second text.
 fn refused(requests: &[(&str, &str)]) {
     for (request, why) in requests {
         match read("", request) {
@@ -71,14 +72,14 @@ fn refused(requests: &[(&str, &str)]) {
     }
 }
 
-/// Whether an assumption holds the text.
+/// Asserts that a request is read with an assumption that contains the text.
 fn assumes(request: &str, text: &str) {
     let parsed = read("", request).unwrap_or_else(|refusal| panic!("{request}: {refusal:?}"));
     assert!(parsed.assumptions.iter().any(|said| said.contains(text)), "{request}: {:?}", parsed.assumptions);
 }
 
 #[test]
-fn a_word_looked_for_is_content() {
+fn text_looked_for_is_content() {
     check(
         "list the files in the folder ~/code/src§, containing \"TODO\"",
         &[
@@ -113,7 +114,7 @@ fn a_word_looked_for_is_content() {
 }
 
 #[test]
-fn a_folder_that_exists_is_no_kind_of_file() {
+fn existing_folder_is_no_kind_of_file() {
     check(
         "count the folders in the folder ~/Photos§",
         &["how many folders are in Photos", "number of folders in Photos"],
@@ -136,7 +137,7 @@ fn a_folder_that_exists_is_no_kind_of_file() {
 }
 
 #[test]
-fn names_with_blanks_are_those_that_exist() {
+fn unquoted_names_with_spaces_must_exist() {
     check(
         "list the files in the folder \"~/Photos/Camera Roll\"§",
         &["list the files in Photos/Camera Roll", "list the files in \"Photos/Camera Roll\""],
@@ -148,8 +149,9 @@ fn names_with_blanks_are_those_that_exist() {
     );
 }
 
+/// A folder named once is that of all files named beside it.
 #[test]
-fn one_folder_holds_all_that_is_named() {
+fn folder_applies_to_all_named_files() {
     check(
         "compare ~/Documents/a.txt and ~/Documents/b.txt",
         &["compare a.txt and b.txt in Documents", "compare the files a.txt and b.txt in Documents"],
@@ -168,8 +170,9 @@ fn one_folder_holds_all_that_is_named() {
     );
 }
 
+/// The column separator is found by reading the file.
 #[test]
-fn the_form_of_a_table_is_looked_at() {
+fn column_separator_is_read_from_file() {
     let names = "show the lines of the file ~/Documents/Data/customers.csv, column 2 separated by \";\"";
     check(
         names,
@@ -208,7 +211,7 @@ fn the_form_of_a_table_is_looked_at() {
 }
 
 #[test]
-fn yes_or_no_is_asked_for_at_the_start() {
+fn yes_no_questions_are_read() {
     let blank = "whether there are any lines of the file ~/Documents/shopping.txt, blank";
     check(
         blank,
@@ -226,7 +229,7 @@ fn yes_or_no_is_asked_for_at_the_start() {
 }
 
 #[test]
-fn files_that_another_folder_lacks_are_compared_by_name() {
+fn missing_files_are_compared_by_name() {
     check(
         "show the bare names of the files directly in the folder ~/Documents, hidden files included, missing in bare \
          names of the files directly in the folder ~/Downloads, hidden files included",
@@ -247,13 +250,13 @@ fn files_that_another_folder_lacks_are_compared_by_name() {
 }
 
 #[test]
-fn a_turn_that_was_not_understood_is_not_answered_in_its_place() {
+fn unread_turn_leaves_no_earlier_answer() {
     refused(&[("how is the weather || how many are there", "earlier answer"), ("which one is the largest", "")]);
     check("list the largest file in the folder ~/code§", &["how is the weather || what is the largest file in code"]);
 }
 
 #[test]
-fn the_trash_and_caches_are_left_out_unless_named() {
+fn trash_and_caches_are_skipped_unless_named() {
     let rest = "except lying below ~/.artoo, except lying below ~/.cache, except lying below ~/.local/share/Trash";
     check(
         &format!("count the files in the folder ~§, ending in .zip, {rest}"),
@@ -270,8 +273,9 @@ fn the_trash_and_caches_are_left_out_unless_named() {
     assumes("how many zips", "the trash, caches and artoo's own data are left out: /home/ada/.local/share/Trash");
 }
 
+/// "How many files are there" and "list the files there" select the same files.
 #[test]
-fn how_many_and_list_speak_of_the_same() {
+fn counting_and_listing_select_same_files() {
     for (where_, reading) in [
         ("in the current directory", "files directly in the folder /home/ada, hidden files left out"),
         ("here", "files directly in the folder /home/ada, hidden files left out"),
@@ -297,7 +301,7 @@ fn how_many_and_list_speak_of_the_same() {
 }
 
 #[test]
-fn what_is_no_text_is_not_shown() {
+fn binary_files_are_not_shown() {
     refused(&[
         ("show \"Photos/Camera Roll/IMG_1.JPG\"", "something else than text"),
         ("show the first 3 lines of \"Photos/Camera Roll/IMG_1.JPG\"", "something else than text"),
@@ -308,8 +312,9 @@ fn what_is_no_text_is_not_shown() {
     check("show the lines of the file ~/b.txt", &["show b.txt"]);
 }
 
+/// Requests as people first word them are read, or refused, as `people.tsv` says.
 #[test]
-fn first_words_have_their_readings() {
+fn first_wordings_of_people_read_as_listed() {
     let mut wrong = Vec::new();
     for line in include_str!("people.tsv").lines().filter(|line| !line.starts_with('#')) {
         let (words, expected) = line.split_once('\t').unwrap();

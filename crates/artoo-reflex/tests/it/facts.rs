@@ -1,4 +1,4 @@
-//! Facts of the machine: their commands, and their values from the second source.
+//! Tests of facts of the machine: their commands, and their values read without the commands.
 
 use artoo_proto::{Timestamp, pipeline};
 
@@ -6,6 +6,7 @@ use artoo_reflex::algebra::{Fact, Query};
 use artoo_reflex::eval::{Answer, evaluate};
 use artoo_reflex::testing::{MemoryFileSystem, programs};
 
+/// A file system in memory with the system files that facts are read from.
 fn machine() -> MemoryFileSystem {
     let mut fs = MemoryFileSystem::default();
     (fs.now, fs.utc_offset_s) = (super::now().wall, 3600);
@@ -32,7 +33,7 @@ fn machine() -> MemoryFileSystem {
     fs
 }
 
-/// The value on one line.
+/// The evaluated value of a fact, on one line.
 fn value(fact: Fact, fs: &MemoryFileSystem) -> String {
     match evaluate(&Query::System { fact: fact.clone() }, fs) {
         Ok(Answer::Text(text)) => text,

@@ -1,4 +1,5 @@
-//! Kinds of question: what they are read as, and that the programs print what is computed without them.
+//! Tests of the kinds of question in `kinds`: how they are read, and that the programs print what is computed without
+//! them.
 
 use std::fs;
 use std::path::Path;
@@ -13,13 +14,14 @@ use artoo_reflex::eval::verify;
 use artoo_reflex::parse;
 use artoo_reflex::testing::{MemoryFileSystem, programs};
 
-/// A folder on disk and the same in memory.
+/// A temporary folder with the same files in memory.
 struct World {
     folder: tempfile::TempDir,
     memory: MemoryFileSystem,
 }
 
 impl World {
+    /// A temporary folder with tables, texts and JSON files, and the same in memory.
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut memory = MemoryFileSystem::new(folder.path());
@@ -47,13 +49,15 @@ impl World {
         Self { folder, memory }
     }
 
+    /// The steps of a request in the folder; `None` if it is not read.
     fn steps(&self, request: &str) -> Option<Vec<Step>> {
         let cwd = self.folder.path().to_str().unwrap().to_owned();
         let environment = Environment { cwd, ..environment() };
         parse(request, &[], &environment, now(), &self.memory).ok().map(|parsed| parsed.steps)
     }
 
-    /// What the programs print for a question, or for the text that an edit writes; checked a second time.
+    /// What the real programs print for a question, or for the text that an edit writes; also checked against the
+    /// computed answer.
     #[track_caller]
     fn printed(&self, request: &str) -> String {
         let steps = self.steps(request).unwrap_or_else(|| panic!("{request} is not read"));
@@ -67,6 +71,7 @@ impl World {
     }
 }
 
+/// Real programs print the computed answers to questions about CSV tables.
 #[test]
 fn tables_answer_by_their_headings() {
     let world = World::new();
@@ -128,6 +133,7 @@ fn tables_answer_by_their_headings() {
     }
 }
 
+/// Real programs print the computed answers to questions about JSON files.
 #[test]
 fn json_answers_by_its_keys() {
     let world = World::new();
@@ -150,6 +156,7 @@ fn json_answers_by_its_keys() {
     }
 }
 
+/// Real programs print the computed texts with lines removed, replaced or inserted by number.
 #[test]
 fn lines_are_edited_by_their_numbers() {
     let world = World::new();
@@ -168,6 +175,7 @@ fn lines_are_edited_by_their_numbers() {
     }
 }
 
+/// Real programs print the computed answers to questions about lines.
 #[test]
 fn lines_are_picked_and_measured() {
     let mut world = World::new();
@@ -210,6 +218,7 @@ fn lines_are_picked_and_measured() {
     }
 }
 
+/// Real programs print the computed answers to questions about files.
 #[test]
 fn files_are_measured_and_compared() {
     let mut world = World::new();
@@ -248,6 +257,7 @@ fn files_are_measured_and_compared() {
     }
 }
 
+/// Real programs print the computed encodings and parts of texts in the request.
 #[test]
 fn texts_of_the_request_are_changed() {
     let world = World::new();
@@ -273,7 +283,7 @@ fn texts_of_the_request_are_changed() {
 }
 
 #[test]
-fn acts_by_a_rule_name_what_they_change() {
+fn acts_by_rule_list_changed_files() {
     let mut world = World::new();
     let folder = world.folder.path().to_owned();
     for (name, text) in
@@ -310,7 +320,7 @@ fn acts_by_a_rule_name_what_they_change() {
     }
 }
 
-/// Adds everything on disk to the view in memory.
+/// Copies everything in a folder on disk into the file system in memory.
 fn mirror(folder: &Path, memory: &mut MemoryFileSystem) {
     for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
         if entry.is_dir() {
@@ -322,6 +332,7 @@ fn mirror(folder: &Path, memory: &mut MemoryFileSystem) {
     }
 }
 
+/// Runs git with these arguments in a folder, as an author.
 fn git(folder: &Path, arguments: &[&str], author: &str) {
     let day = "2024-02-03T23:30:00 -0300";
     let done = Command::new("git")
@@ -336,6 +347,7 @@ fn git(folder: &Path, arguments: &[&str], author: &str) {
     assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
+/// Real git prints the answers that are computed from a repository's files.
 #[test]
 fn repositories_answer_from_their_objects() {
     let mut world = World::new();

@@ -1,4 +1,5 @@
-//! Tests of the whole crate: phrasings, refusals, round trips, the two meanings of a query.
+//! Integration tests of the crate: wordings, refusals, round trips, and the answers of programs against those of
+//! `eval`.
 
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests fail as tests do")]
 
@@ -25,6 +26,7 @@ fn now() -> Now {
     Now { wall: Timestamp::parse("2024-05-15T13:00:00Z").unwrap(), uptime_ms: 0 }
 }
 
+/// A Linux machine whose current folder is `/home/ada/work`.
 fn environment() -> Environment {
     Environment {
         cwd: "/home/ada/work".to_owned(),
@@ -35,6 +37,7 @@ fn environment() -> Environment {
     }
 }
 
+/// Parses a request on an empty disk, without earlier requests.
 fn read(request: &str) -> Result<Parsed, artoo_proto::Abstention> {
     parse(request, &[], &environment(), now(), &MemoryFileSystem::default())
 }

@@ -1,4 +1,4 @@
-//! Compares `eval` on a tree in memory with the lowered programs, which really run on the same tree on disk.
+//! Compares `eval` on a tree in memory with the commands for the same query, run on the same tree on disk.
 
 mod act;
 mod edit;

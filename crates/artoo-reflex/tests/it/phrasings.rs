@@ -1,4 +1,4 @@
-//! Everyday phrasings, conversations and changes with the reading each must have: `phrasings.txt`.
+//! Tests that everyday wordings, conversations and changes have the reading listed in `phrasings.txt`.
 
 use artoo_proto::SessionTurn;
 
@@ -10,7 +10,7 @@ use artoo_reflex::testing::MemoryFileSystem;
 const PHRASINGS: usize = 480;
 
 #[test]
-fn every_phrasing_has_its_reading() {
+fn phrasings_have_listed_readings() {
     let mut count = 0;
     for line in include_str!("phrasings.txt").lines().filter(|line| !line.starts_with('#')) {
         let (words, reading) = line.split_once('\t').unwrap();
@@ -27,8 +27,9 @@ fn every_phrasing_has_its_reading() {
     assert!(count >= PHRASINGS, "{count}");
 }
 
+/// A request that refers to an answer that is not known is refused.
 #[test]
-fn what_was_not_understood_is_taken_up_by_nothing() {
+fn unread_answer_can_not_be_referred_to() {
     let turn = |input: &str| SessionTurn { input: input.to_owned(), summary: "done".to_owned(), answered: true };
     for (before, request) in [
         ("how is the weather", "how many are there"),

@@ -1,4 +1,4 @@
-//! Requests that must be refused, with the words that are to blame.
+//! Tests that requests are refused that can't be read, with the words that are to blame.
 
 use proptest::prelude::*;
 
@@ -6,6 +6,7 @@ use artoo_proto::Abstention;
 
 use super::read;
 
+/// Asserts that each request is refused, and that the words blamed contain the second text.
 fn check(requests: &[(&str, &str)]) {
     for (request, blamed) in requests {
         match read(request) {
@@ -21,7 +22,7 @@ fn check(requests: &[(&str, &str)]) {
 
 #[doc = "holds: law 1.7"]
 #[test]
-fn changes_that_are_not_plain() {
+fn unclear_changes_are_refused() {
     check(&[
         ("delete", ""),
         ("delete all logs", ""),
@@ -68,7 +69,7 @@ fn changes_that_are_not_plain() {
 
 #[doc = "holds: law 0.15"]
 #[test]
-fn half_understood() {
+fn partly_understood_requests_are_refused() {
     check(&[
         ("do not list files in ~/x", "not"),
         ("don't show hidden files", "don't"),
@@ -109,7 +110,7 @@ fn half_understood() {
 
 #[doc = "holds: law 0.15"]
 #[test]
-fn questions_whose_answer_would_be_another() {
+fn misleading_questions_are_refused() {
     check(&[
         ("Is the largest file bigger than 1MB?", "Is"),
         ("why are there so many files in ~/x", "why"),
@@ -122,7 +123,7 @@ fn questions_whose_answer_would_be_another() {
 
 #[doc = "holds: law 0.15"]
 #[test]
-fn a_feature_that_has_no_use_is_not_dropped() {
+fn requests_with_unused_words_are_refused() {
     check(&[
         ("first 5 lines of notes.txt including hidden files", ""),
         ("lines of notes.txt recursively", ""),
@@ -144,7 +145,7 @@ fn a_feature_that_has_no_use_is_not_dropped() {
 }
 
 #[test]
-fn chat_and_other_languages() {
+fn chat_and_other_languages_are_refused() {
     check(&[
         ("hello, how are you?", "how"),
         ("thanks", ""),
@@ -166,7 +167,7 @@ fn chat_and_other_languages() {
 
 #[doc = "holds: law 0.15"]
 #[test]
-fn two_readings_are_both_told() {
+fn refusal_lists_both_readings() {
     let refusal = read("list files in Donwloads").unwrap_err();
     assert!(
         refusal.remedy.contains("/home/ada/Downloads") && refusal.remedy.contains("/home/ada/work/Donwloads"),
@@ -175,7 +176,7 @@ fn two_readings_are_both_told() {
 }
 
 #[test]
-fn what_was_understood_is_told() {
+fn refusal_says_what_was_understood() {
     let refusal = read("list the fluffy PDFs in ~/x").unwrap_err();
     assert_eq!(refusal.not_understood, ["fluffy"]);
     assert!(refusal.understood.contains("list the files in the folder /home/ada/x"), "{refusal:?}");

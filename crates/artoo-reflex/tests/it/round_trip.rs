@@ -1,4 +1,4 @@
-//! The English of a random query or act parses back to the same.
+//! Tests that the English of a random query or act parses back to the same query or act.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "a generator names the forms it treats apart")]
 
@@ -19,14 +19,17 @@ fn text() -> impl Strategy<Value = String> {
     "[a-zA-Z0-9_ .,;:()+&%$#@!äöé文*?{}\\\\\\[\\]-]{0,10}[a-zA-Z0-9_ß文]"
 }
 
+/// A random condition on the extension of files.
 pub(super) fn extension() -> impl Strategy<Value = Pred> {
     "(pdf|txt|jpg|png|rs|py|tar\\.gz|[a-z][a-z0-9]{0,5})".prop_map(Pred::Extension)
 }
 
+/// A random condition on the name of files.
 fn name() -> impl Strategy<Value = Pred> {
     name_test().prop_map(Pred::Name)
 }
 
+/// A random test of a file name.
 fn name_test() -> impl Strategy<Value = NameTest> {
     prop_oneof![
         text().prop_map(NameTest::Is),
@@ -37,11 +40,12 @@ fn name_test() -> impl Strategy<Value = NameTest> {
     ]
 }
 
+/// A random time, in whole seconds or not.
 fn moment() -> impl Strategy<Value = Timestamp> {
     (0i64..4_000_000_000_000).prop_map(Timestamp::from_millis)
 }
 
-/// One condition on files of a kind.
+/// A random single condition on entries of a kind.
 fn atom(kind: Kind) -> BoxedStrategy<Pred> {
     let any_kind = prop_oneof![
         3 => name(),
@@ -73,7 +77,7 @@ fn atom(kind: Kind) -> BoxedStrategy<Pred> {
     }
 }
 
-/// Conditions with "and", "or" and "not".
+/// Random conditions combined by "and", "or" and "not".
 fn condition(atom: BoxedStrategy<Pred>) -> BoxedStrategy<Pred> {
     let not = atom.clone().prop_map(|pred| Pred::Not(Box::new(pred)));
     let leaf = prop_oneof![3 => atom, 1 => not].boxed();
@@ -84,6 +88,7 @@ fn condition(atom: BoxedStrategy<Pred>) -> BoxedStrategy<Pred> {
     prop_oneof![3 => leaf, 1 => either].boxed()
 }
 
+/// A random path of a folder.
 fn root() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "(/[a-zA-Z0-9_-]{1,6}){1,3}",
@@ -93,19 +98,22 @@ fn root() -> impl Strategy<Value = String> {
     ]
 }
 
+/// A random path of a file.
 fn file() -> impl Strategy<Value = String> {
     "(/[a-zA-Z0-9_ äé文-]{1,6}[a-z]){1,2}/[a-z]{1,6}\\.[a-z]{1,3}"
 }
 
+/// A random sort direction.
 fn order() -> impl Strategy<Value = Order> {
     prop_oneof![Just(Order::Ascending), Just(Order::Descending)]
 }
 
+/// The query on the heap, as an operand of another query.
 fn boxed(of: Query) -> Box<Query> {
     Box::new(of)
 }
 
-/// A tree of one kind with conditions.
+/// A random query for entries of one kind with conditions.
 fn tree(kind: Kind) -> BoxedStrategy<Query> {
     let roots = proptest::collection::vec(root(), 1..3);
     let is_kind = |pred: &Pred| match pred {
@@ -126,7 +134,7 @@ fn tree(kind: Kind) -> BoxedStrategy<Query> {
         .boxed()
 }
 
-/// The same predicate with its folders moved below the root.
+/// The predicate with its folders moved below the root.
 fn below(pred: Pred, root: &str) -> Pred {
     let each = |parts: Vec<Pred>| parts.into_iter().map(|part| below(part, root)).collect();
     match pred {
@@ -138,7 +146,7 @@ fn below(pred: Pred, root: &str) -> Pred {
     }
 }
 
-/// A selection: a tree, ordered and limited or not.
+/// A random query for entries of one kind, sorted and limited or not.
 fn selection(kind: Kind) -> BoxedStrategy<Query> {
     let size = if kind == Kind::Folder { Key::TotalSize } else { Key::Size };
     let keys = match kind {
@@ -161,6 +169,7 @@ fn selection(kind: Kind) -> BoxedStrategy<Query> {
         .boxed()
 }
 
+/// The first sort key of a query; `None` if it is not sorted.
 fn first_key(query: &Query) -> Option<Key> {
     match query {
         Query::Sort { keys, .. } => keys.first().map(|key| key.by),
@@ -178,6 +187,7 @@ fn shown(of: Query) -> Query {
     }
 }
 
+/// A random query about files: lists, counts, sizes, properties or groups.
 fn files() -> BoxedStrategy<Query> {
     let kinds =
         prop_oneof![4 => Just(Kind::File), 1 => Just(Kind::Folder), 1 => Just(Kind::Link), 1 => Just(Kind::Any)];
@@ -224,6 +234,7 @@ fn files() -> BoxedStrategy<Query> {
         .boxed()
 }
 
+/// A random query for groups of files, sorted and limited or not.
 fn groups() -> BoxedStrategy<Query> {
     let keys = proptest::sample::select(vec![
         GroupKey::Extension,
@@ -248,6 +259,7 @@ fn groups() -> BoxedStrategy<Query> {
         .boxed()
 }
 
+/// A random single condition on lines.
 fn line_atom() -> BoxedStrategy<Pred> {
     prop_oneof![
         2 => text().prop_map(|text| Pred::Contains { text, ignore_case: false }),
@@ -261,6 +273,7 @@ fn line_atom() -> BoxedStrategy<Pred> {
     .boxed()
 }
 
+/// A transformation of a text by its number, with this width for wrapping.
 fn rewrite(which: u64, width: u64) -> Rewrite {
     match which % 7 {
         0 => Rewrite::UpperCase,
@@ -273,7 +286,7 @@ fn rewrite(which: u64, width: u64) -> Rewrite {
     }
 }
 
-/// Parts of paths, with or without duplicates and a count.
+/// A random query for parts of paths, with or without duplicates and a count.
 fn names() -> BoxedStrategy<Query> {
     let part = proptest::sample::select(vec![NamePart::Name, NamePart::Folder, NamePart::Extension]);
     (tree(Kind::File), part, 0u8..4)
@@ -289,7 +302,7 @@ fn names() -> BoxedStrategy<Query> {
         .boxed()
 }
 
-/// Lines of one file or of many, in the order in which the parser applies operators.
+/// A random query for lines of one file or many, with operators in the order in which the parser applies them.
 fn lines() -> BoxedStrategy<Query> {
     let plain_tree = (root(), any::<bool>(), extension()).prop_map(|(root, direct, extension)| {
         let depth = if direct { Depth::Direct } else { Depth::Whole };
@@ -351,7 +364,7 @@ fn lines() -> BoxedStrategy<Query> {
         .boxed()
 }
 
-/// Random queries, limited to combinations that the parser builds.
+/// A random query, limited to combinations that the parser builds.
 pub(super) fn query() -> BoxedStrategy<Query> {
     prop_oneof![3 => files(), 2 => lines(), 1 => machine::machine(), 1 => names()]
         .prop_map(Query::normalise)
@@ -359,6 +372,7 @@ pub(super) fn query() -> BoxedStrategy<Query> {
         .boxed()
 }
 
+/// A random act that can be carried out.
 fn act() -> BoxedStrategy<Act> {
     let several = proptest::collection::vec(file(), 1..3).prop_map(|paths| Query::Paths { paths, kind: Kind::File });
     let of = prop_oneof![2 => selection(Kind::File), 1 => selection(Kind::Folder), 2 => several].boxed();
@@ -401,7 +415,7 @@ fn act() -> BoxedStrategy<Act> {
     .boxed()
 }
 
-/// An English sentence longer than the limit of requests is not parsed.
+/// Whether an English sentence is short and clear enough to be parsed as a request.
 fn fits(reading: &str) -> bool {
     // Some sentences are ambiguous and declined: whether a line or a file contains a word, or whether lines or files
     // are duplicates.

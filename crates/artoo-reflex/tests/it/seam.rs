@@ -1,4 +1,4 @@
-//! The model seam: what a role is answered.
+//! Tests of what the crate answers in place of a language model to the roles perceiver and planner.
 
 use artoo_proto::{
     Calibration, Check, Constraints, FailureMix, Loss, MemoryRecall, PerceiveContext, PlanContext, PlanDirective,
@@ -10,10 +10,12 @@ use super::{environment, now};
 use artoo_reflex::testing::MemoryFileSystem;
 use artoo_reflex::{respond, respond_in_full, verify};
 
+/// The answer to the perceiver for a request, on an empty disk.
 fn perceive(words: &str) -> ReplyBody {
     respond(&RoleContext::Perceive(Box::new(to_perceive(words))), &MemoryFileSystem::default())
 }
 
+/// What the perceiver is given for a request.
 fn to_perceive(words: &str) -> PerceiveContext {
     PerceiveContext {
         raw_input: words.to_owned(),
@@ -26,18 +28,22 @@ fn to_perceive(words: &str) -> PerceiveContext {
     }
 }
 
+/// A fixed task id.
 fn task_id() -> TaskId {
     serde_json::from_value(json!("count-6f2b1c1e-0000-4000-8000-000000000000")).unwrap()
 }
 
+/// The answer to the planner for a request, on an empty disk.
 fn plan(words: &str, directive: Option<PlanDirective>) -> ReplyBody {
     plan_on(words, directive, &MemoryFileSystem::default())
 }
 
+/// The answer to the planner for a request, on this disk.
 fn plan_on(words: &str, directive: Option<PlanDirective>, fs: &MemoryFileSystem) -> ReplyBody {
     respond(&RoleContext::Plan(Box::new(to_plan(words, directive))), fs)
 }
 
+/// What the planner is given for a request.
 fn to_plan(words: &str, directive: Option<PlanDirective>) -> PlanContext {
     let spec = TaskSpec {
         task_id: task_id(),
@@ -70,6 +76,7 @@ fn to_plan(words: &str, directive: Option<PlanDirective>) -> PlanContext {
     }
 }
 
+/// The plan of recipes for a request; panics if the planner gets another answer.
 fn recipes(words: &str) -> RecipePlan {
     let reply = plan(words, None);
     let ReplyBody::Recipes { plan } = reply else { panic!("{words}: {reply:?}") };
@@ -77,7 +84,7 @@ fn recipes(words: &str) -> RecipePlan {
 }
 
 #[test]
-fn the_perceiver_gets_the_task_restated() {
+fn perceiver_gets_restated_task() {
     let ReplyBody::Json { value } = perceive("how many PDFs are in ~/Downloads") else { panic!() };
     let intent =
         "count the files in the folder /home/ada/Downloads, subfolders included, hidden files included, ending in .pdf";
@@ -97,7 +104,7 @@ fn the_perceiver_gets_the_task_restated() {
 }
 
 #[test]
-fn a_request_that_is_not_understood_is_declined_by_both_roles() {
+fn both_roles_decline_unread_request() {
     for reply in [perceive("delete all logs"), plan("delete all logs", None), perceive("")] {
         assert!(matches!(reply, ReplyBody::Abstain { .. }), "{reply:?}");
     }
@@ -105,7 +112,7 @@ fn a_request_that_is_not_understood_is_declined_by_both_roles() {
 
 #[doc = "holds: design G19"]
 #[test]
-fn the_planner_gets_one_call_and_a_check_that_computes_it_again() {
+fn planner_gets_call_and_recomputing_check() {
     let plan = recipes("the 3 largest PDFs in ~/x");
     assert_eq!(plan.subtasks.len(), 1);
     let subtask = &plan.subtasks[0];
@@ -150,7 +157,7 @@ fn missing_file_is_refused_with_two_suggestions() {
 }
 
 #[test]
-fn calls_are_what_the_tools_take() {
+fn calls_have_input_tools_expect() {
     for (words, tool, input) in [
         ("first 5 lines of a.txt", "read_file", json!({"path": "/home/ada/work/a.txt", "lines": {"first": 5}})),
         ("lines 2 to 4 of a.txt", "read_file", json!({"path": "/home/ada/work/a.txt", "lines": {"from": 2, "to": 4}})),
@@ -176,10 +183,11 @@ fn calls_are_what_the_tools_take() {
 
 #[doc = "holds: law 2.3"]
 #[test]
-fn a_failed_recipe_is_never_offered_again() {
+fn failed_recipe_is_never_offered_again() {
     assert!(matches!(plan("how many files in ~/x", Some(directive())), ReplyBody::Abstain { .. }));
 }
 
+/// A directive to plan again after a failed attempt.
 fn directive() -> PlanDirective {
     PlanDirective {
         task_id: task_id(),
@@ -204,7 +212,7 @@ fn directive() -> PlanDirective {
 
 /// With a language model, only requests whose every word is read are answered here, and only the first time.
 #[test]
-fn in_full_answers_only_what_is_read_in_full() {
+fn respond_in_full_needs_complete_reading() {
     const READ: &str = "how many files in ~/x";
     let reply = |context| respond_in_full(&context, &MemoryFileSystem::default());
     let perceive = |context| reply(RoleContext::Perceive(Box::new(context)));

@@ -1,4 +1,4 @@
-//! A stand-in for the two tools, written from their contract alone: what a query is lowered to, run on a tree in memory.
+//! Stand-ins for the tools `glob` and `read_file`, written from their contract alone, on a file system in memory.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use artoo_reflex::eval::{Entry, EntryKind, FileSystem};
 use artoo_reflex::testing::MemoryFileSystem;
 
-/// Runs a call; `None` where the root or file is not there.
+/// The output of a tool call; `None` if the root or file doesn't exist.
 pub(super) fn run(call: &ToolRequest, fs: &MemoryFileSystem) -> Option<String> {
     match call.tool.as_str() {
         "glob" => glob(&call.input, fs),
@@ -18,6 +18,7 @@ pub(super) fn run(call: &ToolRequest, fs: &MemoryFileSystem) -> Option<String> {
     }
 }
 
+/// The output of the tool `glob`; `None` if the root doesn't exist.
 fn glob(input: &Value, fs: &MemoryFileSystem) -> Option<String> {
     let root = Path::new(input["root"].as_str().unwrap());
     let mut all = Vec::new();
@@ -70,6 +71,7 @@ fn glob(input: &Value, fs: &MemoryFileSystem) -> Option<String> {
     Some(report(input, kept))
 }
 
+/// The found entries as `glob` reports them: listed, counted, summed or with details.
 fn report(input: &Value, mut kept: Vec<Entry>) -> String {
     kept.sort_by(|a, b| a.path.as_os_str().as_encoded_bytes().cmp(b.path.as_os_str().as_encoded_bytes()));
     match input["sort"]["by"].as_str() {
@@ -91,6 +93,7 @@ fn report(input: &Value, mut kept: Vec<Entry>) -> String {
     }
 }
 
+/// Collects the entries of a folder, and with `recursive` everything below it.
 fn collect(folder: &Path, recursive: bool, fs: &MemoryFileSystem, all: &mut Vec<Entry>) -> Option<()> {
     for entry in fs.list(folder).ok()? {
         if recursive && entry.kind == EntryKind::Folder {
@@ -101,6 +104,7 @@ fn collect(folder: &Path, recursive: bool, fs: &MemoryFileSystem, all: &mut Vec<
     Some(())
 }
 
+/// The output of the tool `read_file`; `None` if the file doesn't exist.
 fn read_file(input: &Value, fs: &MemoryFileSystem) -> Option<String> {
     let mut content = Vec::new();
     std::io::Read::read_to_end(&mut fs.open(Path::new(input["path"].as_str().unwrap())).ok()?, &mut content).ok()?;

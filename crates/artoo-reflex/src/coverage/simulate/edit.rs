@@ -11,7 +11,7 @@ use crate::eval::{Answer, Entry, EntryKind, FileSystem, decimal, digest, text};
 use crate::settings;
 
 impl Simulator<'_> {
-    /// Writes the result of a question into a new file, or into the file that it was computed from.
+    /// Simulates writing the answer of a question into a new file, or into the file that it was computed from.
     pub(super) fn save(&mut self, of: &Query, to: &str) -> Result<BTreeSet<PathBuf>, String> {
         let path = self.disk.key(Path::new(to));
         ensure(!self.is_blind, || "what it is computed from is only known afterwards".to_owned())?;
@@ -31,7 +31,7 @@ impl Simulator<'_> {
         self.edited(&path, &before, texts)
     }
 
-    /// Inserts lines at the start or the end of a text file.
+    /// Simulates new lines at the start or the end of a text file.
     pub(super) fn insert(&mut self, path: &str, text: &str, at_start: bool) -> Result<BTreeSet<PathBuf>, String> {
         let key = self.disk.key(Path::new(path));
         if self.disk.metadata(&key).is_err() {
@@ -50,7 +50,7 @@ impl Simulator<'_> {
         self.edited(&key, &before, texts)
     }
 
-    /// Sets the value of a key in a settings file.
+    /// Simulates a new value for a key in a settings file.
     pub(super) fn set_value(
         &mut self,
         path: &str,
@@ -64,7 +64,7 @@ impl Simulator<'_> {
         self.edited(&file, &before, texts)
     }
 
-    /// Sets the acceptable contents of an existing file, and keeps its permissions.
+    /// Simulates one of these contents in an existing file, with its permissions unchanged.
     fn edited(&mut self, path: &Path, before: &[u8], texts: Vec<Vec<u8>>) -> Result<BTreeSet<PathBuf>, String> {
         let entry = self.disk.metadata(path).map_err(|problem| format!("{}: {problem}", shown(path)))?;
         ensure(entry.kind == EntryKind::File, || format!("{} is no regular file", shown(path)))?;
@@ -81,7 +81,7 @@ impl Simulator<'_> {
     }
 }
 
-/// Each text, and each text without its final newline.
+/// Each text with its final newline and without it.
 pub(super) fn with_bare_ends(texts: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     let bare: Vec<Vec<u8>> = texts
         .iter()
@@ -122,7 +122,7 @@ fn written(of: &Query, answer: &Answer) -> Result<Vec<Vec<u8>>, String> {
     })
 }
 
-/// Checks every replacement in a query with [`check_words`].
+/// Checks every replacement of a text in a query with [`check_words`].
 fn check_replacements(simulator: &Simulator<'_>, of: &Query) -> Result<(), String> {
     if let Query::Replace { of, find, .. } = of
         && let Answer::Lines(lines) = simulator.disk.evaluate(of)?

@@ -17,7 +17,7 @@ const FILES: [(&str, &str); 5] = [
 ];
 
 #[expect(clippy::too_many_lines, reason = "one table")]
-/// An act, the change that performs it, and changes that don't.
+/// For each kind of act: the act, the change of the disk that performs it, and changes that don't.
 fn cases() -> Vec<(Act, Change, Vec<Change>)> {
     let at = |path: &str| format!("/w/{path}");
     vec![
@@ -145,6 +145,7 @@ fn each_act_is_shown_or_refuted() {
     }
 }
 
+/// A question is answered on the disk after the steps before it, not after the later ones.
 #[test]
 fn questions_see_earlier_steps_only() {
     let world = World::new(&FILES);
@@ -162,8 +163,9 @@ fn questions_see_earlier_steps_only() {
     assert_states(&cover(&early, &done), &[NotShown, Shown]);
 }
 
+/// A copy onto an existing file is not shown as done; deleting nothing is.
 #[test]
-fn existing_targets_and_empty_selections() {
+fn existing_target_fails_empty_selection_passes() {
     let world = World::new(&FILES);
     let onto = Act::Copy { of: file("/w/a.txt"), to: Target::As("/w/b.tmp".to_owned()) };
     let none = Act::Delete { of: with_extension("log") };
@@ -182,8 +184,9 @@ fn unread_clause_prevents_refuting_content() {
     assert_states(&cover(&ledger, &done), &[NotShown, CoverageState::NotRead]);
 }
 
+/// A call of which not all changes were recorded is reported as unrequested.
 #[test]
-fn unknown_changes_are_unrequested() {
+fn incompletely_recorded_call_is_unrequested() {
     let world = World::new(&FILES);
     let ledger = ledger(&[&[count(with_extension("tmp"))]], &world);
     let mut done = world.clone();

@@ -7,6 +7,7 @@ use crate::algebra::Target;
 
 const FILES: [(&str, &str); 2] = [("/w/a.txt", "one\n"), ("/w/b.tmp", "b\n")];
 
+/// The step that deletes all `.tmp` files below `/w`.
 fn delete() -> Step {
     Step::Do(Act::Delete { of: with_extension("tmp") })
 }
@@ -115,7 +116,7 @@ fn refused_proposal_is_reported_once() {
     assert!(coverage.is_complete() && coverage.rows[0].why.contains("nothing"), "{coverage:#?}");
 }
 
-/// Whether a model may propose that a clause beside a read one asks for nothing.
+/// Whether a model may propose that a clause is background and asks for nothing.
 fn asks_nothing(words: &str) -> bool {
     let world = World::new(&FILES);
     let text = format!("x {words}");
@@ -131,6 +132,7 @@ fn asks_nothing(words: &str) -> bool {
     !reading.offered.is_empty()
 }
 
+/// A clause may be proposed as background only if its words ask for nothing.
 #[test]
 fn empty_proposal_is_background_without_requests() {
     for words in [
@@ -172,8 +174,9 @@ fn empty_proposal_is_background_without_requests() {
     }
 }
 
+/// Checks that a script requires are judged by the disk at the end of the task.
 #[test]
-fn required_checks_apply_to_the_end() {
+fn required_checks_are_judged_at_end() {
     let world = World::new(&FILES);
     let mut ledger = half_read(&[create("/w/n.txt", "n\n")], &world.fs);
     ledger.require_steps("text", vec![create("/w/n.txt", "n\n")], &world.fs);
@@ -261,7 +264,8 @@ fn proposal_must_cover_its_whole_clause() {
     }
 }
 
-/// The clauses that code offers as background. `|` separates the clauses of a request; code has read those with `=`.
+/// The clauses that code offers to treat as background. `|` separates the clauses of a request; code has read those
+/// with `=`.
 fn backgrounds(request: &str) -> Vec<String> {
     let world = World::new(&FILES);
     let (mut text, mut clauses) = (String::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Property tests: honest work is covered, and any missing, different or additional change is reported.
+//! Property tests: work done as requested is covered, and any missing, different or additional change is reported.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::algebra::{ModeChange, NameChange, Part, Target};
 /// The number of different steps that [`step`] makes.
 const KINDS: u8 = 12;
 
-/// One step on the paths below a folder of its own.
+/// A step of this kind (a number below [`KINDS`]) on the folder `/w/{at}`.
 fn step(kind: u8, at: usize) -> Step {
     let path = |name: &str| format!("/w/{at}/{name}");
     let tmp = || {
@@ -35,14 +35,14 @@ fn step(kind: u8, at: usize) -> Step {
     })
 }
 
-/// The files that a step works on.
+/// The files in the folder `/w/{at}` that a step works on.
 fn files(at: usize) -> Vec<(String, &'static str)> {
     [("a.txt", "one\ntwo\n"), ("x.tmp", "x"), ("d/y.tmp", "y"), ("d/z.txt", "z"), (".env", "K=1\nL=2\n"), ("keep", "k")]
         .map(|(name, content)| (format!("/w/{at}/{name}"), content))
         .to_vec()
 }
 
-/// Performs a step, with one recorded call for each path.
+/// Performs the step of this kind in `/w/{at}`, with one recorded call for each path.
 fn perform(world: &mut World, kind: u8, at: usize) {
     let path = |name: &str| format!("/w/{at}/{name}");
     match kind {
@@ -78,7 +78,7 @@ fn perform(world: &mut World, kind: u8, at: usize) {
     }
 }
 
-/// The ledger, the disk before, and the disk with the records of honest work.
+/// The ledger of steps of these kinds, and the disk with the records after all were performed.
 fn honest(kinds: &[u8]) -> (Ledger, World) {
     let files: Vec<_> = (0..kinds.len()).flat_map(files).collect();
     let files: Vec<(&str, &str)> = files.iter().map(|(path, content)| (path.as_str(), *content)).collect();
@@ -92,7 +92,7 @@ fn honest(kinds: &[u8]) -> (Ledger, World) {
     (ledger, world)
 }
 
-/// Whether a recorded change is implied by others: the creation of a folder in which an entry was created.
+/// Whether the change of call `at` is implied by others: the creation of a folder in which an entry was created.
 fn is_implied(world: &World, at: usize) -> bool {
     let change = &world.calls[at].changed[0];
     let below = format!("{}/", change.path);
@@ -100,6 +100,7 @@ fn is_implied(world: &World, at: usize) -> bool {
         && world.calls.iter().flat_map(|call| &call.changed).any(|other| other.path.starts_with(&below))
 }
 
+/// One to three kinds of step, at least one of which is a change.
 fn kinds() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(0..KINDS, 1..4).prop_filter("only questions", |kinds| kinds.iter().any(|kind| *kind < 11))
 }
@@ -107,6 +108,7 @@ fn kinds() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
 
+    /// Steps that are all performed and recorded make the coverage complete.
     #[test]
     fn honest_work_is_covered(kinds in kinds()) {
         let (ledger, world) = honest(&kinds);
@@ -114,6 +116,7 @@ proptest! {
         prop_assert!(coverage.is_complete(), "{coverage:#?}");
     }
 
+    /// Without any one recorded change, the coverage is not complete.
     #[test]
     fn every_recorded_change_is_required(kinds in kinds(), seed: usize) {
         let (ledger, mut world) = honest(&kinds);
@@ -124,6 +127,7 @@ proptest! {
         prop_assert!(!cover(&ledger, &world).is_complete());
     }
 
+    /// A step that was not performed is refuted.
     #[test]
     fn every_step_is_required(kinds in kinds(), seed: usize) {
         let (ledger, whole) = honest(&kinds);
@@ -137,6 +141,7 @@ proptest! {
         drop(whole);
     }
 
+    /// With another path or state in any one recorded change, the coverage is not complete.
     #[test]
     fn every_field_of_a_record_is_compared(kinds in kinds(), seed: usize, field in 0..3_u8) {
         let (ledger, mut world) = honest(&kinds);

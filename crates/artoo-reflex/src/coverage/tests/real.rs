@@ -26,11 +26,13 @@ struct RealFiles {
     home: Option<String>,
 }
 
+/// The file system error of this crate for an I/O error.
 fn problem(error: &std::io::Error) -> FileSystemError {
     if error.kind() == ErrorKind::NotFound { FileSystemError::NotFound } else { FileSystemError::OtherKind }
 }
 
 impl RealFiles {
+    /// The real path: one below `/proc` is in the temporary folder.
     fn at(&self, path: &Path) -> PathBuf {
         path.strip_prefix("/proc").map_or_else(|_| path.to_path_buf(), |below| self.proc.join(below))
     }
@@ -112,6 +114,7 @@ struct RealFolder {
 }
 
 impl RealFolder {
+    /// A temporary folder with these files (path and content), and no recorded calls.
     fn new(files: &[(&str, &str)]) -> Self {
         let (folder, proc) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         let fs = RealFiles { proc: proc.path().to_owned(), home: None };
@@ -122,22 +125,26 @@ impl RealFolder {
         place
     }
 
+    /// The absolute path of a name in the folder.
     fn path(&self, name: &str) -> String {
         self.folder.path().canonicalize().unwrap().join(name).to_str().unwrap().to_owned()
     }
 
+    /// Writes a file in the folder, without recording it.
     fn write(&self, name: &str, content: &str) {
         let path = PathBuf::from(self.path(name));
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
     }
 
+    /// The path and state of everything below the folder.
     fn seen(&self) -> Vec<(PathBuf, String)> {
         let mut all = Vec::new();
         crate::eval::files::walk(Path::new(&self.path("")), Depth::Whole, true, &self.fs, &mut all).unwrap();
         all.into_iter().map(|entry| (entry.path.clone(), self.state(&entry))).collect()
     }
 
+    /// The state of an entry as a record has it: a digest, the word for a folder, or a link's target.
     fn state(&self, entry: &Entry) -> String {
         match entry.kind {
             EntryKind::File => digest::of_file::<sha2::Sha256>(&entry.path, &self.fs).unwrap(),
@@ -171,6 +178,7 @@ impl RealFolder {
         self.calls.last_mut().unwrap()
     }
 
+    /// The ledger of a request with these acts, before they are carried out.
     fn ledger(&self, acts: &[Act]) -> Ledger {
         let steps: Vec<Step> = acts.iter().cloned().map(Step::Do).collect();
         let all = vec![ReadClause { span: (0, 1), read: Ok(steps) }];
@@ -178,7 +186,7 @@ impl RealFolder {
         Ledger::of_clauses("x", all, &Environment { cwd, ..environment() }).simulate(&self.fs)
     }
 
-    /// A folder that a script changed before the request.
+    /// A folder in which a script ran before the request, unrecorded.
     fn prepared(files: &[(&str, &str)], script: &str) -> Self {
         let mut place = Self::new(files);
         place.sh(script);
@@ -209,10 +217,12 @@ impl RealFolder {
 
 const FILES: [(&str, &str); 3] = [("d/a.txt", "one\n"), ("d/e/b.txt", "two\n"), ("c.txt", "three\n")];
 
+/// Asserts that all was done and nothing else was.
 fn assert_complete(coverage: &Coverage) {
     assert!(coverage.is_complete(), "{coverage:#?}");
 }
 
+/// The paths in an archive may be relative to any folder.
 #[test]
 fn archive_members_may_share_any_base() {
     let pack = |place: &RealFolder| vec![Act::Archive { of: file(&place.path("d")), to: place.path("x.tar.gz") }];
@@ -282,15 +292,17 @@ fn paths_through_links_are_resolved() {
     assert_complete(&ledger.cover(&place.calls, &place.fs));
 }
 
+/// The act that does a git action in the folder.
 fn git(place: &RealFolder, action: GitAction) -> Act {
     Act::Git { folder: place.path("").trim_end_matches('/').to_owned(), action }
 }
 
+/// The git action that commits with a message.
 fn commit(message: &str) -> GitAction {
     GitAction::Commit { message: message.to_owned() }
 }
 
-/// The coverage of git actions after commands in a repository that has one commit.
+/// The coverage of git actions after shell commands in a repository that has one commit.
 fn check_git(actions: &[GitAction], commands: &[&str]) -> Coverage {
     RealFolder::prepared(
         &FILES,
@@ -299,6 +311,7 @@ fn check_git(actions: &[GitAction], commands: &[&str]) -> Coverage {
     .compare_git(actions, commands)
 }
 
+/// Message, number and content of commits are compared, read from git objects.
 #[test]
 fn commits_are_read_from_objects() {
     let two = [commit("one"), commit("two")];
@@ -347,6 +360,7 @@ fn branches_and_tags_name_the_right_commit() {
     assert_states(&RealFolder::check(&FILES, init, &["mkdir .git"]), &[Refuted]);
 }
 
+/// The act that runs a command in the folder, with its output saved in the file `to`.
 fn run(place: &RealFolder, command: &str, to: Option<&str>) -> Act {
     let folder = place.path("").trim_end_matches('/').to_owned();
     Act::Run { command: command.to_owned(), folder, to: to.map(|to| place.path(to)) }
@@ -434,8 +448,9 @@ fn unread_clause_prevents_refutation() {
     assert_eq!(partly(copied, "rm d/a.txt"), NotShown);
 }
 
+/// A changed file that other programs run by themselves, such as `.envrc`, is reported.
 #[test]
-fn run_may_not_change_autorun_files() {
+fn run_changing_autorun_files_is_reported() {
     let make = |place: &RealFolder| vec![run(place, "echo x > o; mkdir p; echo y > p/q", None)];
     assert_complete(&RealFolder::check(&FILES, make, &["echo x > o; mkdir p; echo y > p/q"]));
     let obeyed = |place: &RealFolder| vec![run(place, "echo x > .envrc", None)];
@@ -447,6 +462,7 @@ fn run_may_not_change_autorun_files() {
     assert_eq!(coverage.run_by_others.len(), 1);
 }
 
+/// A command that ran before the change it should follow is not shown as done.
 #[test]
 fn run_order_between_changes_is_checked() {
     let acts = |place: &RealFolder| {

@@ -18,6 +18,7 @@ fn call(at: usize, changes: &[(&str, Option<&str>, Option<&str>)]) -> ToolCall {
 
 const TIMES: (Option<&str>, Option<&str>) = (Some("its times"), Some("other times"));
 
+/// The content part of a recorded state is its digest, without mode and time.
 #[test]
 fn state_content_excludes_mode_and_time() {
     let hash = "a1".repeat(32);
@@ -65,7 +66,7 @@ fn changes_of_a_path_are_merged() {
 }
 
 #[test]
-fn initial_digest_from_records_or_disk() {
+fn initial_digest_comes_from_records_or_disk() {
     let hash = "a".repeat(64);
     let mut fs = MemoryFileSystem::new("/w");
     for path in ["/w/same", "/w/times", "/w/changed"] {
@@ -88,6 +89,7 @@ fn initial_digest_from_records_or_disk() {
     assert_eq!((found.digest(Path::new("/w")), found.digest(Path::new("/w/same"))), (None, now));
 }
 
+/// Calls that may have changed more than was recorded are listed as unknown.
 #[test]
 fn incompletely_recorded_calls_are_unknown() {
     let fs = MemoryFileSystem::new("/w");

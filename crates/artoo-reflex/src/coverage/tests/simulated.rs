@@ -9,11 +9,12 @@ use crate::algebra::{Field, Kind, ModeChange, NameChange, Target};
 const FILES: [(&str, &str); 5] =
     [("/w/a.txt", "one\n"), ("/w/b.tmp", "b\n"), ("/w/d/c.tmp", "c\n"), ("/w/d/.h", "h\n"), ("/w/d/e/f", "f\n")];
 
+/// A disk in memory with the files of this module.
 fn world() -> World {
     World::new(&FILES)
 }
 
-/// The coverage row of one act after these changes of the disk.
+/// How the coverage reports one act after these changes of the disk.
 fn row(act: &Act, changes: impl FnOnce(&mut World)) -> artoo_proto::Covered {
     let mut world = world();
     let ledger = ledger(&[&[Step::Do(act.clone())]], &world);
@@ -22,10 +23,12 @@ fn row(act: &Act, changes: impl FnOnce(&mut World)) -> artoo_proto::Covered {
     coverage.rows.remove(0)
 }
 
+/// The query for everything of a kind below a folder.
 fn tree(folder: &str, kind: Kind) -> Query {
     Query::Tree { roots: vec![folder.to_owned()], depth: Depth::Whole, hidden: true, kind }
 }
 
+/// An act that can't be carried out is never shown as done.
 #[test]
 fn impossible_acts_are_never_shown() {
     let at = str::to_owned;
@@ -59,6 +62,7 @@ fn impossible_acts_are_never_shown() {
     assert_eq!(row.state, Shown, "{row:?}");
 }
 
+/// Acts on no files, or whose result exists already, count as done.
 #[test]
 fn acts_without_effect_are_shown() {
     let at = str::to_owned;
@@ -175,6 +179,7 @@ fn permissions_are_compared_exactly() {
     assert_eq!(row(&folder, |w| w.fs.set_mode("/w/d", 0o700)).state, Refuted);
 }
 
+/// A new folder is shown as done only if a recorded call created it or something in it.
 #[test]
 fn new_folder_needs_a_record() {
     let new = Act::CreateFolder { paths: vec!["/w/n".to_owned()] };
@@ -194,6 +199,7 @@ fn new_folder_needs_a_record() {
     assert_eq!(beside.state, NotShown);
 }
 
+/// A question about the machine is answered at the end, unless later steps change something.
 #[test]
 fn questions_wait_for_relevant_changes() {
     let world = world();

@@ -5,7 +5,7 @@ use artoo_proto::CoverageState::{NotShown, Refuted, Shown};
 use super::*;
 use crate::settings;
 
-/// The acceptable texts after a key was set.
+/// The acceptable texts of a settings file after a key was set, or the error.
 fn set(name: &str, before: &str, key: &str, value: &str) -> Result<Vec<String>, String> {
     let (section, key) = key.split_once('/').map_or((None, key), |(section, key)| (Some(section), key));
     let made = settings::set(Path::new(name), before.as_bytes(), section, key, value)?;

@@ -7,11 +7,12 @@ use super::*;
 use crate::algebra::Target;
 use crate::coverage::workspace;
 
+/// A Linux machine whose workspace is `/s` and whose current folder is `/w`.
 fn environment() -> Environment {
     Environment { workspace: "/s".to_owned(), ..super::environment() }
 }
 
-/// A request of these clauses, each with its words and its steps.
+/// The ledger of a request of these clauses, each with its words and its step.
 fn named(clauses: &[(&str, Step)], world: &World) -> Ledger {
     let request: Vec<&str> = clauses.iter().map(|(words, _)| *words).collect();
     let mut from = 0;
@@ -24,13 +25,14 @@ fn named(clauses: &[(&str, Step)], world: &World) -> Ledger {
     Ledger::of_clauses(&request.join("\n"), all, &environment()).simulate(&world.fs)
 }
 
+/// A disk in memory with files in the current folder and the workspace.
 fn world() -> World {
     let mut world = World::new(&[("/w/a.txt", "one\n"), ("/w/old", "x"), ("/s/known", "x")]);
     world.fs.add_folder("/w/sub", Timestamp::default());
     world
 }
 
-/// `in_workspace` for one clause with these words.
+/// The steps of a clause with these words after new files are moved to the workspace; `None` if none is.
 fn moved(words: &str, steps: &[Step]) -> Option<Vec<Step>> {
     let clause =
         Clause { number: 1, span: (0, words.len()), words: words.to_owned(), obligations: Vec::new(), unread: None };
@@ -40,6 +42,7 @@ fn moved(words: &str, steps: &[Step]) -> Option<Vec<Step>> {
     Some(moved.into_iter().map(|(_, step)| step).collect())
 }
 
+/// Each act that creates a file named without a folder may create it in the workspace.
 #[test]
 fn every_creating_act_may_use_workspace() {
     let acts = |folder: &str| {

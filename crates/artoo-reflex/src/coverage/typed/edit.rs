@@ -36,7 +36,7 @@ pub(super) fn act(fields: &mut Fields<'_>) -> Result<Act, String> {
     Ok(Act::Save { of, to: path })
 }
 
-/// The predicate for the lines to delete.
+/// The condition on the lines that an `edited` check deletes.
 fn deleted(fields: &mut Fields<'_>) -> Result<Pred, String> {
     match (fields.line_if_given("containing")?, fields.flag("blank")?) {
         (Some(text), None) => Ok(Pred::Contains { text, ignore_case: false }),

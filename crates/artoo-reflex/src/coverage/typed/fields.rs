@@ -1,4 +1,4 @@
-//! The fields of a typed check. Each is taken once; an untaken field is an error.
+//! The fields of a typed check (a JSON object). Each is taken once; an untaken field is an error.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ const MAX_LISTED: usize = 200;
 #[doc(alias = "limit")]
 const MAX_SHOWN: usize = 40;
 
-/// The fields of one check that were not taken yet.
+/// The fields of one check that were not taken (read and removed) yet.
 pub(super) struct Fields<'a> {
     /// The kind of the check.
     pub(super) kind: String,
@@ -30,7 +30,7 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// The fields of a check, which is an object with a `kind`.
+    /// The fields of a check; an error unless it is a JSON object with a `kind`.
     pub(super) fn of(check: &Value, environment: &'a Environment, fs: &'a dyn FileSystem) -> Result<Self, String> {
         let mut left = check.as_object().cloned().ok_or("a check is an object with a `kind`")?;
         left.retain(|_, value| !value.is_null());
@@ -46,7 +46,7 @@ impl<'a> Fields<'a> {
         Ok(Self { kind, environment, fs, left, taken: Vec::new() })
     }
 
-    /// The error message for a field.
+    /// The error message for a field with this fault.
     pub(super) fn wrong(&self, field: &str, fault: &str) -> String {
         format!("{}: `{field}` {fault}", self.kind)
     }
@@ -58,7 +58,7 @@ impl<'a> Fields<'a> {
         Err(format!("{kind}: {name} doesn't belong to the other fields; leave it out (fields: {known})"))
     }
 
-    /// Takes a field; `None` if it is missing or null.
+    /// Removes a field and returns its value; `None` if it is missing or null.
     fn take(&mut self, field: &'static str) -> Option<Value> {
         if !self.taken.contains(&field) {
             self.taken.push(field);
@@ -66,7 +66,7 @@ impl<'a> Fields<'a> {
         self.left.remove(field)
     }
 
-    /// Takes any text.
+    /// Takes a field with any text; `None` if it is missing.
     fn text_if_given(&mut self, field: &'static str) -> Result<Option<String>, String> {
         match self.take(field) {
             None => Ok(None),
@@ -75,22 +75,22 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Takes any text; an error if it is missing.
+    /// Takes a field with any text; an error if it is missing.
     pub(super) fn text(&mut self, field: &'static str) -> Result<String, String> {
         self.text_if_given(field)?.ok_or_else(|| self.wrong(field, "is missing; give a text"))
     }
 
-    /// Takes a text of one line with at least one character.
+    /// Takes a field with a text of one line that is not empty; `None` if it is missing.
     pub(super) fn line_if_given(&mut self, field: &'static str) -> Result<Option<String>, String> {
         self.text_if_given(field)?.map(|line| self.one_line(field, line)).transpose()
     }
 
-    /// Takes a text of one line; an error if it is missing.
+    /// Takes a field with a text of one line; an error if it is missing.
     pub(super) fn line(&mut self, field: &'static str) -> Result<String, String> {
         self.text(field).and_then(|line| self.one_line(field, line))
     }
 
-    /// The line; an error if it is blank or has control characters.
+    /// Returns the text; an error if it is blank or has control characters.
     fn one_line(&self, field: &str, line: String) -> Result<String, String> {
         ensure(!line.trim().is_empty(), || self.wrong(field, "is empty"))?;
         let is_plain = !line.contains(|c: char| c.is_control() && c != '\t');
@@ -98,7 +98,7 @@ impl<'a> Fields<'a> {
         Ok(line)
     }
 
-    /// Takes a part of a file's name.
+    /// Takes a field with a part of a file's name; `None` if it is missing.
     pub(super) fn name(&mut self, field: &'static str) -> Result<Option<String>, String> {
         let name = self.line_if_given(field)?;
         let is_name = name.as_ref().is_none_or(|name| !name.contains('/') && !name.trim_matches('.').is_empty());
@@ -106,20 +106,20 @@ impl<'a> Fields<'a> {
         Ok(name)
     }
 
-    /// Takes a whole number, which may be written as a text.
+    /// Takes a field with a whole number, which may be written as a text; `None` if it is missing.
     pub(super) fn number(&mut self, field: &'static str) -> Result<Option<u64>, String> {
         let Some(value) = self.take(field) else { return Ok(None) };
         let number = value.as_u64().or_else(|| value.as_str()?.parse().ok());
         number.map(Some).ok_or_else(|| self.wrong(field, "is no whole number of at least 0"))
     }
 
-    /// Takes a truth value.
+    /// Takes a field that is true or false; `None` if it is missing.
     pub(super) fn flag(&mut self, field: &'static str) -> Result<Option<bool>, String> {
         let Some(value) = self.take(field) else { return Ok(None) };
         value.as_bool().map(Some).ok_or_else(|| self.wrong(field, "is neither true nor false"))
     }
 
-    /// Takes one text or a list of texts, each of one line; without the field there are none.
+    /// Takes a field with one text or a list of texts, each of one line; empty if it is missing.
     pub(super) fn list(&mut self, field: &'static str) -> Result<Vec<String>, String> {
         let items = match self.take(field) {
             None => return Ok(Vec::new()),
@@ -136,36 +136,36 @@ impl<'a> Fields<'a> {
         texts.collect()
     }
 
-    /// Takes paths from `paths` or `path`; without either there are none.
+    /// Takes the paths in the field `paths` or `path`; empty if both are missing.
     pub(super) fn paths_if_given(&mut self) -> Result<Vec<String>, String> {
         let mut typed = self.list("paths")?;
         typed.extend(self.list("path")?);
         typed.iter().map(|path| self.resolved("paths", path)).collect()
     }
 
-    /// Takes at least one path.
+    /// Takes a field with at least one path.
     pub(super) fn paths(&mut self, field: &'static str) -> Result<Vec<String>, String> {
         let paths = self.paths_if_given()?;
         ensure(!paths.is_empty(), || self.wrong(field, "is missing; give a path or a list of paths"))?;
         Ok(paths)
     }
 
-    /// Takes a path and makes it absolute.
+    /// Takes a field with a path and makes it absolute; `None` if it is missing.
     pub(super) fn path_if_given(&mut self, field: &'static str) -> Result<Option<String>, String> {
         self.line_if_given(field)?.map(|typed| self.resolved(field, &typed)).transpose()
     }
 
-    /// Takes a path and makes it absolute; an error if it is missing.
+    /// Takes a field with a path and makes it absolute; an error if it is missing.
     pub(super) fn path(&mut self, field: &'static str) -> Result<String, String> {
         self.path_if_given(field)?.ok_or_else(|| self.wrong(field, "is missing; give a path"))
     }
 
-    /// The text of a field, without taking it; empty if it is missing or no text.
+    /// The text in a field, which is not removed; empty if it is missing or no text.
     pub(super) fn typed(&self, field: &str) -> &str {
         self.left.get(field).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// The absolute path of a typed one; an error for a pattern.
+    /// The absolute path of one that a check names; an error for a pattern such as `*.txt`.
     fn resolved(&self, field: &str, typed: &str) -> Result<String, String> {
         let place = resolve(typed, self.environment);
         let path = place.ok_or_else(|| self.wrong(field, "is no path; write ~/x, an absolute or a relative one"))?.path;
@@ -180,7 +180,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The start of a text from outside, escaped to one line in quotation marks.
+/// The first characters of an unknown word, escaped to one line in quotation marks.
 pub(super) fn shown(text: &str) -> String {
     let start: String = text.chars().take(MAX_SHOWN).collect();
     format!("{start:?}{}", if start.len() < text.len() { "…" } else { "" })

@@ -1,4 +1,4 @@
-//! The selection of a typed check: files listed by path, or a set below a folder.
+//! The files that a typed check is about: listed by path, or all below a folder that satisfy its conditions.
 
 use super::fields::Fields;
 use crate::algebra::{Depth, Kind, NameTest, Pred, Query};
@@ -6,7 +6,7 @@ use crate::calendar::Clock;
 use crate::concept::TimeUnit;
 use crate::ensure::ensure;
 
-/// The query for the files of a check: `paths`, or `place` with conditions.
+/// The query for the files that a check is about: `paths`, or `place` with conditions.
 pub(super) fn selection(fields: &mut Fields<'_>) -> Result<Query, String> {
     let paths = fields.paths_if_given()?;
     match (paths.is_empty(), fields.path_if_given("place")?) {

@@ -1,4 +1,4 @@
-//! Tests of typed checks.
+//! Tests of typed checks, the JSON objects that models propose and scripts require.
 
 use std::collections::BTreeSet;
 
@@ -15,6 +15,7 @@ use crate::testing::MemoryFileSystem;
 /// Checks, each followed by a line with its English (`=`) or its error (`!`).
 const EXAMPLES: &str = include_str!("examples.txt");
 
+/// A Linux machine whose current folder is `/home/ada/notes`.
 fn environment() -> Environment {
     Environment {
         cwd: "/home/ada/notes".into(),
@@ -25,6 +26,7 @@ fn environment() -> Environment {
     }
 }
 
+/// Three files in `/home/ada/notes` and the folder `/home/ada/old`.
 fn disk() -> MemoryFileSystem {
     let now = Timestamp::parse("2024-05-15T12:00:00Z").unwrap();
     let mut fs = MemoryFileSystem::new("/home/ada/notes");
@@ -36,14 +38,14 @@ fn disk() -> MemoryFileSystem {
     fs
 }
 
-/// The English of a check on one line, or its error.
+/// The English of the steps that a check asks for, or its error, on one line.
 fn read(check: &str) -> String {
     let read = shorthand(check, &environment(), &disk());
     let read = read.map_or_else(|error| format!("! {error}"), |steps| format!("= {}", english_steps(&steps)));
     read.replace('\n', "\\n")
 }
 
-/// The examples: a check and the expected line.
+/// Each example of `examples.txt`: a check and the expected line.
 fn examples() -> impl Iterator<Item = (&'static str, &'static str)> {
     EXAMPLES.lines().step_by(2).zip(EXAMPLES.lines().skip(1).step_by(2))
 }
@@ -55,7 +57,7 @@ fn examples_parse_as_documented() {
     }
 }
 
-/// The examples in JSON that are valid.
+/// The examples that are valid JSON checks.
 fn right_examples() -> Vec<Value> {
     let right = examples().filter(|(_, expected)| expected.starts_with('='));
     right.filter_map(|(check, _)| serde_json::from_str(check).ok()).collect()
@@ -112,7 +114,7 @@ fn changed_example() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Asserts that a check gives one step that can be stored and shown, or an error of one line.
+/// Asserts that a check gives steps that can be stored and shown, or an error of one line.
 fn holds_of(check: &Value) -> Result<(), TestCaseError> {
     let is_sound = |query: &Query| query.ty().is_ok() && query.clone().normalise() == *query;
     match steps(check, &environment(), &disk()) {

@@ -41,7 +41,7 @@ fn account(file: &str, field: usize, value: &str, fs: &dyn FileSystem) -> Result
     Ok(process::accounts(file, fs)?.into_iter().find(|fields| fields.get(field).is_some_and(|found| found == value)))
 }
 
-/// One field (from 0) of the current user's line in `/etc/passwd`.
+/// The field at an index (from 0) of the current user's line in `/etc/passwd`.
 fn own_field(field: usize, fs: &dyn FileSystem) -> Result<String, EvalError> {
     let account = account(USERS, 2, &own_id("Uid", fs)?.to_string(), fs)?;
     let found = account.and_then(|fields| fields.into_iter().nth(field));

@@ -4,7 +4,7 @@ use super::{Checked, fail, shown};
 use crate::algebra::Query;
 use crate::eval::{FileSystem, lines};
 
-/// Checks that the output of `diff`, applied to the first text, gives the second.
+/// Checks that the output of `diff`, applied to the lines of `of`, gives those of `with`.
 pub(super) fn applied(of: &Query, with: &Query, output: &str, fs: &dyn FileSystem) -> Checked {
     let text = |query| -> Checked<Vec<String>> {
         Ok(lines(query, fs)?.iter().map(|line| String::from_utf8_lossy(&line.text).into_owned()).collect())

@@ -1,4 +1,4 @@
-//! Checks facts of the machine. Facts that change by themselves may differ within a tolerance.
+//! Checks printed facts of the machine. Facts that change by themselves may differ within a tolerance.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ const UPTIME_TOLERANCE_S: u64 = 150;
 /// Absolute tolerance for a load average, in addition to half of its value.
 const LOAD_TOLERANCE: f64 = 1.0;
 
-/// Checks a tool's output against the fact's second source.
+/// Checks a tool's output against the value of a fact, which is read without the fact's command.
 pub(super) fn fact(fact: &Fact, output: &str, fs: &dyn FileSystem) -> Checked {
     let printed = output.trim();
     let row = fact.row();
@@ -63,7 +63,7 @@ pub(super) fn fact(fact: &Fact, output: &str, fs: &dyn FileSystem) -> Checked {
     }
 }
 
-/// The fact's value from its second source, as text.
+/// The value of a fact as text, read without the fact's command.
 fn text(fact: &Fact, fs: &dyn FileSystem) -> Result<String, EvalError> {
     match fact::value(fact, fs)? {
         Answer::Text(text) => Ok(text),
@@ -71,7 +71,7 @@ fn text(fact: &Fact, fs: &dyn FileSystem) -> Result<String, EvalError> {
     }
 }
 
-/// The fact's value from its second source, as a number.
+/// The value of a fact as a number, read without the fact's command.
 fn expected_number(fact: &Fact, fs: &dyn FileSystem) -> Result<u64, EvalError> {
     match fact::value(fact, fs)? {
         Answer::Number(number) => Ok(number),
@@ -118,7 +118,7 @@ fn same_moment(expected: &str, printed: &str) -> Checked {
     judged(holds, format!("the kernel says {expected}"), &format!("; within {BOOT_TOLERANCE_S} seconds"), printed)
 }
 
-/// Checks that the output contains each of these lines `name: value`.
+/// Checks that a tool's output contains each of these names and values as a line `name: value`.
 fn details(known: &[(&'static str, String)], printed: &str) -> Checked {
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     for (name, expected) in known {

@@ -1,4 +1,4 @@
-//! Checks lists of files and of their properties.
+//! Checks printed lists of files and of their properties.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,11 +9,11 @@ use crate::algebra::{Field, Layers, Query};
 use crate::eval::files::{compare, totals};
 use crate::eval::{Answer, Entry, EntryKind, EvalError, FileSystem, Row, evaluate, pred};
 
-/// The entries by the spelling of their path in a tool's output: escaped as typed tools do, or raw if unambiguous.
+/// A table from the ways a path can be printed by a tool (escaped, or raw if unambiguous) to its entry.
 struct Spellings<'a>(HashMap<String, Option<&'a Entry>>);
 
 impl<'a> Spellings<'a> {
-    /// The table of the spellings of these entries' paths.
+    /// The table of the ways in which the paths of these entries can be printed.
     fn of(entries: impl Iterator<Item = &'a Entry>) -> Self {
         let mut known: HashMap<String, Option<&'a Entry>> = HashMap::new();
         let mut add = |spelling: String, entry: &'a Entry| {
@@ -34,7 +34,7 @@ impl<'a> Spellings<'a> {
         Self(known)
     }
 
-    /// The entry that a path in the output means; a failed check if there is none or more than one.
+    /// The entry that a printed path means; a failed check if there is none or more than one.
     fn get(&self, spelling: &str) -> Checked<&'a Entry> {
         let shown = || escape::shorten(&escape::one_line(spelling), 200);
         match self.0.get(spelling) {
@@ -66,7 +66,7 @@ pub(super) fn listed(query: &Query, output: &str, fs: &dyn FileSystem) -> Checke
     complete(&layers, &members, &shown, fs)
 }
 
-/// Checks that the output has no duplicates, lacks no selected file, and is sorted as the query says.
+/// Checks that a printed list has no duplicates, lacks no selected file, and is sorted as the query says.
 fn complete(layers: &Layers<'_>, members: &[Entry], shown: &[&Entry], fs: &dyn FileSystem) -> Checked {
     let distinct: HashSet<&[u8]> = shown.iter().map(|entry| entry.path_bytes()).collect();
     ensure(distinct.len() == shown.len(), || "an element is listed twice".to_owned())?;
@@ -111,7 +111,7 @@ fn test_again(members: &Query, entry: &Entry, fs: &dyn FileSystem) -> Checked<()
     ensure(holds, || format!("{}: does not satisfy the conditions when read again", entry.shown()))
 }
 
-/// Parses an output line `bytes<TAB>time<TAB>path`.
+/// Parses an output line `bytes<TAB>time<TAB>path` into size, time and path.
 fn details(line: &str) -> Option<(Option<(u64, Timestamp)>, &str)> {
     let (bytes, rest) = line.split_once('\t')?;
     let (modified, path) = rest.split_once('\t')?;
@@ -130,7 +130,7 @@ fn same_second(a: Timestamp, b: Timestamp) -> bool {
     a.as_millis().div_euclid(1000) == b.as_millis().div_euclid(1000)
 }
 
-/// Checks that the output lists one property of each file correctly.
+/// Checks that a tool's output lists one property of each file of a query correctly.
 pub(super) fn rows(query: &Query, output: &str, fs: &dyn FileSystem) -> Checked {
     let Answer::Rows(expected) = evaluate(query, fs)? else { return Err(EvalError::Meaningless.into()) };
     let field = if let Query::Field { field, .. } = query { *field } else { Field::Sha256 };
@@ -157,7 +157,7 @@ pub(super) fn rows(query: &Query, output: &str, fs: &dyn FileSystem) -> Checked 
     Ok(format!("read again: the same {} values", expected.len()))
 }
 
-/// Splits an output line into the property's value and the path.
+/// Splits an output line into the property and the path.
 fn row(field: Field, line: &str) -> Option<(&str, &str)> {
     match field {
         Field::Sha256 | Field::Sha1 | Field::Md5 => line.split_once("  "),

@@ -1,4 +1,4 @@
-//! Checks lines, groups and yes/no answers.
+//! Checks printed lines, groups and yes/no answers.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -111,7 +111,7 @@ fn group_line<'a>(line: &'a str, known: &HashMap<String, u64>) -> Option<(&'a st
     Some((name, number.parse().ok()?))
 }
 
-/// Checks that the output is the expected yes or no, or `diff`'s sentence about equal or different files.
+/// Checks that the output is the expected yes or no, or the sentence of `diff` about equal or different files.
 pub(super) fn truth(query: &Query, expected: bool, output: &str) -> Checked {
     let printed = output.trim();
     if matches!(query, Query::Compare { relation: Relation::Told, .. }) {

@@ -1,15 +1,15 @@
-//! The answers to questions of the kind `piped`, computed without the programs.
+//! Computes answers to questions of the kind `piped` without running the programs.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::{Known, PATTERNS, Places, facts, of, root, unit};
+use super::{Known, PATTERNS, Pieces, facts, inner_query, root, unit};
 use crate::algebra::{Depth, Kind, Query};
 use crate::eval::{Answer, Entry, EntryKind, EvalError, FileSystem, digest, evaluate, text};
 
-/// The matches of a pattern in a line, from left to right.
-fn matches(pieces: Places, line: &str) -> Vec<String> {
+/// The texts in a line that match a pattern such as that of URLs, from left to right.
+fn matches(pieces: Pieces, line: &str) -> Vec<String> {
     let chars: Vec<char> = line.chars().collect();
     let (mut found, mut at) = (Vec::new(), 0);
     while at < chars.len() {
@@ -24,22 +24,23 @@ fn matches(pieces: Places, line: &str) -> Vec<String> {
     found
 }
 
-/// Where the longest match of a pattern ends that starts at a position.
-fn ends(pieces: Places, chars: &[char], at: usize) -> Option<usize> {
+/// The end of the longest match of a pattern that starts at a position; `None` without a match.
+fn ends(pieces: Pieces, chars: &[char], at: usize) -> Option<usize> {
     let Some(((class, least, most), rest)) = pieces.split_first() else { return Some(at) };
     let run = chars.iter().skip(at).take(*most).take_while(|c| is_in(class, **c)).count();
     (*least..=run).rev().find_map(|taken| ends(rest, chars, at + taken))
 }
 
-/// Whether a character is one of a class written as in brackets.
+/// Whether a character is in a class such as `A-Za-z0-9_`.
 fn is_in(class: &str, c: char) -> bool {
     let class: Vec<char> = class.chars().collect();
     let in_range = |run: &[char]| matches!(run, [from, '-', to] if (from..=to).contains(&&c));
     class.contains(&c) && (c != '-' || class.last() == Some(&'-')) || class.windows(3).any(in_range)
 }
 
+/// The answer to a question of the kind `piped`, computed without the programs.
 pub(super) fn eval(known: &Known, fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
-    let query = of(known).ok_or(EvalError::Meaningless)?;
+    let query = inner_query(known).ok_or(EvalError::Meaningless)?;
     let shape = known.value("shape");
     let root = || root(&query).ok_or(EvalError::Meaningless);
     match shape {
@@ -63,17 +64,18 @@ pub(super) fn eval(known: &Known, fs: &dyn FileSystem) -> Result<Vec<String>, Ev
     }
 }
 
-/// A whole number of a question.
+/// The whole number that a question has under this name; an error if it is none.
 fn whole(known: &Known, name: &str) -> Result<usize, EvalError> {
     known.value(name).parse().map_err(|_| EvalError::Meaningless)
 }
 
-/// "yes" or "no".
+/// "yes" or "no" as the one line of an answer.
 fn yes(is_so: bool) -> Vec<String> {
     vec![if is_so { "yes" } else { "no" }.to_owned()]
 }
 
-/// The lines near those that hold the text of a question.
+/// The lines at most `before` lines above or `after` lines below a line with the question's text; `itself` includes
+/// that line.
 fn near(known: &Known, lines: &[String], before: usize, itself: bool, after: usize) -> Vec<String> {
     let is_hit = |line: &String| line.contains(known.value("text"));
     let hits: BTreeSet<usize> = lines.iter().enumerate().filter(|(_, line)| is_hit(line)).map(|(at, _)| at).collect();
@@ -88,7 +90,7 @@ fn near(known: &Known, lines: &[String], before: usize, itself: bool, after: usi
     lines.iter().enumerate().filter(|(at, _)| is_near(*at)).map(|(_, line)| line.clone()).collect()
 }
 
-/// The answer to a question about lines.
+/// The answer to a question of the kind `piped` about these lines.
 fn of_lines(known: &Known, lines: &[String]) -> Result<Vec<String>, EvalError> {
     let n = || whole(known, "n");
     let words = |line: &String| text::count_words(line.as_bytes());
@@ -124,7 +126,7 @@ fn of_lines(known: &Known, lines: &[String]) -> Result<Vec<String>, EvalError> {
     })
 }
 
-/// The answer to a question about lines that are numbers.
+/// The answer to a question of the kind `piped` about lines that are numbers, such as the median.
 fn numbers(known: &Known, lines: &[String]) -> Result<Vec<String>, EvalError> {
     let number = |line: &str| {
         let digits = line.trim_matches([' ', '\t']);
@@ -177,7 +179,7 @@ fn path(entry: &Entry) -> Result<String, EvalError> {
     entry.path.to_str().map(str::to_owned).ok_or(EvalError::Meaningless)
 }
 
-/// The facts of each file, and its path.
+/// A line for each file: the facts that the question asks for, such as owner and size, and its path.
 fn facts_of(known: &Known, files: &[Entry], fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
     let names = |file: &str| -> Result<BTreeMap<u32, String>, EvalError> {
         let text = text::system_file(file, fs)?;
@@ -199,7 +201,7 @@ fn facts_of(known: &Known, files: &[Entry], fs: &dyn FileSystem) -> Result<Vec<S
     files.iter().map(shown).collect()
 }
 
-/// The answer to a question about files.
+/// The answer to a question of the kind `piped` about these files.
 fn of_files(known: &Known, files: &[Entry], fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
     let shape = known.value("shape");
     let md5 = |entry: &Entry| digest::of_file::<md5::Md5>(&entry.path, fs);
@@ -249,13 +251,13 @@ fn of_files(known: &Known, files: &[Entry], fs: &dyn FileSystem) -> Result<Vec<S
     }
 }
 
-/// Everything below a folder but hidden entries.
+/// Everything below a folder except hidden entries.
 fn below(root: &str, fs: &dyn FileSystem) -> Result<Vec<Entry>, EvalError> {
     let tree = Query::Tree { roots: vec![root.to_owned()], depth: Depth::Whole, hidden: false, kind: Kind::Any };
     if let Answer::Files(entries) = evaluate(&tree, fs)? { Ok(entries) } else { Err(EvalError::Meaningless) }
 }
 
-/// The answer to a question about everything below a folder but hidden entries.
+/// The answer to a question about everything below a folder except hidden entries, such as the number of levels.
 fn in_folder(known: &Known, root: &str, fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
     let entries = below(root, fs)?;
     let name = |entry: &Entry| {
@@ -286,7 +288,7 @@ fn in_folder(known: &Known, root: &str, fs: &dyn FileSystem) -> Result<Vec<Strin
     Ok(found)
 }
 
-/// The broken symbolic links in a folder, or whether a link is one.
+/// The broken symbolic links in a folder; for the shape `broken_any`, whether the link at `root` is one.
 fn broken(shape: &str, root: &str, fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
     let own = fs.metadata(Path::new(root)).map_err(|_| EvalError::Meaningless)?;
     let entries = if own.kind == EntryKind::Folder { below(root, fs)? } else { vec![own] };
@@ -336,7 +338,7 @@ mod tests {
     use super::{PATTERNS, matches};
 
     #[test]
-    fn patterns_match_whole_addresses() {
+    fn patterns_find_urls_and_addresses() {
         let found = |name: &str, line: &str| {
             let (_, pieces) = PATTERNS.iter().find(|(known, _)| *known == name).unwrap();
             matches(pieces, line)

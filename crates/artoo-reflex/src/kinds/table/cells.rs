@@ -1,4 +1,4 @@
-//! Tables as they are read: headings, rows and cells.
+//! Parses CSV, TSV and JSON tables into headings, rows and cells.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::SEPARATORS;
 
-/// A table as it was read.
+/// A table parsed from a file: separator, headings and rows.
 pub(super) struct Table {
     pub(super) separator: char,
     pub(super) heads: Vec<String>,
@@ -15,12 +15,12 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The table in a file, to go by its name: lines of cells, or a JSON list of objects with the same keys.
+    /// Parses the content of a CSV, TSV or JSON file as a table, by the file's name; `None` if it is no table.
     pub(super) fn in_file(path: &str, content: &str, separator: Option<char>) -> Option<Self> {
         if path.ends_with(".json") { Self::of_json(content) } else { Self::of(content, separator) }
     }
 
-    /// The table in a list of JSON objects: a column for each key of the first one, in order.
+    /// Parses a JSON list of objects as a table with a column for each key; `None` if their keys differ or are nested.
     pub(super) fn of_json(content: &str) -> Option<Self> {
         let list: Vec<serde_json::Map<String, Value>> = serde_json::from_str(content).ok()?;
         let mut heads: Vec<String> = list.first()?.keys().cloned().collect();
@@ -38,7 +38,7 @@ impl Table {
         Some(Self { separator: '\t', heads, rows })
     }
 
-    /// The table in a file; `None` if its rows can't be told apart.
+    /// Parses lines of separated cells as a table; `None` if a quoted cell spans lines.
     pub(super) fn of(text: &str, separator: Option<char>) -> Option<Self> {
         let mut lines = text.lines().map(|line| line.strip_suffix('\r').unwrap_or(line));
         let head = lines.next()?;
@@ -59,12 +59,13 @@ impl Table {
         found.next().filter(|_| found.next().is_none())
     }
 
-    /// A column as a query names it: its number and heading.
+    /// The column as it is written in a query: `number:heading`.
     pub(super) fn label(&self, column: Option<usize>) -> Option<String> {
         let number = column?;
         Some(format!("{number}:{}", self.heads.get(number - 1)?))
     }
 
+    /// The cell of a row in a column, counted from 1; empty if the row has fewer.
     pub(super) fn cell<'a>(&self, row: &'a [String], column: usize) -> &'a str {
         row.get(column.wrapping_sub(1)).map_or("", String::as_str)
     }
@@ -75,13 +76,13 @@ impl Table {
         cells.next().is_some_and(is_number) && cells.all(is_number)
     }
 
-    /// The only column with numbers.
+    /// The number of the only column of numbers; `None` if there are none or several.
     pub(super) fn only_numeric(&self) -> Option<usize> {
         let mut found = (1..=self.heads.len()).filter(|column| self.is_numeric(*column));
         found.next().filter(|_| found.next().is_none())
     }
 
-    /// The only column with this value in a cell, and the value as it is written there; letter case counts only if a cell
+    /// The only column that has this value in a cell, and the value as written there; letter case counts only if a cell
     /// has the value as it was typed. `None` if several columns have it, or one in several letter cases.
     pub(super) fn value(&self, value: &str, column: Option<usize>) -> Option<(usize, String)> {
         let columns = column.map_or_else(|| 1..=self.heads.len(), |column| column..=column);
@@ -96,12 +97,12 @@ impl Table {
     }
 }
 
-/// Whether a file is read as a table.
+/// Whether a file parses as a table with at least two columns and one row.
 pub(in crate::kinds) fn is_table(path: &str, content: &str) -> bool {
     Table::in_file(path, content, None).is_some_and(|table| table.heads.len() > 1 && !table.rows.is_empty())
 }
 
-/// Whether a word is a heading, in the singular or plural.
+/// Whether a word equals a heading, in the singular or plural.
 pub(super) fn is_plural_of(word: &str, head: &str) -> bool {
     let stem = head.strip_suffix('y');
     word == head
@@ -111,6 +112,7 @@ pub(super) fn is_plural_of(word: &str, head: &str) -> bool {
         || stem.is_some_and(|stem| word.strip_suffix("ies") == Some(stem))
 }
 
+/// Whether a cell is a decimal number, with a minus sign if negative.
 pub(super) fn is_number(cell: &str) -> bool {
     let rest = cell.strip_prefix('-').unwrap_or(cell);
     let (whole, part) = rest.split_once('.').map_or((rest, None), |(whole, part)| (whole, Some(part)));
@@ -118,7 +120,7 @@ pub(super) fn is_number(cell: &str) -> bool {
     is_digits(whole) && whole.len() < 13 && part.is_none_or(|part| is_digits(part) && part.len() < 10)
 }
 
-/// The cells of a line.
+/// Splits a line at the separators outside of quotation marks; returns the cells without quotation marks.
 pub(super) fn cells(line: &str, separator: char) -> Vec<String> {
     let (mut found, mut cell, mut is_open) = (Vec::new(), String::new(), false);
     let mut chars = line.chars().peekable();
@@ -138,7 +140,7 @@ pub(super) fn cells(line: &str, separator: char) -> Vec<String> {
     found.into_iter().map(|cell| cell.trim_matches(' ').to_owned()).collect()
 }
 
-/// A cell as it is written beside others.
+/// The cell as written in a CSV line: in quotation marks if it contains the separator or a quotation mark.
 pub(super) fn written(cell: &str, separator: char) -> String {
     if cell.contains([separator, '"']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_owned() }
 }

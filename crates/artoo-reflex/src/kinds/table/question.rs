@@ -1,4 +1,4 @@
-//! Questions about a table in any order of words: each word is a heading, a cell or in `words.txt`, or nothing is read.
+//! Reads questions about a table with the words in any order: each word must be a heading, a cell or in `words.txt`.
 
 use std::iter::Peekable;
 use std::vec::IntoIter;
@@ -10,13 +10,13 @@ use crate::eval::FileSystem;
 use crate::kinds::Known;
 use crate::place::file_name;
 
-/// What words mean, as `role: phrase|phrase`.
+/// The words that can be in a question about a table, as lines `role: phrase|phrase`.
 const WORDS: &str = include_str!("words.txt");
 
 /// Maximum number of words of a heading, a cell or a phrase.
 const MAX_PHRASE: usize = 4;
 
-/// What words are in a question about a table; columns are numbered from 1.
+/// What a phrase means in a question about a table: a heading, a cell, a number or another word; columns count from 1.
 #[derive(Debug, Clone, PartialEq)]
 enum Role {
     Head(usize),
@@ -29,7 +29,7 @@ enum Role {
     Word(&'static str),
 }
 
-/// What is asked of a table.
+/// What a question asks of a table, collected phrase by phrase: columns, a function, a condition, an order.
 #[derive(Default)]
 struct Asked {
     function: Option<&'static str>,
@@ -50,7 +50,7 @@ struct Asked {
     is_of_whom: bool,
 }
 
-/// The query that words ask of the table in a file; `None` if a word has no meaning there or they don't fit together.
+/// The query that words in any order ask of a table; `None` if a word has no meaning there or they don't fit together.
 pub(super) fn question(
     words: &[String],
     path: &str,
@@ -74,12 +74,12 @@ pub(super) fn question(
     asked.query(path, table, fs)
 }
 
-/// Whether a word is the name of a file without its ending, in the singular or plural.
+/// Whether a word is the name of a file without its extension, in the singular or plural.
 fn is_name_of(word: &str, stem: &str) -> bool {
     is_plural_of(word, stem) || is_plural_of(stem, word)
 }
 
-/// The roles of all words, in order, without those that say nothing; `None` if a word has none.
+/// The meanings of all words in a question about a table, in order, fillers left out; `None` if a word has none.
 fn roles(words: &[String], stem: &str, table: &Table) -> Option<Vec<Role>> {
     let (mut found, mut at) = (Vec::new(), 0);
     while at < words.len() {
@@ -95,7 +95,7 @@ fn roles(words: &[String], stem: &str, table: &Table) -> Option<Vec<Role>> {
     Some(found)
 }
 
-/// The role of a phrase.
+/// The meaning of a phrase in a question about a table; `None` if it has none.
 fn role(phrase: &str, stem: &str, table: &Table) -> Option<Role> {
     // A quoted text is a cell or a heading, whatever its words mean elsewhere.
     let quoted = phrase.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
@@ -130,7 +130,8 @@ fn role(phrase: &str, stem: &str, table: &Table) -> Option<Role> {
 }
 
 impl Asked {
-    /// Takes a role, with those after it that belong to it; `None` if it doesn't fit what was taken before.
+    /// Adds a phrase's role, and those after it that belong to it, to what is asked; `None` if it doesn't fit what was
+    /// added before.
     fn take(&mut self, role: Role, rest: &mut Peekable<IntoIter<Role>>, table: &Table) -> Option<()> {
         match role {
             Role::Head(column) => return self.head(column, rest, table),
@@ -170,7 +171,7 @@ impl Asked {
         Some(())
     }
 
-    /// Takes a word of [`WORDS`].
+    /// Adds a word of [`WORDS`], such as "average" or "per", to what is asked; `None` if it doesn't fit.
     fn word(&mut self, word: &'static str, rest: &mut Peekable<IntoIter<Role>>, table: &Table) -> Option<()> {
         match word {
             // "the highest row" names no number.
@@ -225,7 +226,7 @@ impl Asked {
         Some(())
     }
 
-    /// Takes a heading: that of a condition, of the numbers that are computed with, or of a column that is shown.
+    /// Adds a heading to what is asked: as the column of a condition, of the numbers to compute with, or to show.
     fn head(&mut self, column: usize, rest: &mut Peekable<IntoIter<Role>>, table: &Table) -> Option<()> {
         let belongs = |next: &Role| match next {
             Role::Number(_) => true,
@@ -253,12 +254,12 @@ impl Asked {
         }
     }
 
-    /// Takes a condition; a question has one at most.
+    /// Adds a condition such as "above 5"; `None` if there is one already.
     fn limit(&mut self, column: usize, how: &'static str, value: String) -> Option<()> {
         set(&mut self.condition, (column, how, value))
     }
 
-    /// The query; `None` if the parts don't fit together, or nothing of the table is asked.
+    /// The query for all that was added; `None` if its parts don't fit together, or nothing of the table is asked.
     fn query(mut self, path: &str, table: &Table, fs: &dyn FileSystem) -> Option<Query> {
         self.settle_rank(table)?;
         self.settle_function(table);
@@ -323,7 +324,7 @@ impl Asked {
         finished(fs, shape, query, is_ranked, self.group.is_some())
     }
 
-    /// Settles whether a rank picks rows or is the number that is asked for; `None` if it has no column.
+    /// Decides whether a superlative picks rows or asks for the number itself; `None` if it has no column.
     fn settle_rank(&mut self, table: &Table) -> Option<()> {
         // "which city has the most rain" asks for the city, "the most rain" for the number.
         if matches!(self.function, Some("maximum" | "minimum"))
@@ -343,8 +344,8 @@ impl Asked {
         Some(())
     }
 
-    /// Settles the function where its word is also a heading ("total per city"), or where a number is asked for that stands
-    /// in a column ("how many units").
+    /// Corrects the function where its word is also a heading ("total per city"), or where the number asked for is in a
+    /// column ("how many units").
     fn settle_function(&mut self, table: &Table) {
         let [column] = self.shown.as_slice() else { return };
         let heading = table.heads.get(column - 1).map(|head| head.to_lowercase()).unwrap_or_default();
@@ -359,12 +360,12 @@ impl Asked {
     }
 }
 
-/// Sets what may be said once.
+/// Sets an option that may be said only once; `None` if it is set already.
 fn set<T>(slot: &mut Option<T>, value: T) -> Option<()> {
     slot.is_none().then(|| *slot = Some(value))
 }
 
-/// Whether a column holds nothing but true and false.
+/// Whether every cell of a column is true or false.
 fn is_truth(table: &Table, column: usize) -> bool {
     table.rows.iter().all(|(_, row)| ["true", "false"].contains(&table.cell(row, column)))
 }

@@ -1,4 +1,4 @@
-//! Builds acts from features.
+//! Builds acts (changes of files) from parsed phrases.
 
 use super::super::draft::{Draft, TargetWord, of_line};
 use super::files::{found, is_one, means_one, paths_in, selection};
@@ -7,7 +7,7 @@ use crate::algebra::{Act, Depth, Key, Kind, NameChange, Order, Pred, Query, Sort
 use crate::concept::ActWord;
 use crate::place::{ARCHIVE_ENDINGS, PathKind, Place, file_name, is_archive, parent};
 
-/// Builds the act (change of files) that a draft means.
+/// Builds the act that a parsed phrase asks for.
 pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildError> {
     let word = draft.act.ok_or(BuildError::NothingAsked)?;
     // A renamed file stays in its folder, if it is there.
@@ -65,7 +65,7 @@ fn selected(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
     }
 }
 
-/// Whether an element that is not taken ranks as high as one that is, as of two newest files.
+/// Whether an element that a limit leaves out ranks as high as one it takes, as with two newest files.
 fn is_tied(cx: &BuildContext<'_>, of: &Query) -> bool {
     let Query::Limit { of: sorted, skip, count } = of else { return false };
     let Query::Sort { of, keys } = sorted.as_ref() else { return false };
@@ -79,7 +79,7 @@ fn is_tied(cx: &BuildContext<'_>, of: &Query) -> bool {
     taken(Order::Ascending) != taken(Order::Descending)
 }
 
-/// Builds the question for "remove the empty lines from a.txt and print the result"; nothing is changed on disk.
+/// Builds the query for "remove the empty lines from a.txt and print the result"; nothing changes on disk.
 fn without_lines(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let says_which = draft.lines.is_some() && !draft.preds.is_empty() && !draft.loose;
     if !says_which || draft.once.is_some() {

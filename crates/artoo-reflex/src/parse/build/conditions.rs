@@ -1,10 +1,10 @@
-//! Collects the conditions on files of a draft, and applies what the request says about case and whole words.
+//! Collects the conditions on files in a parsed phrase, and applies what it says about case and whole words.
 
 use super::super::draft::Draft;
 use super::BuildContext;
 use crate::algebra::Pred;
 
-/// Removes the predicates on files from the draft and returns them.
+/// Removes the conditions on files from a parsed phrase and returns them as predicates.
 pub(super) fn predicates(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Vec<Pred> {
     let mut preds = std::mem::take(&mut draft.preds);
     draft.loose = false;
@@ -31,7 +31,7 @@ pub(super) fn predicates(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Vec<Pr
     preds
 }
 
-/// The predicates with their texts in content matched as the draft says: as whole words, with or without regard to case.
+/// The predicates with texts in content matched as the phrase says: as whole words, with or without regard to case.
 pub(super) fn as_worded(draft: &mut Draft, mut preds: Vec<Pred>) -> Vec<Pred> {
     if draft.whole_word.take_if(|()| preds.iter().any(has_content)).is_some() {
         preds = preds.into_iter().map(as_word).collect();
@@ -64,7 +64,7 @@ fn as_word(pred: Pred) -> Pred {
     })
 }
 
-/// The predicate with its tests of names made to ignore case.
+/// The predicate with its tests of names changed to ignore case.
 fn in_any_case(pred: Pred) -> Pred {
     pred.map(&|property| match property {
         Pred::Name(test) => Pred::NameIgnoringCase(test),

@@ -1,4 +1,4 @@
-//! Builds queries about files and folders from features.
+//! Builds queries about files and folders from parsed phrases.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::concept::{Reference, Verb};
 use crate::eval::{Answer, evaluate};
 use crate::place::{PathKind, Place, file_name, parent};
 
-/// Builds the query that a draft about files or folders means.
+/// Builds the query that a parsed phrase about files or folders asks for.
 pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let verb = draft.verb;
     // "the size of each folder" asks for the folders' total sizes, not for file sizes grouped by folder.
@@ -54,7 +54,7 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Quer
     Ok(query)
 }
 
-/// Whether a draft means a single file or folder, as "the pdf in docs" does.
+/// Whether a parsed phrase means a single file or folder, as "the pdf in docs" does.
 pub(super) fn means_one(cx: &BuildContext<'_>, draft: &Draft) -> bool {
     !cx.context.says_each
         && !cx.context.says_every
@@ -64,7 +64,8 @@ pub(super) fn means_one(cx: &BuildContext<'_>, draft: &Draft) -> bool {
         && draft.reference.map_or(draft.has_noun(), |reference| reference == Reference::One)
 }
 
-/// The files a draft selects, of which a number or the text is asked; an error if it means one and there are several.
+/// The query for the files of which a number or the text is asked; an error if the phrase means one file and there are
+/// several.
 pub(super) fn measured(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let means_one = means_one(cx, draft);
     let of = selection(cx, draft)?;
@@ -72,7 +73,7 @@ pub(super) fn measured(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Q
     if is_several { Err(BuildError::Incomplete("which one")) } else { Ok(of) }
 }
 
-/// The query for the files a draft selects, sorted and limited.
+/// The query for the files that a parsed phrase selects, sorted and limited.
 pub(super) fn selection(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let of = if let Some(reference) = draft.reference.take() {
         referred(cx, draft, reference)?
@@ -114,7 +115,7 @@ fn referred(cx: &mut BuildContext<'_>, draft: &mut Draft, reference: Reference) 
     Ok(Query::Filter { of: Box::new(before), keep: Pred::All(preds) }.normalise())
 }
 
-/// Checks that the earlier answer is a list with as many elements as "the third one" needs; "the last one" is counted.
+/// Checks that the earlier answer is a list long enough for "the third one"; turns "the last one" into a position.
 fn counted_off(
     cx: &BuildContext<'_>,
     draft: &mut Draft,
@@ -159,7 +160,7 @@ pub(super) fn is_one(of: &Query) -> bool {
     }
 }
 
-/// The query for the files that a draft lists by path; `None` if it lists none.
+/// The query for the files and folders that a parsed phrase lists by path; `None` if it lists none.
 fn paths(draft: &mut Draft) -> Option<Query> {
     let is_named = !draft.object.is_empty()
         && !draft.has_noun()
@@ -189,7 +190,8 @@ fn paths(draft: &mut Draft) -> Option<Query> {
     Some(Query::Paths { paths, kind })
 }
 
-/// The query for folders given by path as one for those of these names in their folder, where sizes can be computed.
+/// The query for folders given by path, rewritten to select them by name in their parent folder, where sizes can be
+/// computed.
 fn beside(paths: Query) -> Query {
     match &paths {
         Query::Paths { paths: several, kind: Kind::Folder } => {
@@ -207,7 +209,7 @@ fn beside(paths: Query) -> Query {
     }
 }
 
-/// The paths of the places that a draft names, bare names within its folder; `None` if the folder is unclear.
+/// The paths of these files, bare names being within the named folder; `None` if it is unclear which folder is meant.
 pub(in crate::parse) fn paths_in(scope: &[Place], objects: &[Place]) -> Option<Vec<String>> {
     let folder = match scope {
         [] => None,
@@ -227,7 +229,7 @@ pub(super) fn inside(folder: Option<&str>, place: &Place) -> String {
     }
 }
 
-/// Counts or lists elements that have no size, as the draft asks.
+/// The query that counts or lists elements without a size, as the phrase asks.
 pub(super) fn counted(draft: &mut Draft, of: Query) -> Result<Query, BuildError> {
     let sorted = matches!(&of, Query::Sort { keys, .. } if keys.iter().any(|key| key.by != Key::Name));
     match draft.ask.take() {
@@ -256,7 +258,7 @@ fn grouped(draft: &mut Draft, of: Query) -> Result<Query, BuildError> {
     Ok(ranked_groups(draft, groups, ranked, plural))
 }
 
-/// Sorts and limits groups, as the draft asks.
+/// The query with its groups sorted and limited as the phrase asks.
 pub(super) fn ranked_groups(draft: &mut Draft, groups: Query, ranked: bool, plural: Option<bool>) -> Query {
     let sorted = match draft.sort.as_slice() {
         [(by @ (Key::Value | Key::Name), direction)] => {
@@ -279,7 +281,7 @@ fn aggregate(of: Query, function: Function) -> Query {
     Query::Aggregate { of: Box::new(of), function }
 }
 
-/// Lists, counts or sums files, as the draft asks; files sorted by size or time are listed with both.
+/// The query that lists, counts or sums files, as the phrase asks; files sorted by size or time are listed with both.
 fn ask(draft: &mut Draft, verb: Option<Verb>, of: Query) -> Result<Query, BuildError> {
     let kind = of.kind();
     let wants_details = draft.details.take().is_some();
@@ -329,7 +331,7 @@ fn ask(draft: &mut Draft, verb: Option<Verb>, of: Query) -> Result<Query, BuildE
     }
 }
 
-/// Whether a query yields a number of elements above one that the request says.
+/// Whether a query takes a number of elements that the request says and that is above one.
 fn is_several(of: &Query) -> bool {
     match of {
         Query::Limit { count, .. } => *count > 1,

@@ -7,13 +7,13 @@ use crate::algebra::{Kind, NameTest, Pred};
 use crate::eval::EntryKind;
 use crate::place::file_name;
 
-/// Maximum number of folders that are looked through for those of git.
+/// Maximum number of folders that are searched for `.git` folders.
 const FOLDERS_MAX: usize = 400;
 
-/// Maximum number of levels below a root at which folders of git are looked for.
+/// Maximum number of levels below a root at which `.git` folders are searched for.
 const LEVELS_MAX: usize = 4;
 
-/// Predicates that exclude what git keeps in its folders below the roots.
+/// Predicates that exclude the content of `.git` folders below the roots.
 pub(super) fn kept_by_git(cx: &mut BuildContext<'_>, roots: &[String], kind: Kind) -> Vec<Pred> {
     let mut open: std::collections::VecDeque<(PathBuf, usize)> = roots.iter().map(|root| (root.into(), 0)).collect();
     let (mut looked, mut found) = (0, Vec::new());

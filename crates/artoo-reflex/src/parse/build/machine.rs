@@ -1,4 +1,4 @@
-//! Builds questions about the machine from features: facts, disks, processes.
+//! Builds queries about the machine from parsed phrases: facts, disks, processes.
 
 use super::super::draft::{Ask, Draft};
 use super::files::counted;
@@ -8,7 +8,7 @@ use crate::algebra::{Depth, Fact, Function, Kind, NameTest, Pred, Query, Ty};
 use crate::concept::Disk;
 use crate::place::PathKind;
 
-/// Builds the query for the fact of the machine that a draft asks for.
+/// Builds the query for the fact of the machine that a parsed phrase asks for.
 pub(super) fn fact(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let fact = match (draft.fact.take(), draft.disk.take()) {
         (Some(Fact::Program { name }), None) if cx.context.fs.variable("PATH").is_some() => {
@@ -52,7 +52,7 @@ fn program(cx: &mut BuildContext<'_>, draft: &mut Draft, name: &str) -> Result<Q
     counted(draft, of)
 }
 
-/// The fact about the file system that contains the draft's place, or the current folder if it names none.
+/// The fact about the disk that holds the named place, or the current folder if none is named.
 fn of_disk(cx: &mut BuildContext<'_>, draft: &mut Draft, disk: Disk) -> Result<Fact, BuildError> {
     let named = match (draft.scope.as_slice(), draft.object.as_slice()) {
         ([place], []) | ([], [place]) => Some(place.path.clone()),
@@ -82,7 +82,7 @@ fn of_disk(cx: &mut BuildContext<'_>, draft: &mut Draft, disk: Disk) -> Result<F
     })
 }
 
-/// Builds the query for the processes that a draft asks for.
+/// Builds the query for the processes that a parsed phrase asks for.
 pub(super) fn processes(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     draft.processes = None;
     let preds = std::mem::take(&mut draft.preds).into_iter().map(of_process).collect();

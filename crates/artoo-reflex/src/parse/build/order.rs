@@ -1,4 +1,4 @@
-//! Applies the sort order and limit of a draft: superlatives, sort keys, "the first 5", "the second".
+//! Applies the sort order and limit that a phrase asks for: superlatives, sort keys, "the first 5", "the second".
 
 use super::super::draft::{Ask, Draft};
 use super::{BuildContext, BuildError};
@@ -7,7 +7,7 @@ use crate::algebra::{Key, Kind, Order, Query, SortKey, Ty};
 /// Number of files that "the largest files" means without a number.
 const FILES_WITHOUT_A_NUMBER: u64 = 10;
 
-/// Sorts and limits a query as the draft says.
+/// The query sorted and limited as a parsed phrase says.
 pub(super) fn order(cx: &mut BuildContext<'_>, draft: &mut Draft, of: Query) -> Result<Query, BuildError> {
     let plural = draft.plural.take();
     let is_folder = of.kind() == Kind::Folder;
@@ -64,7 +64,7 @@ pub(super) fn order(cx: &mut BuildContext<'_>, draft: &mut Draft, of: Query) -> 
     Ok(limited(sorted(ordered, vec![SortKey { by: Key::Path, order: Order::Ascending }]), skip, count))
 }
 
-/// The sort keys of the draft, each with its direction.
+/// The sort keys that a parsed phrase names, each with its direction.
 pub(super) fn keys(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Vec<SortKey>, BuildError> {
     draft.fix_order();
     let mut keys = Vec::new();

@@ -1,4 +1,4 @@
-//! Builds queries about lines of text from features.
+//! Builds queries about lines of text from parsed phrases.
 
 use super::super::draft::{Ask, Draft, LinesWanted, Once, of_line};
 use super::conditions::as_worded;
@@ -13,13 +13,13 @@ use crate::concept::{Hidden, Verb};
 use crate::eval::{Answer, evaluate};
 use crate::place::{PathKind, Place, is_archive};
 
-/// Whether a function computes its number from lines.
+/// Whether a function such as "count" or "average" computes its number from lines.
 pub(super) fn is_of_lines(function: Function) -> bool {
     use Function::{Average, Characters, Maximum, Minimum, Sum, Words};
     matches!(function, Words | Characters | Sum | Average | Minimum | Maximum)
 }
 
-/// Builds the query that a draft about lines of text means.
+/// Builds the query that a parsed phrase about lines of text asks for.
 pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let mut keep = conditions(draft);
     let rows = draft.lines.take_if(|lines| *lines == LinesWanted::Rows).is_some();
@@ -99,8 +99,8 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Quer
     legible(cx, asked)
 }
 
-/// Takes the lines of numbers as they are, where their values decide: "the values in column 2", "the numbers, sorted
-/// numerically", "the numbers from highest to lowest".
+/// Makes a phrase about numbers in a text one about its lines, where their values decide: "the numbers, sorted
+/// numerically", "from highest to lowest".
 fn by_number(draft: &mut Draft) {
     if draft.lines == Some(LinesWanted::Numbers) && draft.sort.is_empty() && draft.order.is_some() {
         draft.sort = vec![(Key::Numeric, None)];
@@ -111,7 +111,7 @@ fn by_number(draft: &mut Draft) {
     }
 }
 
-/// Whether a number is asked for every file: "line counts of every python file".
+/// `Some` if a number is asked for every file, as in "line counts of every python file".
 fn of_every_file(cx: &BuildContext<'_>, draft: &Draft) -> Option<()> {
     let is_one_kind = draft.plural == Some(false) && draft.has_noun() && draft.object.is_empty();
     (cx.context.says_every && is_one_kind && draft.ask == Some(Ask::Count)).then_some(())
@@ -127,7 +127,7 @@ fn legible(cx: &BuildContext<'_>, asked: Query) -> Result<Query, BuildError> {
     }
 }
 
-/// The comparison of the text with a second file; the text itself if the draft has no second file.
+/// The query that compares a text with a second file; the text itself if the phrase names no second file.
 fn compared(draft: &mut Draft, text: Query, second: Option<Place>, folder: Option<&str>) -> Result<Query, BuildError> {
     let Some(relation) = draft.relation.take() else { return Ok(text) };
     let second = second.ok_or(BuildError::Incomplete("which two files"))?;
@@ -142,7 +142,8 @@ fn compared(draft: &mut Draft, text: Query, second: Option<Place>, folder: Optio
     Ok(Query::Compare { of: Box::new(text), with, relation })
 }
 
-/// Adds the draft's transformations to a text: "occurrences of 'x'", "in upper case", "wrapped at 40 characters".
+/// The query with the transformations that a phrase asks for: "occurrences of 'x'", "in upper case", "wrapped at 40
+/// characters".
 fn rewritten(cx: &mut BuildContext<'_>, draft: &mut Draft, text: Query) -> Result<Query, BuildError> {
     let mut text = text;
     if let Some((wanted, whole_word)) = draft.matches.take() {
@@ -173,7 +174,7 @@ fn rewritten(cx: &mut BuildContext<'_>, draft: &mut Draft, text: Query) -> Resul
     Ok(text)
 }
 
-/// Whether the lines are file names rather than content.
+/// Whether the lines of a query are file names rather than content.
 fn is_names(text: &Query) -> bool {
     match text {
         Query::Names { .. } => true,
@@ -201,7 +202,7 @@ fn each(cx: &mut BuildContext<'_>, draft: &mut Draft, keep: &[Pred]) -> Result<Q
     Ok(Query::Field { of: Box::new(of), field })
 }
 
-/// Removes the predicates on lines from the draft and returns them.
+/// Removes the conditions on lines from a parsed phrase and returns them as predicates.
 fn conditions(draft: &mut Draft) -> Vec<Pred> {
     let mut keep = Vec::new();
     // In a request for names, all conditions apply to the files.
@@ -228,7 +229,7 @@ fn conditions(draft: &mut Draft) -> Vec<Pred> {
     as_worded(draft, keep)
 }
 
-/// The query for the lines: of an earlier result, one file, an archive, or several files.
+/// The query for the lines a phrase is about: those of an earlier result, one file, an archive, or several files.
 fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Result<Query, BuildError> {
     let wants_entries = draft.lines == Some(LinesWanted::Entries);
     if draft.reference.is_some() {
@@ -305,7 +306,7 @@ fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Resu
     Ok(if wants_entries { Query::ArchiveEntries { path } } else { Query::TextFile { path } })
 }
 
-/// The path of the file whose lines the draft means; an error if it names none or several.
+/// The path of the file whose lines are meant; an error if the phrase names none or several.
 fn path(draft: &mut Draft, has_match: bool) -> Result<String, BuildError> {
     let says_lines = draft.lines.is_some() || draft.column.is_some() || draft.relation.is_some();
     let path = match (draft.object.as_slice(), draft.scope.as_slice()) {
@@ -327,7 +328,7 @@ fn path(draft: &mut Draft, has_match: bool) -> Result<String, BuildError> {
     Ok(path)
 }
 
-/// Adds the column, words or other units that the draft asks for to a text.
+/// The query for the column, words or other units of a text that a phrase asks for.
 fn fields(cx: &mut BuildContext<'_>, draft: &mut Draft, text: Query) -> Result<Query, BuildError> {
     let mut text = text;
     if let Some(number) = draft.column.take() {
@@ -350,7 +351,7 @@ fn fields(cx: &mut BuildContext<'_>, draft: &mut Draft, text: Query) -> Result<Q
     Ok(text)
 }
 
-/// The query for "how often each word occurs", if the draft asks for it.
+/// The query for "how often each word occurs"; `None` if the phrase doesn't ask for that.
 fn frequencies(draft: &mut Draft, text: &Query) -> Result<Option<Query>, BuildError> {
     let ranked = draft.superlative.take_if(|(key, _)| *key == Key::Value).is_some();
     if !ranked && draft.group != Some(GroupKey::Text) {
@@ -372,7 +373,7 @@ fn frequencies(draft: &mut Draft, text: &Query) -> Result<Option<Query>, BuildEr
     Ok(Some(ranked_groups(draft, groups, ranked, plural)))
 }
 
-/// Sorts the lines of a text as the draft asks.
+/// The query with the lines of a text sorted as the phrase asks.
 fn ordered(cx: &mut BuildContext<'_>, draft: &mut Draft, verb: Option<Verb>, text: Query) -> Result<Query, BuildError> {
     let is_table =
         matches!(text.source(), Query::TextFile { path } if path.ends_with(".csv") || path.ends_with(".tsv"));
@@ -403,12 +404,12 @@ fn ordered(cx: &mut BuildContext<'_>, draft: &mut Draft, verb: Option<Verb>, tex
 /// Number of lines that "the longest lines" means without a number.
 const LINES_WITHOUT_A_NUMBER: u64 = 10;
 
-/// Whether the lines come from several files, by the query's source.
+/// Whether the lines of a query come from several files.
 fn is_of_many(text: &Query) -> bool {
     matches!(text, Query::TextOf { .. }) || text.operand().is_some_and(is_of_many)
 }
 
-/// Limits a text to the range of lines that the draft asks for.
+/// The query limited to the range of lines that a phrase asks for, such as "lines 5 to 10".
 fn part(cx: &BuildContext<'_>, draft: &mut Draft, text: Query) -> Result<Query, BuildError> {
     // "does a.txt have more than 30 lines": whether there is a line 31.
     if let Some(LinesWanted::AtLeast(least)) = draft.lines
@@ -445,7 +446,7 @@ fn part(cx: &BuildContext<'_>, draft: &mut Draft, text: Query) -> Result<Query, 
     Ok(Query::Part { of: Box::new(text), part })
 }
 
-/// The query that shows the lines, or computes the number from them that the draft asks for.
+/// The query that shows the lines, or computes from them the number that a phrase asks for.
 fn number(draft: &mut Draft, verb: Option<Verb>, text: Query) -> Result<Query, BuildError> {
     // "how many duplicate lines": each of them, or each once.
     if draft.ask == Some(Ask::Count) && matches!(text, Query::Repeated { .. }) {
@@ -469,7 +470,7 @@ fn number(draft: &mut Draft, verb: Option<Verb>, text: Query) -> Result<Query, B
     Ok(Query::Aggregate { of: Box::new(text), function })
 }
 
-/// The query for the lines of a fact, filtered and counted like the lines of a file.
+/// The query for the lines of a fact of the machine, filtered and counted like the lines of a file.
 pub(super) fn of_fact(cx: &mut BuildContext<'_>, draft: &mut Draft, fact: Fact) -> Result<Query, BuildError> {
     let keep = conditions(draft);
     let source = Query::System { fact };

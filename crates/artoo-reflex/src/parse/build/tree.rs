@@ -8,7 +8,7 @@ use crate::algebra::{Depth, Function, Key, Kind, NamePart, NameTest, Pred, Query
 use crate::concept::{Hidden, Verb};
 use crate::place::{PathKind, Place};
 
-/// The query for the entries below the folders that a draft names, with its conditions.
+/// The query for the entries below the folders that a parsed phrase names, with its conditions.
 pub(super) fn tree(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let places = places(draft)?;
     // "show the current folder" asks for its path.
@@ -87,8 +87,9 @@ pub(super) fn tree(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query
     Ok(Query::Filter { of: Box::new(source(kind)), keep: Pred::All(preds) }.normalise())
 }
 
-/// Whether the home folder is in one of these places, or in the current folder if there are none. The sandbox keeps some of
-/// its hidden files from programs, so that a query that reads all files can't be answered with them.
+/// Whether the home folder is in one of these places, or in the current folder if there are none.
+///
+/// The sandbox keeps some of its hidden files from programs, so that a query that reads all files can't be answered.
 fn holds_home(cx: &BuildContext<'_>, places: &[Place]) -> bool {
     let environment = cx.context.environment;
     let home = std::path::Path::new(&environment.home);
@@ -116,7 +117,7 @@ fn is_elsewhere(cx: &BuildContext<'_>, roots: &[String], pred: &Pred) -> bool {
     besides && !roots.iter().any(|root| exists(root))
 }
 
-/// The kind of entries that can satisfy the conditions: files, if folders never do.
+/// The kind of entries that can satisfy the conditions: only files, if folders never do.
 fn kind_with(cx: &mut BuildContext<'_>, kind: Kind, source: &impl Fn(Kind) -> Query, preds: &[Pred]) -> Kind {
     let keeps = |kind| {
         let keep = Pred::All(preds.to_vec());
@@ -174,7 +175,7 @@ fn measured_kind(cx: &mut BuildContext<'_>, draft: &Draft, kind: Kind) -> Kind {
     Kind::File
 }
 
-/// Whether the request only lists or counts what is here, like `ls`.
+/// Whether a request only lists or counts what is in the current folder, like `ls`.
 fn is_look_around(draft: &Draft, places: &[Place], is_here: bool) -> bool {
     let counts = matches!(draft.ask, Some(Ask::Count | Ask::CountThem | Ask::Number(Function::Any)));
     // "which files are here" means the same as "list the files here"; a search also looks into subfolders.
@@ -194,7 +195,7 @@ pub(super) fn of_folder(pred: Pred) -> Pred {
     }
 }
 
-/// Removes the folders to search from the draft and returns them.
+/// Removes the folders to search from a parsed phrase and returns them.
 fn places(draft: &mut Draft) -> Result<Vec<Place>, BuildError> {
     let scope = std::mem::take(&mut draft.scope);
     let object = std::mem::take(&mut draft.object);
@@ -221,7 +222,8 @@ fn places(draft: &mut Draft) -> Result<Vec<Place>, BuildError> {
     }
 }
 
-/// The kind of entries asked for (`None` for a folder's own content), and whether everything in a folder is meant.
+/// The kind of entries that a phrase asks for (`None` for what a folder holds), and whether everything in a folder is
+/// meant.
 fn kind(draft: &mut Draft, has_place: bool, is_here: bool) -> Result<(Option<Kind>, bool), BuildError> {
     let nothing_said = draft.types.is_empty() && draft.preds.is_empty() && draft.superlative.is_none();
     let sums = matches!(
@@ -257,7 +259,7 @@ fn is_of_time(pred: &Pred) -> bool {
     matches!(pred, Pred::ModifiedFrom(_) | Pred::ModifiedBefore(_))
 }
 
-/// Whether a condition names files that start with a dot.
+/// Whether a condition is on names that start with a dot.
 fn is_about_hidden_names(pred: &Pred) -> bool {
     match pred {
         Pred::Name(NameTest::Is(text) | NameTest::Starts(text) | NameTest::Glob(text)) => text.starts_with('.'),

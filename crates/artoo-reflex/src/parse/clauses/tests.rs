@@ -1,4 +1,4 @@
-//! Requests with the clauses that code reads in them: `clauses.tsv`.
+//! Tests which clauses the parser finds in the requests of `clauses.tsv`.
 
 use artoo_proto::{Environment, Now, SessionTurn, Timestamp};
 
@@ -6,6 +6,7 @@ use crate::english::english_steps;
 use crate::parse::clauses;
 use crate::testing::MemoryFileSystem;
 
+/// A Linux machine whose current folder is `/home/ada/work`.
 fn environment() -> Environment {
     Environment {
         cwd: "/home/ada/work".to_owned(),
@@ -16,6 +17,7 @@ fn environment() -> Environment {
     }
 }
 
+/// Seven small files in `/home/ada/work`.
 fn disk() -> MemoryFileSystem {
     let mut fs = MemoryFileSystem::default();
     for (path, text) in [
@@ -32,7 +34,8 @@ fn disk() -> MemoryFileSystem {
     fs
 }
 
-/// The clauses of the last turn, each as its reading or its state, joined by ` | `.
+/// Parses turns joined by ` || `; the clauses of the last one, each in English or as the reason it was not read, joined
+/// by ` | `.
 fn read(turns: &str) -> String {
     let mut turns: Vec<&str> = turns.split(" || ").collect();
     let request = turns.pop().unwrap_or_default().replace("\\n", "\n");
@@ -51,8 +54,9 @@ fn read(turns: &str) -> String {
     said.collect::<Vec<_>>().join(" | ").replace('\n', "⏎")
 }
 
+/// Each request of `clauses.tsv` has the clauses listed there.
 #[test]
-fn every_request_has_its_clauses() {
+fn requests_split_into_expected_clauses() {
     let mut wrong = Vec::new();
     for line in include_str!("clauses.tsv").lines().filter(|line| !line.starts_with('#')) {
         let (request, expected) = line.split_once('\t').unwrap_or((line, ""));

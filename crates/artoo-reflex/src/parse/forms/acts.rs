@@ -1,4 +1,4 @@
-//! Builds the acts of forms from the values of their slots.
+//! Builds the steps for matched forms (patterns of clauses) from the values of their slots.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -13,24 +13,24 @@ use crate::kinds;
 use crate::lex::{Class, Token};
 use crate::place::{PathKind, Place, file_name, is_archive, parent};
 
-/// Maximum length in bytes of a project's file that is read for its tasks or a value.
+/// Maximum number of bytes read of a project's file to find its tasks or a value.
 const MAX_FILE: u64 = 1_000_000;
 
-/// Verbs with which a result may be added to a file that is there.
-const OPEN: [&str; 8] = ["put", "list", "log", "note", "record", "print", "extract", "copy"];
+/// Verbs such as "put" that may mean to append to a file that exists, not to overwrite it.
+const APPENDS: [&str; 8] = ["put", "list", "log", "note", "record", "print", "extract", "copy"];
 
-/// The values of one form.
+/// A form (pattern of a clause) that matched a request, with the values of its slots.
 pub(crate) struct Form<'a> {
     pub(super) matcher: &'a Matcher<'a>,
     pub(super) values: &'a Values,
 }
 
-/// Lines in alphabetical order.
+/// The query with its lines in alphabetical order.
 pub(crate) fn sorted(of: Query) -> Query {
     Query::Sort { of: Box::new(of), keys: vec![SortKey { by: Key::Text, order: Order::Ascending }] }
 }
 
-/// The steps of the act of this name; `None` if the values don't fit together.
+/// The steps for a matched form, by the name of its act; `None` if the values don't fit together.
 pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option<Vec<Step>> {
     let form = Form { matcher, values };
     if let Some(steps) = kinds::steps(&form, act) {
@@ -107,7 +107,7 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
 }
 
 impl Form<'_> {
-    /// The text of a slot.
+    /// The text that fills a slot; `None` if the slot is empty or holds no text.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         if let Value::Text(text) | Value::Words(text) | Value::Named(text) = self.values.get(name)? {
             Some(text)
@@ -116,70 +116,70 @@ impl Form<'_> {
         }
     }
 
-    /// The places of a slot.
+    /// The files and folders that fill a slot; `None` if the slot is empty or holds something else.
     pub(super) fn places(&self, name: &str) -> Option<&[Place]> {
         if let Value::Places(places) = self.values.get(name)? { Some(places) } else { None }
     }
 
-    /// The query of a slot.
+    /// The query that fills a slot; `None` if the slot is empty or holds something else.
     pub(crate) fn query(&self, name: &str) -> Option<Query> {
         if let Value::Of(query) = self.values.get(name)? { Some((**query).clone()) } else { None }
     }
 
-    /// The paths of a slot, bare names within the folder that is named.
+    /// The paths that fill a slot, bare names being within the folder that the request names.
     pub(crate) fn paths(&self, name: &str) -> Option<Vec<String>> {
         let folder = self.places("folder").unwrap_or_default();
         super::super::build::files::paths_in(folder, self.places(name)?)
     }
 
-    /// The only path of a slot.
+    /// The first path that fills a slot.
     pub(crate) fn path(&self, name: &str) -> Option<String> {
         self.paths(name)?.into_iter().next()
     }
 
-    /// The only path of a slot, or where the only entry of its name is.
+    /// The first path that fills a slot, or where the only file of its name is, if nothing is at the path.
     pub(crate) fn path_there(&self, name: &str) -> Option<String> {
         let path = self.path(name)?;
         if self.is_there(&path) { Some(path) } else { elsewhere(self.matcher.context, &path) }
     }
 
-    /// A query whose files are looked for below the current folder if they are not in it.
+    /// The query with files that are not in the current folder replaced by the only ones of their names below it.
     pub(crate) fn located(&self, mut query: Query) -> Query {
         settled(self.matcher.context, &mut query);
         query
     }
 
-    /// Whether a folder is named that may be that of a new file alone: "… and save it to x.txt in docs".
+    /// Whether the named folder may belong to the new file alone: "… and save it to x.txt in docs".
     pub(super) fn shares_folder(&self) -> bool {
         let is_bare = |to: &[Place]| to.iter().any(|place| place.bare);
         self.values.contains_key("folder") && self.places("to").is_some_and(is_bare)
     }
 
-    /// The folder that is named, else the current one.
+    /// The path of the folder that the request names, else of the current one.
     pub(crate) fn folder(&self) -> String {
         let named = self.places("folder").and_then(|places| places.first());
         named.map_or_else(|| self.matcher.context.environment.cwd.clone(), |place| place.path.clone())
     }
 
-    /// Whether there is something at a path.
+    /// Whether something exists at a path.
     pub(super) fn is_there(&self, path: &str) -> bool {
         self.matcher.context.fs.metadata(Path::new(path)).is_ok()
     }
 
-    /// Whether there is nothing at these paths.
+    /// Whether nothing exists at any of these paths.
     pub(super) fn are_new(&self, paths: &[String]) -> bool {
         !paths.iter().any(|path| self.is_there(path))
     }
 
-    /// The content of a small file; `None` if it can't be read as text.
+    /// The first megabyte of a file as text; `None` if it can't be read as text.
     pub(crate) fn content(&self, path: &str) -> Option<String> {
         let mut text = String::new();
         self.matcher.context.fs.open(Path::new(path)).ok()?.take(MAX_FILE).read_to_string(&mut text).ok()?;
         Some(text)
     }
 
-    /// The text to write, with a newline at its end. Words without quotes are a text only in a file of plain text: "add
-    /// tests to lib.rs" means other things.
+    /// The text in a slot that is to be written to a file, with a newline at its end. Words without quotes are a text
+    /// only in a file of plain text: "add tests to lib.rs" means other things.
     fn lines_of(&self, slot: &str, path: &str) -> Option<String> {
         const PLAIN: [&str; 5] = [".txt", ".csv", ".log", ".tsv", ".gitignore"];
         let text = self.text(slot)?;
@@ -207,7 +207,7 @@ impl Form<'_> {
         Some(if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") })
     }
 
-    /// Edits of files in place.
+    /// The steps that edit files in place, by the name of the act.
     fn edits(&self, act: &str) -> Option<Vec<Step>> {
         if act == "inplace" {
             let of = self.query("query").filter(|of| of.ty() == Ok(Ty::Lines))?;
@@ -220,7 +220,7 @@ impl Form<'_> {
         paths.into_iter().map(|path| self.edited(act, path)).collect()
     }
 
-    /// The edit of one file in place.
+    /// The step that edits one file in place, by the name of the act.
     fn edited(&self, act: &str, path: String) -> Option<Step> {
         let of = Box::new(Query::TextFile { path: path.clone() });
         let of = match act {
@@ -257,7 +257,7 @@ impl Form<'_> {
         Some(Step::Do(Act::Save { of, to: self.path("to").unwrap_or(path) }))
     }
 
-    /// A result that is written into a file.
+    /// The act that writes the result of a query into a file.
     fn saved(&self, act: &str) -> Option<Act> {
         let of = match act {
             "save_that" | "save_list" | "number" => match self.before()? {
@@ -275,7 +275,7 @@ impl Form<'_> {
         let is_file = self.places("to")?.iter().all(|place| place.kind == PathKind::File);
         let is_whole_file = matches!(of, Query::TextFile { .. } | Query::Paths { .. });
         // "put the first line into b.txt" doesn't say that the lines of b.txt go.
-        let keeps = act == "excerpt" || (self.has_word(&OPEN) && !self.has_word(&["overwrite", "save", "write"]));
+        let keeps = act == "excerpt" || (self.has_word(&APPENDS) && !self.has_word(&["overwrite", "save", "write"]));
         if keeps && self.is_there(&to) && !matches!(of.source(), Query::TextFile { path } if *path == to) {
             return None;
         }
@@ -288,7 +288,7 @@ impl Form<'_> {
         (fits && is_file && !is_whole_file && !self.is_table_sorted(&of)).then_some(Act::Save { of, to })
     }
 
-    /// Whether the lines of a table with a heading, or of numbers, are sorted as text.
+    /// Whether a query sorts a CSV file or a file of numbers as text, which would misplace the heading or the numbers.
     fn is_table_sorted(&self, of: &Query) -> bool {
         let Query::TextFile { path } = of.source() else { return false };
         let is_number = |line: &str| line.trim().parse::<f64>().is_ok();
@@ -298,12 +298,12 @@ impl Form<'_> {
         is_sorted && (is_table() || self.content(path).is_some_and(is_of_numbers))
     }
 
-    /// A change of permission bits.
+    /// The act that changes the permission bits of the selected files.
     fn mode(&self, mode: ModeChange) -> Option<Act> {
         Some(Act::SetMode { of: self.query("selection")?, mode })
     }
 
-    /// Permission bits that only the owner has.
+    /// The act that lets only the owner read and write a file (mode 600).
     fn private(&self) -> Option<Act> {
         // A folder and a program have bits that 0600 takes away.
         let mode = |path: &String| self.matcher.context.fs.metadata(Path::new(path)).map(|entry| entry.mode);
@@ -312,7 +312,8 @@ impl Form<'_> {
         self.mode(ModeChange::Bits(0o600)).filter(|_| fits)
     }
 
-    /// A new link; of two names without words that tell them apart, the one that is not there yet.
+    /// The act that creates a symbolic link; of two names that may be either end, the one that doesn't exist yet is the
+    /// link.
     fn link(&self) -> Option<Act> {
         let chosen = match self.query("selection") {
             Some(Query::Paths { mut paths, .. }) if paths.len() == 1 => paths.pop(),
@@ -328,12 +329,12 @@ impl Form<'_> {
         (self.is_there(&target) && !self.is_there(&path)).then_some(Act::Link { target, path })
     }
 
-    /// A slot's number in digits or words.
+    /// The number that fills a slot; `None` if the slot is empty or holds no number.
     pub(crate) fn number(&self, name: &str) -> Option<u64> {
         self.text(name)?.parse().ok()
     }
 
-    /// The view of the disk.
+    /// The file system that the request is about.
     pub(crate) fn fs(&self) -> &dyn crate::eval::FileSystem {
         self.matcher.context.fs
     }
@@ -349,7 +350,7 @@ impl Form<'_> {
         self.matcher.before.map(|before| &before.last)
     }
 
-    /// The paths of new folders, which may lie in a new folder themselves.
+    /// The paths of folders to create, which may lie in a new folder themselves.
     fn folders(&self) -> Option<Vec<String>> {
         let Some(top) = self.path("top") else {
             let is_all =
@@ -361,7 +362,7 @@ impl Form<'_> {
         [Some(top.clone())].into_iter().chain(below).collect()
     }
 
-    /// The condition that selects lines, such as "containing x".
+    /// The condition on lines that the slots express, such as "containing x"; `None` if they express none.
     fn line(&self) -> Option<Pred> {
         let text = |name| self.text(name).map(str::to_owned);
         None.or_else(|| text("has").map(|text| Pred::Contains { text, ignore_case: false }))
@@ -389,7 +390,7 @@ impl Form<'_> {
         (!matches!(act, "delete_folder" | "delete_whole") || is_folder).then_some(Act::Delete { of })
     }
 
-    /// Files that are copied, packed or unpacked.
+    /// The act that copies, moves, packs or unpacks files.
     fn transferred(&self, act: &str) -> Option<Act> {
         if act == "extract" {
             let path = self.path("file").filter(|path| is_archive(path))?;
@@ -422,13 +423,13 @@ impl Form<'_> {
         }
     }
 
-    /// The folder that is named as a target.
+    /// The folder that fills the slot `to`; `None` if its name looks like that of a file.
     fn target(&self) -> Option<String> {
         let is_file = |place: &Place| file_name(&place.path).is_some_and(|name| name.contains('.'));
         self.places("to")?.first().filter(|place| !is_file(place)).map(|place| place.path.clone())
     }
 
-    /// Files whose names change.
+    /// The act that renames the selected files.
     fn renamed(&self, act: &str) -> Option<Act> {
         let of = self.query("selection").or_else(|| self.query("names"));
         let of = of.or_else(|| self.names_holding(self.text("find")?))?;
@@ -452,7 +453,7 @@ impl Form<'_> {
         Some(Act::Rename { of, change })
     }
 
-    /// A question about the lines or a column of a file.
+    /// The query for a question about the lines of a file, whether it exists, or the names of files.
     fn asked(&self, act: &str) -> Option<Query> {
         if act == "names_sorted" {
             return self.names().map(sorted);
@@ -478,7 +479,7 @@ impl Form<'_> {
         Some(Query::Aggregate { of, function })
     }
 
-    /// The names of the files that are selected.
+    /// The query for the names of the selected files.
     fn names(&self) -> Option<Query> {
         let of = self.query("selection").filter(|of| !matches!(of.source(), Query::Paths { .. }))?;
         Some(Query::Names { of: Box::new(of), part: NamePart::Name })

@@ -7,11 +7,12 @@ use crate::algebra::{Act, Depth, Kind, NameChange, NamePart, NameTest, Pred, Que
 use crate::eval::{Answer, Row, evaluate};
 use crate::place::{file_name, parent};
 
-/// Maximum number of things that one request names without listing them.
+/// Maximum number of files or folders that a request can mean without listing them, as in "week1 to week20".
 const MAX_LISTED: usize = 50;
 
 impl Form<'_> {
-    /// The steps of an act of this file; the outer `None` is that of another act.
+    /// The steps for an act of this module, by its name; the outer `None` if it is built elsewhere, the inner one if
+    /// the values don't fit.
     pub(super) fn arranged(&self, act: &str) -> Option<Option<Vec<Step>>> {
         let one = |act: Option<Act>| act.map(|act| vec![Step::Do(act)]);
         Some(match act {
@@ -26,19 +27,19 @@ impl Form<'_> {
         })
     }
 
-    /// The folder that the request names.
+    /// The path of the folder that the request names; `None` if it names none.
     fn named_folder(&self) -> Option<String> {
         Some(self.places("folder")?.first()?.path.clone())
     }
 
-    /// The files of a folder whose names hold a text.
+    /// The query for the files below the named folder whose names contain a text.
     pub(super) fn names_holding(&self, text: &str) -> Option<Query> {
         let roots = vec![self.named_folder()?];
         let of = Box::new(Query::Tree { roots, depth: Depth::Whole, hidden: true, kind: Kind::File });
         Some(Query::Filter { of, keep: Pred::Name(NameTest::Has(text.to_owned())) })
     }
 
-    /// The paths of those selected files that hold a text; `None` if there are none, or too many to look at.
+    /// The paths of those selected files that contain a text; `None` if there are none or more than 20.
     pub(super) fn holding(&self, text: &str) -> Option<Vec<String>> {
         /// Maximum number of files that one request edits.
         const FILES: usize = 20;
@@ -49,7 +50,7 @@ impl Form<'_> {
         paths.filter(|paths| (1..=FILES).contains(&paths.len()))
     }
 
-    /// A file that goes into a folder under another name, or a copy of it that does.
+    /// The act that copies, moves or renames one file to a new name, perhaps in another folder.
     fn renamed_place(&self, act: &str) -> Option<Act> {
         let one = |path: String| Query::Paths { paths: vec![path], kind: Kind::File };
         match act {
@@ -76,13 +77,13 @@ impl Form<'_> {
         }
     }
 
-    /// The files of a folder.
+    /// The query for the files in the named folder, to this depth.
     fn files_in(&self, depth: Depth) -> Option<Query> {
         let is_whole = depth == Depth::Whole;
         Some(Query::Tree { roots: vec![self.named_folder()?], depth, hidden: is_whole, kind: Kind::File })
     }
 
-    /// The list of files with equal content, and the deletion of all but the first of each.
+    /// Steps that list files with equal content and delete all but the first of each.
     fn duplicates(&self) -> Option<Vec<Step>> {
         let of = Query::Duplicates { of: Box::new(self.files_in(Depth::Whole)?) };
         let Ok(Answer::Rows(rows)) = evaluate(&of, self.fs()) else { return None };
@@ -98,7 +99,7 @@ impl Form<'_> {
         Some(vec![Step::Ask(of), Step::Do(delete?)])
     }
 
-    /// A move for each extension of the files of a folder, into a subfolder of that name.
+    /// Steps that move the files of a folder into subfolders named after their extensions.
     fn sorted_in(&self) -> Option<Vec<Step>> {
         let of = self.files_in(Depth::Direct)?;
         let folder = self.named_folder()?;
@@ -113,7 +114,7 @@ impl Form<'_> {
         (1..=MAX_LISTED).contains(&extensions.len()).then(|| extensions.into_iter().map(step).collect())
     }
 
-    /// Paths of folders from one number to another, as "week1 to week4".
+    /// The paths of folders numbered from one to another, as in "week1 to week4".
     fn numbered(&self) -> Option<Vec<String>> {
         let (first, last) = (self.path("first")?, self.path("last")?);
         let split = |path: &str| {
@@ -127,7 +128,7 @@ impl Form<'_> {
         (stem == other && from < to && to - from < MAX_LISTED).then(|| (from..=to).map(name).collect())
     }
 
-    /// A copy beside the original with today's date in its name.
+    /// The act that copies or packs a file under its name with today's date.
     fn dated(&self, act: &str) -> Option<Act> {
         let of = self.query("selection")?;
         let Query::Paths { paths, .. } = &of else { return None };

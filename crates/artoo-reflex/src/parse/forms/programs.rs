@@ -8,7 +8,7 @@ use crate::eval::EntryKind;
 use crate::place::{PathKind, Place, file_name};
 
 impl Form<'_> {
-    /// A command that is run as the user or the project wrote it.
+    /// The act that runs a command as the user or the project wrote it.
     pub(super) fn run(&self, act: &str) -> Option<Act> {
         let folder = self.folder();
         let command = match act {
@@ -47,7 +47,7 @@ impl Form<'_> {
         Some(format!("{program} {name}"))
     }
 
-    /// The command for the tests that the project declares; `None` unless exactly one is declared.
+    /// The command for the tests that a project declares; `None` unless exactly one is declared.
     fn tests(&self, folder: &str) -> Option<String> {
         let in_folder = |name: &str| format!("{folder}/{name}");
         let npm = || {
@@ -66,7 +66,7 @@ impl Form<'_> {
         declared.next().filter(|_| declared.next().is_none())
     }
 
-    /// "make" with a target that the folder's Makefile has.
+    /// The command `make` with a target, if the folder's Makefile has the target.
     fn make(&self, folder: &str, target: Option<&str>) -> Option<String> {
         let rules = ["Makefile", "makefile"].iter().find_map(|name| self.content(&format!("{folder}/{name}")))?;
         let Some(target) = target else { return Some("make".to_owned()) };
@@ -75,7 +75,7 @@ impl Form<'_> {
         rules.lines().any(is_rule).then(|| format!("make {target}"))
     }
 
-    /// The download of a URL; without a file name, the file gets the last part of the URL's path.
+    /// The act that downloads a URL; without a file name, the file gets the last part of the URL's path.
     pub(super) fn fetch(&self, act: &str) -> Option<Act> {
         let url = self.text("url")?.to_owned();
         let folder = match self.places("to").and_then(|places| places.first()) {
@@ -92,7 +92,7 @@ impl Form<'_> {
         (!name.contains('*') && !self.is_there(&to)).then_some(Act::Fetch { url, to: Some(to) })
     }
 
-    /// The process to end, by id or port.
+    /// The process to end, by its id, which may be the content of a file, or by the port it listens on.
     pub(super) fn process(&self) -> Option<ProcessName> {
         let written = self.path("file").and_then(|path| self.content(&path)).map(|text| text.trim().to_owned());
         match (self.text("pid").or(written.as_deref()), self.text("port")) {
@@ -102,7 +102,7 @@ impl Form<'_> {
         }
     }
 
-    /// The git action of a form.
+    /// The git action that the form's act name means, with the values of its slots.
     pub(super) fn git(&self, act: &str) -> Option<GitAction> {
         let name = || {
             let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '+');
@@ -119,7 +119,7 @@ impl Form<'_> {
         })
     }
 
-    /// The folder of a repository: the one that is named, else the one of the step before.
+    /// The folder of the repository: the one that is named, else the one of the step before.
     pub(super) fn repository(&self, act: &str) -> Option<String> {
         match self.before() {
             Some(Step::Do(Act::Git { folder, .. })) if !self.values.contains_key("folder") => Some(folder.clone()),

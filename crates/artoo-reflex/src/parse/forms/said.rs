@@ -1,4 +1,4 @@
-//! Requests that are read as a plainer one: the name of such a form is a template for it, filled with the values.
+//! Rewrites requests as plainer ones: the form's name is a template, which is filled with the slots' values and parsed.
 
 use std::path::Path;
 
@@ -23,7 +23,8 @@ const JOINING: [&str; 12] =
     ["and", "or", "but", "not", "nor", "without", "except", "which", "that", "both", "either", "whose"];
 
 impl Matcher<'_> {
-    /// The steps of the request that a template makes of these values; `None` if it has no single reading.
+    /// The steps of the plainer request that a template and these values give; `None` if it doesn't have exactly one
+    /// reading.
     pub(super) fn said(&self, template: &str, values: &Values) -> Option<Vec<Built>> {
         // A template is not read as another one.
         let request = filled(template, values).filter(|_| !self.context.is_template)?;
@@ -32,7 +33,7 @@ impl Matcher<'_> {
         (!values.contains_key("x") || built.iter().all(|built| self.is_content(&built.step))).then_some(built)
     }
 
-    /// Whether a text that may be one in files or in their names is one in files: no name has it, or the same files do.
+    /// Whether a text that may be in files or in their names is meant in files: no name has it, or the same files do.
     fn is_content(&self, step: &Step) -> bool {
         let Step::Ask(Query::Filter { of, keep }) = step else { return false };
         let roots = if let Query::Tree { roots, .. } = of.as_ref() { roots.as_slice() } else { &[] };
@@ -51,8 +52,8 @@ impl Matcher<'_> {
         named.is_empty() || named == files(keep.clone())
     }
 
-    /// The words from a position on that are part of a name below the current folder, a plural "s" left out if need be.
-    /// With `only`, no file may hold them.
+    /// Runs of words from a position on that are part of a file name below the current folder, a plural "s" left out if
+    /// need be. With `only`, no file may contain them.
     pub(super) fn names(&self, at: usize, only: bool) -> Ways {
         let here = &self.context.environment.cwd;
         let Some(entries) = self.context.below(here) else { return Vec::new() };
@@ -77,7 +78,7 @@ impl Matcher<'_> {
         self.words(at).into_iter().filter_map(known).collect()
     }
 
-    /// Whether a word is the name of a file that the request names, in the singular or plural.
+    /// Whether a word is the name without extension of a file that the request names, in the singular or plural.
     pub(super) fn is_stem(&self, word: &str) -> bool {
         let stems = self.chart.tokens.iter().filter_map(|token| {
             let name = token.folded.rsplit('/').next()?;
@@ -87,7 +88,8 @@ impl Matcher<'_> {
         stems.into_iter().any(same)
     }
 
-    /// The texts from a position on: one in quotes, a word, or several words, which must stand in what is searched.
+    /// The texts that can start at a position: one in quotes, a word, or several words that the searched files must
+    /// contain.
     pub(super) fn words(&self, at: usize) -> Ways {
         let Some(first) = self.token(at) else { return Vec::new() };
         if first.class == Class::Quoted {
@@ -109,7 +111,7 @@ impl Matcher<'_> {
         (1..=most).filter_map(text).collect()
     }
 
-    /// Whether the texts of several words stand in the files and folders that are named, in any letter case.
+    /// Whether the named files and folders contain each text of several words, in any letter case.
     pub(super) fn holds_words(&self, values: &Values) -> bool {
         let texts = values.values().filter_map(|value| if let Value::Words(text) = value { Some(text) } else { None });
         let named =
@@ -128,8 +130,8 @@ impl Matcher<'_> {
     }
 }
 
-/// A template with its slots `<name>` filled: texts and paths in quotes, `<name#>` as it is. What stands in braces is left
-/// out if it has a slot without a value.
+/// A template with its slots `<name>` filled: texts and paths in quotes, `<name#>` unquoted. A part in braces is left
+/// out if one of its slots has no value.
 fn filled(template: &str, values: &Values) -> Option<String> {
     let mut request = String::new();
     for (at, part) in template.split(['{', '}']).enumerate() {

@@ -1,4 +1,4 @@
-//! Values in settings files, and texts that a file can hold.
+//! Builds changes of values in settings files, and decides which files can take a text as new lines.
 
 use std::path::Path;
 
@@ -11,24 +11,24 @@ use crate::lexicon::{FileType, lexicon};
 use crate::place::{file_name, is_archive, parent};
 use crate::settings::keys;
 
-/// Kinds of files that hold no lines of text.
+/// Kinds of files that have no lines of text.
 const BINARY: [&str; 10] =
     ["image", "photo", "video", "audio", "archive", "word processor document", "Excel", "PowerPoint", "PDF", "EPUB"];
 
-/// Words that stand for a key or a value, and so are no key unless the file has one of that name.
+/// Words for a setting, such as "value", which are read as a key only if the file has a key of that name.
 const NOUNS: [&str; 12] = [
     "value", "values", "setting", "settings", "key", "keys", "option", "options", "variable", "entry", "field",
     "property",
 ];
 
-/// The kinds of files with the ending of a name or path.
+/// The kinds of files that have the extension of this path.
 pub(super) fn kinds(path: &str) -> impl Iterator<Item = &'static FileType> {
     let name = file_name(path).unwrap_or_default().to_lowercase();
     let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_owned());
     lexicon().types.iter().filter(move |kind| ending.as_ref().is_some_and(|ending| kind.extensions.contains(ending)))
 }
 
-/// Whether a file holds lines of text, to go by its name.
+/// Whether a path is that of a file with lines of text, to go by its name.
 fn holds_lines(path: &str) -> bool {
     !is_archive(path) && !kinds(path).any(|kind| BINARY.contains(&kind.name.as_str()))
 }
@@ -39,12 +39,12 @@ impl Form<'_> {
         words.iter().any(|word| self.is_said(word))
     }
 
-    /// Whether a slot has a value.
+    /// Whether the request filled a slot of the form.
     pub(crate) fn is_given(&self, name: &str) -> bool {
         self.values.contains_key(name)
     }
 
-    /// The words of a list that the request has, in the singular or plural; `None` without one.
+    /// Those of the words that the request has, in the singular or plural, joined by spaces; `None` if it has none.
     pub(crate) fn said_of(&self, words: &[&str]) -> Option<String> {
         let said = words.iter().copied().filter(|word| self.is_said(word) || self.is_said(&format!("{word}s")));
         let said = said.collect::<Vec<_>>().join(" ");
@@ -61,7 +61,7 @@ impl Form<'_> {
         self.matcher.chart.tokens.iter().any(|token| token.class == Class::Quoted && token.raw == text)
     }
 
-    /// The settings of a file, each with the names of its sections and its key; and their values.
+    /// The settings in a file: for each, the names of its sections and its key, and its value.
     fn settings(&self, path: &str) -> Vec<(Vec<String>, String)> {
         keys(Path::new(path), &self.content(path).unwrap_or_default())
     }
@@ -71,7 +71,8 @@ impl Form<'_> {
         self.settings(path).iter().any(|(names, _)| names.last().is_some_and(|name| name == key))
     }
 
-    /// A value set in a settings file, if the old value that is named stands beside the key.
+    /// The steps that set values in a settings file; `None` if the old value that is named doesn't stand beside the
+    /// key.
     pub(super) fn value_set(&self) -> Option<Vec<Step>> {
         let path = self.path("file").filter(|path| !self.may_be_other(path))?;
         let pair = self.text("pair").and_then(|pair| pair.split_once('='));
@@ -116,8 +117,8 @@ impl Form<'_> {
         Some([(key, value)].into_iter().chain(more).map(set).collect())
     }
 
-    /// Whether another file may be meant by a path where nothing is: one of this name in the current folder, if the
-    /// folder is said apart, or one with an ending, as README.md for README.
+    /// Whether a path where nothing exists may mean another file: one of this name in the current folder, if the folder
+    /// is said apart, or one with an extension, as README.md for README.
     fn may_be_other(&self, path: &str) -> bool {
         let context = self.matcher.context;
         let name = file_name(path).unwrap_or_default();
@@ -132,7 +133,8 @@ impl Form<'_> {
         !is_made && !self.is_there(path) && (is_here || beside().iter().any(is_like))
     }
 
-    /// Whether a file can hold a text as new lines: a file of text, and one of settings only if its values stay single.
+    /// Whether a text can be added to a file as new lines: to a text file, and to a settings file only if no key is
+    /// then set twice.
     pub(super) fn takes_lines(&self, text: &str, path: &str) -> bool {
         if !holds_lines(path) || self.may_be_other(path) || (self.is_there(path) && self.content(path).is_none()) {
             return false;
@@ -153,7 +155,7 @@ impl Form<'_> {
     }
 }
 
-/// Whether a file holds lines of KEY=VALUE alone, to go by its name.
+/// Whether a path is that of a file with KEY=VALUE lines alone, to go by its name.
 fn is_env(path: &str) -> bool {
     let name = file_name(path).unwrap_or_default().to_lowercase();
     name.starts_with(".env") || name.ends_with(".env") || name.ends_with(".properties")

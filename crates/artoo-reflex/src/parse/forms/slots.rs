@@ -1,4 +1,4 @@
-//! The slots of forms: what kinds of values tokens can be.
+//! Finds the values that can fill the slots of forms: what kind of value the tokens at a position can be.
 
 use super::super::build::build;
 use super::super::clauses::{lists, phrase};
@@ -14,10 +14,10 @@ use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, TypeForm, lexicon};
 use crate::place::{PathKind, Place, file_name};
 
-/// Maximum number of tokens of one name.
+/// Maximum number of tokens of the name of a file or folder.
 const MAX_NAME: usize = 6;
 
-/// Units in which a size can be told.
+/// Words for units of a size, such as "mb".
 const UNITS: [&str; 12] =
     ["kb", "mb", "gb", "kib", "mib", "gib", "kilobyte", "kilobytes", "megabyte", "megabytes", "gigabyte", "gigabytes"];
 
@@ -27,14 +27,25 @@ fn is_quoted(token: &Token) -> bool {
 }
 
 impl Matcher<'_> {
-    /// The values of this kind that start at a position, each with its end.
+    /// The values of a kind such as "file" or "number" that start at a position, each with its end.
     pub(super) fn slot(&self, kind: &str, at: usize) -> Ways {
         let places = |found: Vec<(usize, Place)>| -> Ways {
             found.into_iter().map(|(end, place)| (end, Value::Places(vec![place]))).collect()
         };
         let is_verbatim = matches!(
             kind,
-            "text" | "tail" | "glob" | "texts" | "list" | "words" | "value" | "query" | "asked" | "word" | "second" | "affix"
+            "text"
+                | "tail"
+                | "glob"
+                | "texts"
+                | "list"
+                | "words"
+                | "value"
+                | "query"
+                | "asked"
+                | "word"
+                | "second"
+                | "affix"
         );
         // "my" and "a" may be part of a name.
         let is_part = matches!(kind, "name" | "program") && !is_word(self.token(at), "the");
@@ -88,7 +99,7 @@ impl Matcher<'_> {
         }
     }
 
-    /// The text of a single token of this kind.
+    /// The text of a token, if it is a value of this kind, such as "url" or "octal".
     fn single(&self, kind: &str, token: &Token) -> Option<String> {
         let is_number = token.raw.chars().all(|c| c.is_ascii_digit());
         let is_word = matches!(token.class, Class::Word | Class::FileName | Class::Path | Class::Number(_));
@@ -160,7 +171,7 @@ impl Matcher<'_> {
         (fits && !raw.is_empty()).then(|| raw.to_owned())
     }
 
-    /// The token as a text: quoted, a word that no lexicon has, or one of a few that are texts all the same.
+    /// The token as a text to write or look for: quoted, a word unknown to the dictionary, or one of a few known words.
     fn literal(&self, token: &Token) -> Option<String> {
         let is_literal = match token.class {
             Class::Quoted | Class::FileName | Class::Number(_) | Class::Date(_) => true,
@@ -183,7 +194,7 @@ impl Matcher<'_> {
         is_literal.then(|| token.raw.clone())
     }
 
-    /// The text at a position: one literal token, or several words of which each is literal.
+    /// The text to write or look for at a position, with its end: one literal token, or several literal words.
     fn text(&self, at: usize) -> Option<(usize, Value)> {
         let first = self.token(at)?;
         if first.class != Class::Word {
@@ -202,19 +213,20 @@ impl Matcher<'_> {
         let goes_on = |token: &Token| ["joints", "joining"].iter().any(|list| self.is_listed(token, list));
         let fits = |token: &Token| matches!(token.class, Class::Word | Class::Number(_)) && !goes_on(token);
         let count = (at..self.end).take_while(|at| self.token(*at).is_some_and(fits)).count();
-        let run: Option<Vec<&str>> = self.chart.tokens.get(at..at + count).map(|run| run.iter().map(|token| token.raw.as_str()).collect());
+        let run: Option<Vec<&str>> =
+            self.chart.tokens.get(at..at + count).map(|run| run.iter().map(|token| token.raw.as_str()).collect());
         let text = run.filter(|run| run.len() > 1).map(|run| (at + count, Value::Text(run.join(" "))));
         text.into_iter().collect()
     }
 
-    /// The position after commas and "and".
+    /// The position after the commas and "and" that start at a position.
     fn after_joint(&self, at: usize) -> usize {
         let joins =
             |token: &Token| token.class == Class::Comma || (token.class == Class::Word && token.folded == "and");
         at + (at..self.end).take_while(|at| self.token(*at).is_some_and(joins)).count()
     }
 
-    /// The items from a position on that are joined by commas or "and", each list of them with its end.
+    /// The items from a position on that are joined by commas or "and": for each length, the list of them and its end.
     fn joined<T: Clone>(&self, at: usize, item: impl Fn(usize) -> Option<(usize, T)>) -> Vec<(usize, Vec<T>)> {
         let mut items = Vec::new();
         let mut ways = Vec::new();
@@ -230,14 +242,14 @@ impl Matcher<'_> {
         ways
     }
 
-    /// At least two items joined by commas or "and", one on each line.
+    /// At least two texts joined by commas or "and", as one text with a line for each.
     fn list(&self, at: usize, item: impl Fn(&Token) -> Option<String>) -> Ways {
         let ways = self.joined(at, |at| Some((at + 1, item(self.token(at)?)?)));
         let last = ways.into_iter().next_back().filter(|(_, items)| items.len() > 1);
         last.map(|(end, items)| (end, Value::Text(items.join("\n")))).into_iter().collect()
     }
 
-    /// The queries that the words from a position on ask for, or the files that they select.
+    /// The queries that the words from a position on ask for or select, each with its end.
     fn queries(&self, kind: &str, at: usize) -> Ways {
         if let Some(found) = self.found.borrow().get(&(kind.to_owned(), at)) {
             return found.clone();
@@ -268,7 +280,7 @@ impl Matcher<'_> {
         found
     }
 
-    /// The conditions on files that the words from a position on say, each as a filter of the files here.
+    /// The conditions on files that start at a position, each as a query for the files here that satisfy it.
     fn conditions(&self, at: usize) -> Ways {
         let here = self.context.environment.cwd.clone();
         let tree = Query::Tree { roots: vec![here], depth: Depth::Whole, hidden: true, kind: Kind::File };
@@ -284,7 +296,7 @@ impl Matcher<'_> {
         found
     }
 
-    /// The places that the items from a position on name by one of these functions.
+    /// The places that `place` finds in the items from a position on, each with its end.
     fn places(&self, at: usize, place: impl Fn(&Item) -> Option<Place>) -> Vec<(usize, Place)> {
         let mut found = Vec::new();
         for end in at + 1..=self.end.min(at + MAX_NAME) {
@@ -297,7 +309,7 @@ impl Matcher<'_> {
         found
     }
 
-    /// The file that the words from a position on name, which may be the one spoken of before.
+    /// The file of a kind that the words from a position on name, with its end; "it" is the file spoken of before.
     fn files(&self, at: usize, kind: &str) -> Vec<(usize, Place)> {
         let found = if self.token(at).is_some_and(|token| token.class == Class::Word && token.folded == "it") {
             let place = self.before.and_then(|before| before.file());
@@ -322,7 +334,7 @@ impl Matcher<'_> {
         found.into_iter().filter(|(_, place)| is_file(place) && fits(place, kind)).collect()
     }
 
-    /// The folder that the words from a position on name.
+    /// The folder that the words from a position on name, with its end.
     fn folders(&self, at: usize) -> Vec<(usize, Place)> {
         let found = self.places(at, |item| match item {
             Item::Path(place) => Some(place.clone()),
@@ -337,7 +349,7 @@ impl Matcher<'_> {
         folders.map(|(end, place)| (end, Place { kind: PathKind::Folder, ..place })).collect()
     }
 
-    /// The files or folders that a list names: "a.txt, b.txt and c.txt".
+    /// The files or folders of a list such as "a.txt, b.txt and c.txt": for each length, the places and the end.
     fn many(&self, kind: &str, at: usize) -> Ways {
         let named = |at: usize| {
             let at = self.after_articles(at, false);
@@ -349,7 +361,7 @@ impl Matcher<'_> {
         ways.map(|(end, places)| (end, Value::Places(places))).collect()
     }
 
-    /// The place of a name that need not exist.
+    /// The path that a token means as a name, which need not exist; `None` if the token can't be a name.
     fn named(&self, token: &Token, kind: &str) -> Option<Place> {
         let place = self.context.resolve(&token.raw)?;
         let usable = match token.class {
@@ -368,24 +380,24 @@ impl Matcher<'_> {
         (usable && !place.path.contains(['*', '?', '\n'])).then_some(Place { kind, ..place })
     }
 
-    /// Whether a token is the path of a file: of one on disk, or a name with a known ending.
+    /// Whether a token names a file: it is a path, exists on disk, or has a known extension.
     fn names_file(&self, token: &Token) -> bool {
         token.class == Class::Path || self.is_on_disk(token) || kinds(&token.raw).next().is_some()
     }
 
-    /// Whether a token is the path of a file on disk.
+    /// Whether a token is the path of a file that exists.
     pub(super) fn is_on_disk(&self, token: &Token) -> bool {
         let place = self.context.resolve(&token.raw);
         place.is_some_and(|place| self.context.on_disk(&place.path) == Some(PathKind::File))
     }
 
-    /// Whether a token follows "called".
+    /// Whether a token follows a word such as "called".
     fn is_called(&self, token: &Token) -> bool {
         let is_pair = |pair: &[Token]| pair.last() == Some(token) && phrase("called", pair, 0).is_some();
         self.chart.tokens.windows(2).any(is_pair)
     }
 
-    /// A known command that runs a project's own tasks.
+    /// The command at a position that runs a project's own tasks, such as "cargo test", with its end.
     fn tool(&self, at: usize) -> Option<(usize, Value)> {
         let end = phrase("tools", &self.chart.tokens, at).filter(|end| *end <= self.end)?;
         let said: Vec<&str> = self.chart.tokens.get(at..end)?.iter().map(|token| token.raw.as_str()).collect();
@@ -393,7 +405,7 @@ impl Matcher<'_> {
     }
 }
 
-/// Whether a place can be a file of this kind: of settings, of anything else, of text that is no table, or any.
+/// Whether a place can be a file of this kind: a settings file, any other file, a text that is no table, or any file.
 fn fits(place: &Place, kind: &str) -> bool {
     match kind {
         "settings" => holds_settings(&place.path),
@@ -403,7 +415,7 @@ fn fits(place: &Place, kind: &str) -> bool {
     }
 }
 
-/// Whether a word without quotes can only be a text, a name or a value.
+/// Whether an unquoted word can only be a text, a name or a value, as the dictionary doesn't have it.
 pub(super) fn stands_alone(token: &Token) -> bool {
     let is_strange = !lexicon().knows(&token.folded) && !lexicon().is_vague(&token.folded);
     let is_listed = |list: &str| phrase(list, std::slice::from_ref(token), 0).is_some();

@@ -8,10 +8,10 @@ use crate::algebra::{NameChange, Pred};
 use crate::concept::Concept;
 use crate::place::{PathKind, Place};
 
-/// The rules of this module.
+/// The grammar rules for destinations and changes of names, in the order tried.
 pub(super) const RULES: &[Rule] = &[in_this_folder, target, change];
 
-/// The item for an act with a destination and "in the current directory" behind it: names without a folder are there
+/// Grammar rule for "in the current directory" after an act with a destination: names without a folder are there
 /// anyway, and files that are selected without a folder are looked for there.
 fn in_this_folder(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let (Item::Draft(act), Item::Draft(place)) = (left, right) else { return None };
@@ -25,7 +25,7 @@ fn in_this_folder(context: &Context<'_>, left: &Item, right: &Item) -> Option<It
     Some(Item::draft(Draft { scope, ..(**act).clone() }))
 }
 
-/// The item for phrases such as "to ~/x", "into the folder x", "as y.txt".
+/// Grammar rule for two neighbouring items, as in "to ~/x", "into the folder x", "as y.txt".
 fn target(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let place = match right {
         Item::Path(place) => Some(place.clone()),
@@ -61,13 +61,13 @@ fn target(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The folder named by a word that also has another meaning or starts with a dot; `None` for any other item.
+/// The folder that a word names although it has another meaning or starts with a dot; `None` for any other item.
 fn named_folder(context: &Context<'_>, item: &Item) -> Option<Place> {
     let Item::Text(Text { text, kind: TextKind::Known | TextKind::Extension }) = item else { return None };
     context.resolve(text)
 }
 
-/// The item for phrases such as "with the prefix 'x'", "with the new extension md".
+/// Grammar rule for two neighbouring items, as in "with the prefix 'x'", "with the new extension md".
 fn change(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let changed = |change| Some(Item::draft(Draft { change: Some(change), ..Draft::default() }));
     if left.is_mark(&Concept::NewExtension) {

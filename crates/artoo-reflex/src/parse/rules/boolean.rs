@@ -2,13 +2,13 @@
 
 use super::super::draft::{Draft, LinesWanted, of_line, only};
 use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
-use super::list::stretch_of;
+use super::list::line_range;
 use super::name::{content_text, name_text, test};
 use crate::algebra::{NameTest, Part, Pred};
 use crate::concept::{Concept, NameRelation};
 use crate::place::{PathKind, file_name};
 
-/// The rules of this module.
+/// The grammar rules for "or", "either", "except" and brackets, in the order tried.
 pub(super) const RULES: &[Rule] = &[either, grouped_choice, by_place, without];
 
 /// Whether the predicate tests the content of files or lines.
@@ -16,13 +16,13 @@ fn is_content(pred: &Pred) -> bool {
     matches!(pred, Pred::Contains { .. })
 }
 
-/// Whether the draft is a single condition without a noun.
+/// Whether a parsed phrase is a single condition without a noun, such as "larger than 1 MB".
 fn is_condition(draft: &Draft) -> bool {
     (draft.only_preds() && is_one_condition(&draft.preds)) || draft.only_types_with_conditions()
 }
 
-/// The item for phrases such as "larger than 1 MB or older than 3 days", "PDFs over 1 MB or images over 5 MB", "named
-/// a or b".
+/// Grammar rule for two neighbouring items, as in "larger than 1 MB or older than 3 days", "PDFs over 1 MB or images
+/// over 5 MB", "named a or b".
 fn either(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         // "except PDFs or images" excludes both.
@@ -96,7 +96,7 @@ fn either(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The item for two conditions joined by "or"; `loose` if neither brackets nor "either" enclose them.
+/// The condition "first or second" as an item; `loose` if neither brackets nor "either" enclose them.
 fn union(first: &Draft, second: &Draft, loose: bool) -> Item {
     let pred = Pred::Any(vec![first.condition(), second.condition()]).normalise();
     Item::draft(Draft {
@@ -112,7 +112,7 @@ fn union(first: &Draft, second: &Draft, loose: bool) -> Item {
     })
 }
 
-/// The condition `first` with the text of an item, as b in "named a or b"; `None` if they don't fit.
+/// The condition `first` applied to another text, as to b in "named a or b"; `None` if they don't fit.
 fn again(first: &Pred, item: &Item) -> Option<Pred> {
     let first = if let Pred::Any(parts) = first { parts.first()? } else { first };
     match first {
@@ -135,7 +135,7 @@ fn again(first: &Pred, item: &Item) -> Option<Pred> {
     }
 }
 
-/// The item for phrases such as "either a or b", "(a and b)".
+/// Grammar rule for two neighbouring items, as in "either a or b", "(a and b)".
 fn grouped_choice(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let tight = |item: &Item| match item {
         Item::Draft(draft) if draft.only_types_with_conditions() && draft.noun.is_none() => {
@@ -163,7 +163,7 @@ fn grouped_choice(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The item for phrases such as "lying below ~/x/y", "outside of old", "inside a folder named x".
+/// Grammar rule for two neighbouring items, as in "lying below ~/x/y", "outside of old", "inside a folder named x".
 fn by_place(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     if left.is_mark(&Concept::LyingBelow) {
         let place = match right {
@@ -192,7 +192,8 @@ fn by_place(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     None
 }
 
-/// The item for phrases such as "except PDFs", "that are not images", "not larger than 1 MB", "not in node_modules".
+/// Grammar rule for two neighbouring items, as in "except PDFs", "that are not images", "not larger than 1 MB", "not in
+/// node_modules".
 fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     if !left.is_mark(&Concept::Except) {
         return None;
@@ -212,7 +213,7 @@ fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         // "without the first line".
         Item::Draft(draft) if only!(draft, lines) => match draft.lines {
             Some(LinesWanted::Part(Part::First(count))) => {
-                Some(Item::draft(stretch_of(Part::From(count.checked_add(1)?))))
+                Some(Item::draft(line_range(Part::From(count.checked_add(1)?))))
             }
             _ => None,
         },
@@ -259,7 +260,7 @@ fn is_one_condition(preds: &[Pred]) -> bool {
     )
 }
 
-/// The folder name that an item means, for a condition on containing folders.
+/// The name of the folder that an item means in "inside a folder named x"; `None` if it means none.
 fn below(context: &Context<'_>, item: &Item) -> Option<String> {
     match item {
         Item::Path(place) if place.bare => file_name(&place.path).map(str::to_owned),

@@ -6,10 +6,10 @@ use crate::algebra::{Key, Kind, NameTest, Order, Part, Pred};
 use crate::concept::{Bound, Concept, Edge, Measure, Reference, TextUnit};
 use crate::place::{PathKind, Place, file_name};
 
-/// The rules of this module.
-pub(super) const RULES: &[Rule] = &[numbered, lines, stretch, order, joined];
+/// The grammar rules for sort orders, limits and lists joined by "and", in the order tried.
+pub(super) const RULES: &[Rule] = &[numbered, lines, line_numbers, order, joined];
 
-/// The item for phrases such as "first 5", "5 largest", "5 PDFs", "newest 3", "last 5 modified".
+/// Grammar rule for two neighbouring items, as in "first 5", "5 largest", "5 PDFs", "newest 3", "last 5 modified".
 fn numbered(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let limited = |draft: &Draft, limit: u64| {
         let fits = draft.limit.is_none() && draft.ask.is_none() && draft.verb.is_none() && draft.lines.is_none();
@@ -67,14 +67,15 @@ fn numbered(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// A draft with this range of lines.
-pub(super) fn stretch_of(part: Part) -> Draft {
+/// A parsed phrase that asks for this range of lines and nothing else.
+pub(super) fn line_range(part: Part) -> Draft {
     Draft { lines: Some(LinesWanted::Part(part)), ..Draft::default() }
 }
 
-/// The item for phrases such as "first 5 lines", "the last line", "lines 5 to 10", "line 7", "the 7th line".
+/// Grammar rule for two neighbouring items, as in "first 5 lines", "the last line", "lines 5 to 10", "line 7", "the 7th
+/// line".
 fn lines(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
-    let part = |part| Some(Item::draft(stretch_of(part)));
+    let part = |part| Some(Item::draft(line_range(part)));
     match (left, right) {
         (Item::Partial(Partial::Numbered(edge, count)), Item::Mark(Concept::Lines { .. })) => part(edge.part(*count)),
         (Item::Mark(Concept::Edge(edge)), Item::Mark(Concept::Lines { plural: false })) => part(edge.part(1)),
@@ -84,7 +85,7 @@ fn lines(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         {
             let ignore_case = text.chars().all(|c| c.is_ascii_lowercase());
             let needle = Some(Pred::Contains { text: text.clone(), ignore_case });
-            Some(Item::draft(Draft { needle, ..stretch_of(edge.part(1)) }))
+            Some(Item::draft(Draft { needle, ..line_range(edge.part(1)) }))
         }
         // "the last non-empty line", "the first 3 non-empty lines".
         (Item::Mark(Concept::Edge(edge)), Item::Draft(draft)) if draft.only_preds() && !draft.loose => {
@@ -97,7 +98,7 @@ fn lines(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Partial(Partial::NumberedOf { edge, count, exact, draft }), Item::Mark(Concept::Lines { plural }))
             if *exact || !*plural =>
         {
-            draft.merge(&stretch_of(edge.part(*count))).map(Item::draft)
+            draft.merge(&line_range(edge.part(*count))).map(Item::draft)
         }
         (Item::Ordinal(n), Item::Mark(Concept::Lines { plural: false })) if *n > 0 => {
             part(Part::Range { from: *n, to: *n })
@@ -142,15 +143,16 @@ fn lines(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         }
         // "line 7" may be the start of a range; it is complete if no second number follows.
         (Item::Partial(Partial::LinesFrom { from, plural: false }), Item::Draft(draft)) => {
-            draft.merge(&stretch_of(Part::Range { from: *from, to: *from })).map(Item::draft)
+            draft.merge(&line_range(Part::Range { from: *from, to: *from })).map(Item::draft)
         }
         _ => None,
     }
 }
 
-/// The item for phrases such as "lines between 5 and 9", "between line 5 and line 9", "lines 5 to 10".
-fn stretch(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
-    let part = |part| Some(Item::draft(stretch_of(part)));
+/// Grammar rule for two neighbouring items, as in "lines between 5 and 9", "between line 5 and line 9", "lines 5 to
+/// 10".
+fn line_numbers(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
+    let part = |part| Some(Item::draft(line_range(part)));
     match (left, right) {
         (Item::Mark(Concept::Between), Item::Partial(Partial::LinesFrom { from, .. })) => {
             Some(Item::Partial(Partial::LinesBetween(*from)))
@@ -173,7 +175,7 @@ fn stretch(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The item for phrases such as "by size", "newest first" after a noun, "how much space … take up".
+/// Grammar rule for two neighbouring items, as in "by size", "newest first" after a noun, "how much space … take up".
 fn order(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::SortBy), Item::Mark(Concept::Key(key))) => {
@@ -200,7 +202,7 @@ fn order(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The item for phrases such as "PDFs and images", "files and folders", "… and older than 2 days".
+/// Grammar rule for two neighbouring items, as in "PDFs and images", "files and folders", "… and older than 2 days".
 fn joined(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let joins = |item: &Item| match item {
         Item::TypeWord(..) => true,
@@ -260,14 +262,15 @@ fn name_looked_for(place: &Place) -> Option<Pred> {
     file_name(&place.path).filter(|_| is_name).map(|name| Pred::Name(NameTest::Is(name.to_owned())))
 }
 
-/// The item for phrases such as "empty lines and lines with spaces only": lines that satisfy either condition.
+/// The item for lines that satisfy one of two conditions: "empty lines and lines with spaces only".
 fn either_lines(first: &Draft, second: &Draft) -> Option<Item> {
     let preds = vec![Pred::Any(vec![first.condition(), second.condition()]).normalise()];
     let both = first.only_lines_with_conditions() && second.only_lines_with_conditions();
     both.then(|| Item::draft(Draft { preds, ..first.clone() }))
 }
 
-/// The item for two kinds of file, "files" and "folders", or two conditions on lines, joined by "and", "or" or "nor".
+/// The item that means both of two kinds of file, nouns ("files", "folders") or conditions on lines, joined by "and",
+/// "or" or "nor".
 fn union(first: &Item, second: &Item) -> Option<Item> {
     match (first, second) {
         (Item::TypeWord(a, notes), Item::TypeWord(b, more)) => {

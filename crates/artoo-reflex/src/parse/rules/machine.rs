@@ -5,10 +5,11 @@ use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
 use crate::algebra::{Fact, Function, Pred};
 use crate::concept::{Concept, TimeUnit, Verb};
 
-/// The rules of this module.
+/// The grammar rules for facts of the machine, owners and permissions, in the order tried.
 pub(super) const RULES: &[Rule] = &[facts, rights];
 
-/// The item for phrases such as "environment variable HOME", "groups of the user ada", "date in 3 days".
+/// Grammar rule for two neighbouring items, as in "environment variable HOME", "groups of the user ada", "date in 3
+/// days".
 fn facts(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let fact = |fact| Some(Item::draft(Draft { fact: Some(fact), ..Draft::default() }));
     let is_only = |draft: &Draft, test: fn(&Fact) -> bool| draft.fact.as_ref().is_some_and(test) && only!(draft, fact);
@@ -63,7 +64,8 @@ fn facts(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The item for a number of days from today (`sign` -1: before today); months and years have no fixed length.
+/// The item for a number of days from today (`sign` -1: before today); `None` for units other than days, weeks and
+/// fortnights.
 fn days(amount: u64, unit: TimeUnit, sign: i32) -> Option<Item> {
     let length = match unit {
         TimeUnit::Day => 1,
@@ -94,7 +96,7 @@ fn program(text: &Text) -> Option<Fact> {
     (usable && plain && !text.text.is_empty()).then(|| Fact::Program { name: text.text.clone() })
 }
 
-/// The item for phrases such as "owned by root", "with permissions 644", "with 777 permissions".
+/// Grammar rule for two neighbouring items, as in "owned by root", "with permissions 644", "with 777 permissions".
 fn rights(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let pred = |pred| Some(Item::draft(Draft::pred(pred)));
     match (left, right) {
@@ -114,7 +116,8 @@ fn rights(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The user or group name that a text means; `everywhere` has known words that are names on every machine.
+/// The user or group name that a text means; `None` if it can't be one, `everywhere` having known words that are names
+/// on every machine.
 fn account(text: &Text, everywhere: [&str; 2]) -> Option<String> {
     let usable = matches!(text.kind, TextKind::Quoted | TextKind::Bare | TextKind::Known | TextKind::KindWord);
     (usable || everywhere.contains(&text.text.as_str())).then(|| text.text.clone())

@@ -6,7 +6,7 @@ use crate::algebra::{Function, Kind, NameTest, Pred};
 use crate::concept::{Concept, NameRelation, Verb};
 use crate::lexicon::{Meaning, lexicon};
 
-/// The rules of this module.
+/// The grammar rules for names, kinds and content of files, in the order tried.
 pub(super) const RULES: &[Rule] = &[named, content, sought_lines, kinds];
 
 /// The item's text, if it can be a file name or a part of one.
@@ -29,7 +29,7 @@ fn has_wildcard(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
-/// The test of a name for a relation such as "starting with" and its text; `None` if they don't fit.
+/// The test of file names for a relation such as "starting with" and its text; `None` if they don't fit.
 pub(super) fn test(relation: NameRelation, text: &Text) -> Option<NameTest> {
     let owned = text.text.clone();
     let is_pattern = text.kind == TextKind::Glob || (text.kind == TextKind::Quoted && has_wildcard(&owned));
@@ -48,7 +48,7 @@ pub(super) fn test(relation: NameRelation, text: &Text) -> Option<NameTest> {
     }
 }
 
-/// The item for phrases such as "named x", "starting with x", "x in the name".
+/// Grammar rule for two neighbouring items, as in "named x", "starting with x", "x in the name".
 fn named(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let name = |test: NameTest| Item::draft(Draft::pred(Pred::Name(test)));
     match (left, right) {
@@ -110,7 +110,7 @@ fn is_sayable(word: &str) -> bool {
         })
 }
 
-/// Whether a word can follow "the word", which it can't if it is one for what a text has, as in "the word count".
+/// Whether a word can be the x of "the word x"; "count" can't, as "the word count" is a number.
 fn is_one_word(word: &str) -> bool {
     !lexicon().meanings(&word.to_lowercase()).iter().any(|meaning| match meaning {
         Meaning::Concept(concept) => matches!(
@@ -127,7 +127,7 @@ fn is_one_word(word: &str) -> bool {
     })
 }
 
-/// Whether a word starts another phrase, such as "in", and so is not the text to look for.
+/// Whether a text begins a phrase such as "in docs", and so is not the text to look for.
 fn starts_phrase(text: &Text) -> bool {
     let leads = |meaning: &Meaning| {
         matches!(
@@ -150,12 +150,12 @@ fn starts_phrase(text: &Text) -> bool {
     text.kind == TextKind::Function && lexicon().meanings(&text.text.to_lowercase()).iter().any(leads)
 }
 
-/// Whether the draft is the verb "find", perhaps with a place, and nothing else.
+/// Whether a parsed phrase is the verb "find", perhaps with a place, and nothing else.
 fn looks_for(draft: &Draft) -> bool {
     draft.verb == Some(Verb::Find) && only!(draft, verb, scope, depth)
 }
 
-/// How a text to look for is said; `None` if it is rather a name.
+/// The way a text to look for was written (plain, quoted, "the word x"); `None` if it is rather a name.
 fn sought(text: &Text) -> Option<Sought> {
     let in_capitals = text.text.len() > 1 && text.text.chars().all(|c| c.is_ascii_uppercase());
     match text.kind {
@@ -168,13 +168,13 @@ fn sought(text: &Text) -> Option<Sought> {
     }
 }
 
-/// The item for a text that lines must have.
+/// The item for a text that lines must contain.
 fn needle(text: &str) -> Item {
     let pred = Pred::Contains { text: text.to_owned(), ignore_case: false };
     Item::draft(Draft { needle: Some(pred), ..Draft::default() })
 }
 
-/// The item for phrases such as "containing 'x'", "with 'x' in it", "the word x", "grep x".
+/// Grammar rule for two neighbouring items, as in "containing 'x'", "with 'x' in it", "the word x", "grep x".
 fn content(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::Contains), item) => Some(Item::draft(Draft::pred(contains(content_text(item)?)))),
@@ -235,12 +235,13 @@ fn content(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The condition that a text holds another.
+/// The condition that a file or a line contains this text.
 fn contains(text: &str) -> Pred {
     Pred::Contains { text: text.to_owned(), ignore_case: false }
 }
 
-/// The item for phrases such as "search all files for x", "on which line is x", "lines without x", "with x or y".
+/// Grammar rule for two neighbouring items, as in "search all files for x", "on which line is x", "lines without x",
+/// "with x or y".
 fn sought_lines(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::ThisWord), Item::Text(text)) if is_one_word(&text.text) && !starts_phrase(text) => {
@@ -298,7 +299,8 @@ fn sought_lines(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The item for phrases such as "python files", "with extension rs", "of type pdf", "with a .rs extension".
+/// Grammar rule for two neighbouring items, as in "python files", "with extension rs", "of type pdf", "with a .rs
+/// extension".
 fn kinds(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let of_types = |types: &[Pred], notes: &[String], plural: Option<bool>, noun: Option<Kind>| {
         let notes = notes.iter().cloned().collect();

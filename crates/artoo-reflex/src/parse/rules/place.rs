@@ -6,12 +6,12 @@ use crate::algebra::{Depth, Function, Kind};
 use crate::concept::{ActWord, Concept, Reference, Verb};
 use crate::place::{PathKind, Place, is_archive};
 
-/// The concept of the noun "folder", in the singular.
+/// The meaning of the noun "folder", in the singular.
 const FOLDER: Concept = Concept::Noun { kind: Kind::Folder, plural: false };
-/// The concept of the noun "file", in the singular.
+/// The meaning of the noun "file", in the singular.
 const FILE: Concept = Concept::Noun { kind: Kind::File, plural: false };
 
-/// The rules of this module.
+/// The grammar rules for folders and files that a request names, in the order tried.
 pub(super) const RULES: &[Rule] = &[named, within, about, only, search, several, compared];
 
 /// The file or folder that an item names, if it names a single one.
@@ -34,7 +34,8 @@ fn places(context: &Context<'_>, item: &Item) -> Option<Vec<Place>> {
     }
 }
 
-/// The item for phrases such as "which is bigger, a.txt or b.txt", "which of a.txt and b.txt is newer".
+/// Grammar rule for two neighbouring items, as in "which is bigger, a.txt or b.txt", "which of a.txt and b.txt is
+/// newer".
 fn compared(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         // "which is bigger, a.txt or b.txt".
@@ -60,7 +61,8 @@ fn compared(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The item for phrases such as "a.txt and b.txt", "~/a, ~/b and ~/c", "in ~/a and in ~/b", "the folders a and b".
+/// Grammar rule for two neighbouring items, as in "a.txt and b.txt", "~/a, ~/b and ~/c", "in ~/a and in ~/b", "the
+/// folders a and b".
 fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::Noun { kind: kind @ (Kind::Folder | Kind::File), plural: true }), item) => {
@@ -120,7 +122,8 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The item for phrases such as "folder src", "the src folder", "the file notes.txt", "a folder called src".
+/// Grammar rule for two neighbouring items, as in "folder src", "the src folder", "the file notes.txt", "a folder
+/// called src".
 fn named(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let path = |item: &Item, kind: PathKind| -> Option<Item> {
         let place = if let Item::Path(place) = item { place.clone() } else { context.resolve(name(item)?)? };
@@ -166,7 +169,7 @@ fn named(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The item's text, if it can be a path.
+/// The text of an item, if it can be a path; else `None`.
 fn name(item: &Item) -> Option<&str> {
     let Item::Text(text) = item else { return None };
     let usable = matches!(
@@ -190,7 +193,7 @@ fn is_bare(item: &Item) -> bool {
     matches!(item, Item::Text(Text { kind: TextKind::Bare | TextKind::BarePlural, .. }))
 }
 
-/// The item for phrases such as "in ~/x", "under src", "directly in /tmp", "in my documents".
+/// Grammar rule for two neighbouring items, as in "in ~/x", "under src", "directly in /tmp", "in my documents".
 fn within(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let depth = match left {
         Item::Mark(Concept::Within | Concept::Inside) => None,
@@ -240,7 +243,7 @@ pub(in crate::parse) fn home_folder(context: &Context<'_>, name: &str) -> Option
     Some(Place { kind: PathKind::Folder, bare: false, ..there.or_else(|| context.resolve(&typed))? })
 }
 
-/// The item for phrases such as "what is in ~/x", "does ~/x contain", "when was x changed".
+/// Grammar rule for two neighbouring items, as in "what is in ~/x", "does ~/x contain", "when was x changed".
 fn about(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::ListFolder), Item::Mark(Concept::PlaceAfterPreposition(name))) => {
@@ -299,7 +302,7 @@ fn about(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The item for phrases such as "only PDFs", "PDFs only", "only in ~/x", "in ~/x only".
+/// Grammar rule for two neighbouring items, as in "only PDFs", "PDFs only", "only in ~/x", "in ~/x only".
 fn only(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let (draft, is_before) = match (left, right) {
         (Item::Mark(Concept::Only), Item::Draft(draft)) => (draft, true),
@@ -314,7 +317,7 @@ fn only(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     restricts.then(|| Item::Draft(draft.clone()))
 }
 
-/// The item for phrases such as "search ~/x for", "search notes.txt for 'x'".
+/// Grammar rule for two neighbouring items, as in "search ~/x for", "search notes.txt for 'x'".
 fn search(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Draft(draft), item) if draft.only_verb() == Some(Verb::Find) => {
@@ -340,7 +343,7 @@ fn search(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The item for the direct content of a folder.
+/// The item for what a folder holds directly, without its subfolders.
 fn contents(place: Place) -> Item {
     Item::draft(Draft { contents: Some(()), scope: vec![place], ..Draft::default() })
 }

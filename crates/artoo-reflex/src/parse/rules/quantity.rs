@@ -10,10 +10,10 @@ use crate::concept::{Bound, Concept, Measure};
 use crate::eval::EntryKind;
 use crate::lex::Decimal;
 
-/// The rules of this module.
+/// The grammar rules for numbers, sizes and comparisons, in the order tried.
 pub(super) const RULES: &[Rule] = &[number, size, size_of_file, between];
 
-/// The item for phrases such as "two hundred", "twenty five", "10 MB", "3 days".
+/// Grammar rule for two neighbouring items, as in "two hundred", "twenty five", "10 MB", "3 days".
 fn number(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Number(a, _), Item::Number(b, true)) => {
@@ -35,7 +35,7 @@ fn number(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The item for phrases such as "larger than b.txt", in which the size of a file is meant.
+/// Grammar rule for two neighbouring items, as in "larger than b.txt", in which the size of a file is meant.
 fn size_of_file(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let (Item::Mark(Concept::Compare { bound, of: Measure::Size }), Some(draft)) = (left, right.as_draft(context))
     else {
@@ -48,7 +48,8 @@ fn size_of_file(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item
     draft.only_object().then(|| Item::draft(Draft { preds, ..Draft::default() }.noted(note)))
 }
 
-/// The item for phrases such as "larger than 10 MB", "10 MB or more", "with a size over 10 MB", "over 10 MB in size".
+/// Grammar rule for two neighbouring items, as in "larger than 10 MB", "10 MB or more", "with a size over 10 MB", "over
+/// 10 MB in size".
 fn size(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let bytes = |bound: &Bound, value| bounds(*bound, value, Pred::MinBytes, Pred::MaxBytes);
     match (left, right) {
@@ -71,7 +72,7 @@ fn size(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The note on a size unit that can be read as decimal or binary, such as MB; empty for others.
+/// The note that a size unit such as MB is read as decimal or binary; empty for units with one meaning.
 fn unit_note(unit: u64) -> BTreeSet<String> {
     let note = match unit {
         1000 => "1 KB is 1,000 bytes (1 KiB is 1,024)",
@@ -83,7 +84,7 @@ fn unit_note(unit: u64) -> BTreeSet<String> {
     BTreeSet::from([note.to_owned()])
 }
 
-/// The conditions of a comparison with a number, made of a lower and an upper bound; `None` if nothing can satisfy it.
+/// The lower or upper bound that a comparison such as "more than 5" puts on a value; `None` if nothing can satisfy it.
 pub(super) fn bounds(bound: Bound, value: u64, min: fn(u64) -> Pred, max: fn(u64) -> Pred) -> Option<Vec<Pred>> {
     Some(match bound {
         Bound::Above => vec![min(value.checked_add(1)?)],
@@ -94,7 +95,7 @@ pub(super) fn bounds(bound: Bound, value: u64, min: fn(u64) -> Pred, max: fn(u64
     })
 }
 
-/// The item for phrases such as "between 1 MB and 5 MB", "from 1 to 5 MB": both ends included.
+/// Grammar rule for two neighbouring items, as in "between 1 MB and 5 MB", "from 1 to 5 MB": both ends included.
 fn between(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (

@@ -7,10 +7,10 @@ use super::quantity::bounds;
 use crate::algebra::{GroupKey, Kind, NameTest, Pred, Relation, Rewrite, Separator};
 use crate::concept::{Concept, Edge, Measure, NameRelation, TextUnit};
 
-/// The rules of this module.
+/// The grammar rules for columns, replacements, comparisons and groups, in the order tried.
 pub(super) const RULES: &[Rule] = &[columns, conditions, replacing, versus, groups, many_files, rewritten];
 
-/// The item for phrases such as "column 2", "the second column", "separated by ';'".
+/// Grammar rule for two neighbouring items, as in "column 2", "the second column", "separated by ';'".
 fn columns(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let column = |number: u64| (number > 0).then(|| Item::draft(Draft { column: Some(number), ..Draft::default() }));
     let word = |number: u64| {
@@ -51,7 +51,7 @@ fn columns(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The item for phrases such as "where the line starts with 'x'", "longer than 80 characters".
+/// Grammar rule for two neighbouring items, as in "where the line starts with 'x'", "longer than 80 characters".
 fn conditions(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::LineTest(relation)), item) => {
@@ -73,7 +73,7 @@ fn conditions(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The item for phrases such as "replace x with y".
+/// Grammar rule for two neighbouring items, as in "replace x with y".
 fn replacing(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let is_replace = match left {
         Item::Mark(Concept::Replacing) => true,
@@ -107,8 +107,8 @@ fn replaceable(item: &Item) -> Option<&str> {
     content_text(item)
 }
 
-/// The item for phrases such as "also in b.txt", "identical to b.txt", "common to a.txt and b.txt", "is a.txt
-/// identical to b.txt".
+/// Grammar rule for two neighbouring items, as in "also in b.txt", "identical to b.txt", "common to a.txt and b.txt",
+/// "is a.txt identical to b.txt".
 fn versus(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let files = |item: &Item, count: usize| {
         let draft = item.as_draft(context)?;
@@ -131,7 +131,7 @@ fn versus(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The item for phrases such as "per extension", "by folder", "for each line", "grouped by day".
+/// Grammar rule for two neighbouring items, as in "per extension", "by folder", "for each line", "grouped by day".
 fn groups(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let grouped = |by| Some(Item::draft(Draft { group: Some(by), ..Draft::default() }));
     match (left, right) {
@@ -175,7 +175,7 @@ fn groups(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The item for phrases such as "occurrences of 'x'", "wrapped at 40 characters", "joined by ','".
+/// Grammar rule for two neighbouring items, as in "occurrences of 'x'", "wrapped at 40 characters", "joined by ','".
 fn rewritten(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let written = |how| Some(Item::draft(Draft { rewrite: Some(how), ..Draft::default() }));
     match (left, right) {
@@ -199,7 +199,7 @@ fn rewritten(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The item for phrases such as "lines in python files", "words of the PDFs": text of many files.
+/// Grammar rule for two neighbouring items, as in "lines in python files", "words of the PDFs": text of many files.
 fn many_files(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::Within | Concept::Inside), Item::Draft(draft)) => {

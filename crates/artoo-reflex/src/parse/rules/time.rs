@@ -8,7 +8,7 @@ use crate::algebra::Pred;
 use crate::calendar::Stretch;
 use crate::concept::{Bound, Concept, Measure, Relation, TimeUnit};
 
-/// The rules of this module.
+/// The grammar rules for ages, dates and time ranges, in the order tried.
 pub(super) const RULES: &[Rule] = &[date, age, relation, changed];
 
 /// Whether the predicate is a lower or upper bound on the modification time.
@@ -16,22 +16,22 @@ fn is_time(pred: &Pred) -> bool {
     matches!(pred, Pred::ModifiedFrom(_) | Pred::ModifiedBefore(_))
 }
 
-/// A draft with the condition "modified at this time or later".
+/// The condition "modified at this time or later" as a parsed phrase.
 fn from(moment: Timestamp) -> Draft {
     Draft::pred(Pred::ModifiedFrom(moment))
 }
 
-/// A draft with the condition "modified before this time".
+/// The condition "modified before this time" as a parsed phrase.
 fn before(moment: Timestamp) -> Draft {
     Draft::pred(Pred::ModifiedBefore(moment))
 }
 
-/// A draft with the conditions "modified within this time range".
+/// The condition "modified within this time range" as a parsed phrase.
 fn inside(stretch: Stretch) -> Draft {
     Draft { preds: vec![Pred::ModifiedFrom(stretch.start), Pred::ModifiedBefore(stretch.end)], ..Draft::default() }
 }
 
-/// The item for phrases such as "March 3", "3 March 2024", "March 2024".
+/// Grammar rule for two neighbouring items, as in "March 3", "3 March 2024", "March 2024".
 fn date(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let day_of = |item: &Item| -> Option<i8> {
         let day = if let Item::Ordinal(day) = item { *day } else { item.whole()? };
@@ -59,8 +59,8 @@ fn date(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The item for phrases such as "older than 2 weeks", "more than 3 days old", "3 days ago", "in the last 3 days", "not
-/// touched for a year".
+/// Grammar rule for two neighbouring items, as in "older than 2 weeks", "more than 3 days old", "3 days ago", "in the
+/// last 3 days", "not touched for a year".
 fn age(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let ago = |(amount, unit): (u64, TimeUnit)| context.clock.before_now(amount, unit);
     match (left, right) {
@@ -88,7 +88,8 @@ fn age(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The condition that an age such as "older than 3 days" means, with the moment 3 days ago; `None` for "exactly".
+/// The condition on modification times for an age such as "older than 3 days", given the moment 3 days ago; `None` for
+/// "exactly".
 fn compared(bound: Bound, moment: Timestamp) -> Option<Draft> {
     match bound {
         Bound::Above => Some(before(moment)),
@@ -98,7 +99,7 @@ fn compared(bound: Bound, moment: Timestamp) -> Option<Draft> {
     }
 }
 
-/// The item for phrases such as "since Monday", "before 2024-01-01", "between Monday and Wednesday".
+/// Grammar rule for two neighbouring items, as in "since Monday", "before 2024-01-01", "between Monday and Wednesday".
 fn relation(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let stretch = |item: &Item| item.stretch(context.clock);
     match (left, right) {
@@ -131,7 +132,7 @@ fn relation(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The item for phrases such as "modified on Monday", "newer than a.txt".
+/// Grammar rule for two neighbouring items, as in "modified on Monday", "newer than a.txt".
 fn changed(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::Modified), Item::Draft(draft)) => draft.only_preds_of(is_time).then(|| right.clone()),

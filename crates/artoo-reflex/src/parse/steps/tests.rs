@@ -1,4 +1,4 @@
-//! Requests that are easily misread: `misread.txt`.
+//! Tests how requests are read that are easily misread: `misread.txt`.
 
 use artoo_proto::{Environment, Now, Timestamp};
 
@@ -8,6 +8,7 @@ use crate::lex::lex;
 use crate::parse::clauses;
 use crate::testing::MemoryFileSystem;
 
+/// Files in `/home/ada` that the requests of `misread.txt` are about.
 fn disk() -> MemoryFileSystem {
     let mut fs = MemoryFileSystem::default();
     for (at, (path, text)) in (1..).zip([
@@ -39,7 +40,7 @@ fn disk() -> MemoryFileSystem {
     fs
 }
 
-/// The reading of a request, or `None` if a clause of it is not read.
+/// The steps of a request in English, or `None` if a clause of it is not read.
 fn reading(request: &str) -> Option<String> {
     let environment = Environment {
         cwd: "/home/ada".to_owned(),
@@ -64,7 +65,7 @@ fn reading(request: &str) -> Option<String> {
 
 #[doc = "holds: law 0.15"]
 #[test]
-fn nothing_is_misread() {
+fn easily_misread_requests_read_as_listed() {
     let mut wrong = Vec::new();
     for line in include_str!("misread.txt").lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
         let (request, expected) = line.split_once('\t').map_or((line, None), |(request, said)| (request, Some(said)));

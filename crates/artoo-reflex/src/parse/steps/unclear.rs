@@ -1,4 +1,4 @@
-//! Steps that leave out words of the request, or whose words can mean other files.
+//! Detects steps that ignore words of the request, or whose words can also mean other files.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -104,7 +104,8 @@ fn takes_excepted(context: &Context<'_>, of: &Query) -> bool {
     files(layers.source).difference(&selected).any(is_taken)
 }
 
-/// Whether "there" stands right after the name of a file that is changed in its place, and so names its folder.
+/// Whether "there" stands right after the name of a file that is changed, and so may name its folder, which the step
+/// ignores.
 fn loses_place(said: &[Token], step: &Step) -> bool {
     let is_name = |token: &Token| matches!(token.class, Class::FileName | Class::Path | Class::Quoted | Class::Glob);
     let is_there = |pair: &[Token]| pair.first().is_some_and(is_name) && is_word(pair.last(), "there");
@@ -112,7 +113,7 @@ fn loses_place(said: &[Token], step: &Step) -> bool {
     matches!(step, Step::Do(_)) && !goes_there && said.windows(2).any(is_there)
 }
 
-/// Whether a query gives something else on this disk after a change.
+/// Whether a query gives another answer on this disk after `change` is applied to it.
 fn differs(context: &Context<'_>, of: &Query, change: fn(&mut Query)) -> bool {
     let mut other = of.clone();
     change(&mut other);
@@ -161,14 +162,14 @@ fn set_whole(of: &mut Query) {
     of.operands_mut().for_each(set_whole);
 }
 
-/// Whether one of the files in several folders is meant, or one in each: "the largest file in a and in b".
+/// Whether one file of each folder may be meant instead of one in all: "the largest file in a and in b".
 fn is_one_of_each(said: &[Token], of: &Query) -> bool {
     let repeats = |pair: &[Token]| is_word(pair.first(), "and") && PLACES.iter().any(|word| is_word(pair.last(), word));
     let is_of_several = matches!(of.source(), Query::Tree { roots, .. } if roots.len() > 1);
     is_of_several && is_limited(of) && said.windows(2).any(repeats)
 }
 
-/// Whether a query takes only some elements of an order.
+/// Whether a query limits the number of its elements.
 fn is_limited(of: &Query) -> bool {
     matches!(of, Query::Limit { .. }) || of.operand().is_some_and(is_limited)
 }
@@ -185,7 +186,7 @@ fn enters_subfolders(said: &[Token]) -> bool {
     said.iter().any(|token| token.class == Class::Glob) && !says_depth
 }
 
-/// Leaves subfolders out of a query.
+/// Changes a query to leave subfolders out.
 fn set_direct(of: &mut Query) {
     if let Query::Tree { depth, .. } = of {
         *depth = Depth::Direct;
@@ -208,7 +209,7 @@ pub(super) fn misses_folder(tokens: &[Token], end: usize, built: &Built) -> bool
     is_question && joins && next.windows(2).any(is_here)
 }
 
-/// Whether a filler such as "here" or "please" stands right after a text of a step that is not quoted, or in its place.
+/// Whether a filler such as "here" or "please" stands in place of an unquoted text of the step, or right after it.
 fn loses_words(said: &[Token], step: &Step) -> bool {
     let is_act = matches!(step, Step::Do(_));
     let texts = texts(step);
@@ -234,7 +235,7 @@ fn loses_words(said: &[Token], step: &Step) -> bool {
     })
 }
 
-/// The position after fillers.
+/// The position after the filler words that start at a position.
 fn after_fillers(said: &[Token], at: usize) -> usize {
     let mut at = at;
     while let Some(end) = phrase("fillers", said, at) {
@@ -260,7 +261,7 @@ fn texts(step: &Step) -> Vec<String> {
     }
 }
 
-/// The place that the next clause ends in and that may be one of both: "how many pdfs and how many jpgs are in docs".
+/// The place at the end of the next clause, which may be that of both: "how many pdfs and how many jpgs are in docs".
 fn shared_place(context: &Context<'_>, chart: &Chart, end: usize) -> Option<Draft> {
     let rest = chart.tokens.get(end..)?;
     let is_over = |token: &Token| matches!(token.class, Class::Stop | Class::Step);
@@ -270,7 +271,8 @@ fn shared_place(context: &Context<'_>, chart: &Chart, end: usize) -> Option<Draf
     (end + 1..stop).filter(|_| joins_on).find_map(|start| chart.items(start, stop).iter().find_map(scope))
 }
 
-/// A draft in the place that the next clause names for both; an act without the folder its names are in anyway.
+/// The parsed phrase with the place that the next clause names for both; an act without the folder its names are in
+/// anyway.
 pub(super) fn placed(context: &Context<'_>, chart: &Chart, end: usize, draft: Draft) -> Draft {
     let draft = draft.without_folder(context.resolve(".").as_ref());
     match shared_place(context, chart, end).filter(|_| draft.asks_without_place()) {

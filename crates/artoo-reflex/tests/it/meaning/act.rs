@@ -1,4 +1,4 @@
-//! Tests of `performed`: the requested change passes, and every other change fails.
+//! Tests of `performed`, the check after an act: the requested change passes, and every other change fails.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -14,10 +14,12 @@ use artoo_reflex::eval::{Answer, EntryKind, FileSystem, Verification, evaluate};
 use artoo_reflex::perform;
 use artoo_reflex::testing::MemoryFileSystem;
 
+/// The timestamp a number of seconds after 1970.
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(seconds * 1000)
 }
 
+/// A small file system in memory below `/r`.
 fn tree() -> MemoryFileSystem {
     let mut fs = MemoryFileSystem::new("/r");
     for (path, content, seconds) in [
@@ -34,27 +36,31 @@ fn tree() -> MemoryFileSystem {
     fs
 }
 
+/// The content of a file.
 fn content(fs: &MemoryFileSystem, path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     fs.open(path).unwrap().read_to_end(&mut bytes).unwrap();
     bytes
 }
 
+/// The SHA-256 of bytes in hexadecimal.
 fn sha(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// A successful tool call with this input, output and recorded changes.
 fn call(tool: &str, input: Value, output: String, changed: Vec<FileChange>) -> ToolCall {
     let request = ToolRequest { tool: tool.to_owned(), input };
     let call = ToolCall::ended(request, EvidenceId("e1".to_owned()), CallStatus::Ok, output);
     ToolCall { measures: true, changed, ..call }
 }
 
+/// The recorded change of a path from one state to another.
 fn change(path: &Path, before: Option<String>, after: Option<String>) -> FileChange {
     FileChange { path: escape::path_line(path.as_os_str().as_encoded_bytes()), before, after }
 }
 
-/// A tree after an act, with the changes that a tool would record.
+/// A file system after an act, with the changes that a tool would record.
 struct Scene {
     fs: MemoryFileSystem,
     listed: Vec<PathBuf>,
@@ -62,12 +68,14 @@ struct Scene {
 }
 
 impl Scene {
+    /// A scene before any change, in which a first call listed this selection.
     fn of(selection: &Query) -> Self {
         let fs = tree();
         let Ok(Answer::Files(files)) = evaluate(selection, &fs) else { panic!("{selection:?}") };
         Self { fs, listed: files.into_iter().map(|entry| entry.path).collect(), changed: Vec::new() }
     }
 
+    /// Creates or overwrites a file and records the change.
     fn make(&mut self, path: &Path, bytes: &[u8], modified: Timestamp) {
         if let Some(folder) = path.parent().filter(|folder| self.fs.metadata(folder).is_err()) {
             self.fs.add_folder(folder, at(5));
@@ -77,22 +85,26 @@ impl Scene {
         self.changed.push(change(path, None, Some(sha(bytes))));
     }
 
+    /// Deletes a path and records the change.
     fn remove(&mut self, path: &Path) {
         let bytes = content(&self.fs, path);
         self.fs.remove(path);
         self.changed.push(change(path, Some(sha(&bytes)), None));
     }
 
+    /// Copies a file and records the change.
     fn copy(&mut self, from: &Path, to: &Path) {
         let (bytes, modified) = (content(&self.fs, from), self.fs.metadata(from).unwrap().modified);
         self.make(to, &bytes, modified);
     }
 
+    /// Moves a file and records the changes.
     fn relocate(&mut self, from: &Path, to: &Path) {
         self.copy(from, to);
         self.remove(from);
     }
 
+    /// The recorded calls: the listing, and the call that made the changes.
     fn calls(&self) -> Vec<ToolCall> {
         let lines: Vec<String> =
             self.listed.iter().map(|path| escape::path_line(path.as_os_str().as_encoded_bytes())).collect();
@@ -101,16 +113,19 @@ impl Scene {
         vec![call("glob", json!({}), listing, Vec::new()), act]
     }
 
+    /// The result of `performed` for an act in this scene.
     fn verdict(&self, act: &Act) -> Verification {
         performed(&serde_json::to_value(act).unwrap(), &self.calls(), &self.fs)
     }
 
+    /// Asserts that the scene counts as the act performed.
     #[track_caller]
     fn passes(&self, act: &Act) {
         let found = self.verdict(act);
         assert!(found.pass, "{}", found.evidence);
     }
 
+    /// Asserts that the scene does not count as the act performed, for this reason.
     #[track_caller]
     fn fails(&self, act: &Act, why: &str) {
         let found = self.verdict(act);
@@ -118,15 +133,18 @@ impl Scene {
     }
 }
 
+/// The query for the `.txt` files below `/r`.
 fn texts() -> Query {
     let tree = Query::Tree { roots: vec!["/r".to_owned()], depth: Depth::Whole, hidden: false, kind: Kind::File };
     Query::Filter { of: Box::new(tree), keep: Pred::Extension("txt".to_owned()) }
 }
 
+/// The act that deletes the `.txt` files below `/r`.
 fn delete() -> Act {
     Act::Delete { of: texts() }
 }
 
+/// The scene in which the `.txt` files below `/r` were deleted.
 fn deletion() -> Scene {
     let mut scene = Scene::of(&texts());
     for path in scene.listed.clone() {
@@ -357,11 +375,12 @@ fn created_files_have_requested_content() {
     made.fails(&folder, "/out/x/y is not there");
 }
 
-/// A zip of stored files, written by hand.
+/// The bytes of a zip file with these uncompressed files, built by hand.
 fn zip(members: &BTreeMap<&str, &[u8]>) -> Vec<u8> {
     zip_of(members.iter().map(|(name, content)| (*name, *content)))
 }
 
+/// The bytes of a zip file with these entries, in this order, which may repeat a name.
 fn zip_of<'a>(members: impl ExactSizeIterator<Item = (&'a str, &'a [u8])>) -> Vec<u8> {
     let count = u16::try_from(members.len()).unwrap().to_le_bytes();
     let (mut bytes, mut directory) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Tests of edits in place: the operation is applied to the recorded content, and nothing else changes.
+//! Tests of `performed` for edits in place: the edit is applied to the recorded content, and nothing else changes.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,12 @@ use artoo_reflex::testing::MemoryFileSystem;
 
 const PATH: &str = "/r/a.txt";
 
+/// The SHA-256 of a text in hexadecimal.
 fn sha(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// A file system in memory with one file of this text and mode.
 fn disk(text: &str, mode: u32) -> MemoryFileSystem {
     let mut disk = MemoryFileSystem::new("/r");
     disk.add_file(PATH, text, Timestamp::default());
@@ -24,7 +26,7 @@ fn disk(text: &str, mode: u32) -> MemoryFileSystem {
     disk
 }
 
-/// Whether the act passes if the file's content changed from `before` to `after`, and the check holds the content
+/// Whether an edit counts as performed if the file changed from `before` to `after`, and the check has the content
 /// `held`.
 fn counts(act: &Act, held: &str, before: &str, after: &str) -> bool {
     let mut check = serde_json::to_value(act).unwrap();
@@ -36,6 +38,7 @@ fn counts(act: &Act, held: &str, before: &str, after: &str) -> bool {
     performed(&check, &[call], &disk(after, 0o644)).pass
 }
 
+/// The input of the tool call that carries out an edit of a file with this text.
 fn written(act: &Act, text: &str) -> Value {
     perform(act, &disk(text, 0o644)).unwrap().pop().unwrap().call.input
 }

@@ -1,4 +1,4 @@
-//! Tests with forged answers, each of which must fail, and with a handmade tree whose counts are known.
+//! Tests that wrong ("forged") answers fail verification, on a small tree of files whose counts are known.
 
 use std::process::Command;
 
@@ -11,6 +11,7 @@ use artoo_reflex::algebra::{
 use artoo_reflex::eval::verify;
 use artoo_reflex::testing::programs;
 
+/// A small tree of files, on disk and in memory.
 fn tree() -> Twin {
     let thing = |path: &str, content: &str, ms: i64| -> Thing {
         (path.split('/').map(|part| part.as_bytes().to_vec()).collect(), Some(content.as_bytes().to_vec()), ms)
@@ -27,27 +28,32 @@ fn tree() -> Twin {
     ])
 }
 
+/// The query on the heap, as an operand of another query.
 fn boxed(query: Query) -> Box<Query> {
     Box::new(query)
 }
 
+/// The query for all files of the tree.
 fn files(twin: &Twin) -> Query {
     Query::Tree { roots: vec![twin.root.clone()], depth: Depth::Whole, hidden: false, kind: Kind::File }
 }
 
+/// The query for the lines of a file of the tree.
 fn text(twin: &Twin, name: &str) -> Query {
     Query::TextFile { path: format!("{}/{name}", twin.root) }
 }
 
+/// One sort key with its direction.
 fn by(by: Key, order: Order) -> Vec<SortKey> {
     vec![SortKey { by, order }]
 }
 
+/// The query for the number of a query's elements.
 fn count(of: Query) -> Query {
     Query::Aggregate { of: boxed(of), function: Function::Count }
 }
 
-/// Questions about the tree, with the known answer if it is a number.
+/// Queries about the tree, with the known answer if it is a number.
 fn questions(twin: &Twin) -> Vec<(Query, Option<&'static str>)> {
     let either = Pred::Any(vec![Pred::MinBytes(20), Pred::Extension("md".to_owned())]);
     let filtered = |keep: Pred| Query::Filter { of: boxed(files(twin)), keep };
@@ -111,7 +117,7 @@ fn is_unordered(query: &Query) -> bool {
 }
 
 #[test]
-fn counts_match_a_handmade_tree() {
+fn counts_match_known_tree() {
     let twin = tree();
     for (query, known) in questions(&twin) {
         let pipeline = programs(&query, "linux").unwrap_or_else(|problem| panic!("{query:?}: {problem}"));

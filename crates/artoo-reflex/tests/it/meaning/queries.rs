@@ -1,4 +1,4 @@
-//! Random queries over a tree whose root is filled in later.
+//! Generates random queries over a tree of files whose root is filled in later.
 
 use artoo_proto::Timestamp;
 use proptest::prelude::*;
@@ -17,10 +17,12 @@ pub(super) fn rooted(query: &Query, root: &str) -> Query {
     serde_json::from_str::<Query>(&text).unwrap().normalise()
 }
 
+/// A random short text, with special characters of shells and patterns.
 fn word() -> impl Strategy<Value = String> {
     prop_oneof!["[a-c]{1,2}", Just("txt".to_owned()), "[a*?\\[.'\\\\$ é]{1,3}"]
 }
 
+/// A random test of a file name.
 fn name_test() -> impl Strategy<Value = NameTest> {
     prop_oneof![
         word().prop_map(NameTest::Is),
@@ -31,11 +33,13 @@ fn name_test() -> impl Strategy<Value = NameTest> {
     ]
 }
 
+/// A random time, often one that files of the tree have.
 fn moment() -> impl Strategy<Value = Timestamp> {
     prop_oneof![Just(1_700_000_000_000), Just(1_700_000_000_001), 1_600_000_000_000..1_750_000_000_000i64]
         .prop_map(Timestamp::from_millis)
 }
 
+/// A random single condition on entries of a kind.
 fn of_file(kind: Kind) -> BoxedStrategy<Pred> {
     let any = prop_oneof![
         3 => name_test().prop_map(Pred::Name),
@@ -61,6 +65,7 @@ fn of_file(kind: Kind) -> BoxedStrategy<Pred> {
     }
 }
 
+/// Random conditions combined by "all", "any" and "not" of these leaves.
 fn nested(leaf: BoxedStrategy<Pred>) -> BoxedStrategy<Pred> {
     leaf.prop_recursive(3, 12, 3, |inner| {
         prop_oneof![
@@ -72,6 +77,7 @@ fn nested(leaf: BoxedStrategy<Pred>) -> BoxedStrategy<Pred> {
     .boxed()
 }
 
+/// A random condition that a file contains, or doesn't contain, a text or word.
 fn contains() -> impl Strategy<Value = Pred> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
     (prop_oneof!["[ab]{1,2}", "[A-B.*]{1,2}"], flags).prop_map(|(text, (ignore_case, not, whole))| {
@@ -80,6 +86,7 @@ fn contains() -> impl Strategy<Value = Pred> {
     })
 }
 
+/// A random query for entries of a kind below one or two folders.
 fn tree(kind: Kind) -> impl Strategy<Value = Query> {
     let root = |below: &str| format!("{ROOT}{below}");
     let roots = prop_oneof![
@@ -94,6 +101,7 @@ fn tree(kind: Kind) -> impl Strategy<Value = Query> {
     })
 }
 
+/// A random query for entries of a kind with conditions.
 pub(super) fn selection(kind: Kind) -> BoxedStrategy<Query> {
     let content =
         if kind == Kind::File { proptest::option::weighted(0.25, contains()).boxed() } else { Just(None).boxed() };
@@ -105,10 +113,12 @@ pub(super) fn selection(kind: Kind) -> BoxedStrategy<Query> {
         .boxed()
 }
 
+/// A random sort direction.
 fn order() -> impl Strategy<Value = Order> {
     prop_oneof![Just(Order::Ascending), Just(Order::Descending)]
 }
 
+/// The query, sorted at random by some of these keys and limited at random.
 fn sorted(of: BoxedStrategy<Query>, keys: Vec<Key>) -> BoxedStrategy<Query> {
     let key = (proptest::sample::select(keys), order()).prop_map(|(by, order)| SortKey { by, order });
     let keys = proptest::collection::vec(key, 1..3);
@@ -126,10 +136,12 @@ fn sorted(of: BoxedStrategy<Query>, keys: Vec<Key>) -> BoxedStrategy<Query> {
         .boxed()
 }
 
+/// A random kind of entries, mostly files.
 fn kinds() -> impl Strategy<Value = Kind> {
     prop_oneof![4 => Just(Kind::File), 1 => Just(Kind::Folder), 1 => Just(Kind::Any)]
 }
 
+/// A random selection of files, sorted and limited at random.
 fn ordered() -> BoxedStrategy<Query> {
     kinds()
         .prop_flat_map(|kind| {
@@ -142,7 +154,7 @@ fn ordered() -> BoxedStrategy<Query> {
         .boxed()
 }
 
-/// Questions about files.
+/// A random query about files.
 pub(super) fn of_files() -> BoxedStrategy<Query> {
     let files = || selection(Kind::File);
     let boxed = Box::new;
@@ -167,6 +179,7 @@ pub(super) fn of_files() -> BoxedStrategy<Query> {
     .boxed()
 }
 
+/// A random condition on lines.
 fn of_line() -> BoxedStrategy<Pred> {
     let text = || prop_oneof!["[ab]{1,2}", "[.*\\[(^$\\\\a]{1,2}"];
     let contains = (text(), any::<bool>()).prop_map(|(text, ignore_case)| Pred::Contains { text, ignore_case });
@@ -183,7 +196,7 @@ fn of_line() -> BoxedStrategy<Pred> {
     nested(leaf.boxed())
 }
 
-/// A transformation of a text, or a search for occurrences.
+/// A random transformation of a text, or a search for occurrences.
 fn rewrite() -> impl Strategy<Value = Result<Rewrite, (String, bool, bool)>> {
     prop_oneof![
         Just(Ok(Rewrite::UpperCase)),
@@ -197,7 +210,7 @@ fn rewrite() -> impl Strategy<Value = Result<Rewrite, (String, bool, bool)>> {
     ]
 }
 
-/// Questions about text, over one file or many.
+/// A random query about the lines of one file or many.
 #[expect(clippy::too_many_lines, reason = "one table: a form of question a line")]
 pub(super) fn of_text() -> BoxedStrategy<Query> {
     let part = proptest::sample::select(vec![NamePart::Name, NamePart::Folder, NamePart::Extension]);

@@ -1,4 +1,4 @@
-//! Lowered pipelines run as real programs, and their output is compared with `eval`.
+//! Tests that the command pipelines for queries, run as real programs, print what `eval` computes.
 
 use std::io::Read as _;
 use std::process::{Command, Stdio};
@@ -53,7 +53,7 @@ pub(in super::super) fn run(pipeline: &[Vec<String>]) -> String {
     run_all(pipeline).0
 }
 
-/// Runs the lowered pipeline; `None` if the query is not supported.
+/// Runs the command pipeline for a query and verifies its output; `None` if the query is not supported.
 fn answer(query: &Query, twin: &Twin) -> Option<(String, Verification)> {
     let pipeline = programs(query, "linux").ok()?;
     let output = run(&pipeline);
@@ -61,7 +61,7 @@ fn answer(query: &Query, twin: &Twin) -> Option<(String, Verification)> {
     Some((format!("{}\n{output}", command(&pipeline)), verify(&value, &output, &twin.memory)))
 }
 
-/// The largest and smallest size of no files is 0 in the algebra; the shell prints nothing, which fails the check.
+/// Whether a query asks for the largest or smallest size of no files: 0 in `eval`, while the programs print nothing.
 fn is_of_none(query: &Query, twin: &Twin) -> bool {
     let extreme = |function: &Function| matches!(function, Function::LargestBytes | Function::SmallestBytes);
     matches!(query, Query::Aggregate { function, .. } if extreme(function))

@@ -1,4 +1,4 @@
-//! Random trees of files with difficult names and texts, in memory and on disk.
+//! Generates random trees of files with difficult names and texts, in memory and on disk.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -16,13 +16,14 @@ use artoo_reflex::testing::MemoryFileSystem;
 /// A file or folder to create: its path below the root, content and modification time.
 pub(super) type Thing = (Vec<Vec<u8>>, Option<Vec<u8>>, i64);
 
-/// The same tree on disk and in memory.
+/// One tree of files, both in a temporary folder on disk and in memory.
 pub(super) struct Twin {
     _dir: TempDir,
     pub(super) root: String,
     pub(super) memory: MemoryFileSystem,
 }
 
+/// Creates these files and folders both in a temporary folder and in memory.
 pub(super) fn twin(things: &[Thing]) -> Twin {
     let dir = TempDir::new().unwrap();
     let root = dir.path().canonicalize().unwrap();
@@ -72,6 +73,7 @@ pub(super) fn twin(things: &[Thing]) -> Twin {
     Twin { root: root.to_str().unwrap().to_owned(), _dir: dir, memory }
 }
 
+/// Sets the modification time of a file on disk.
 fn touch(path: &Path, modified: Timestamp) {
     let ms = u64::try_from(modified.as_millis()).unwrap();
     File::open(path).unwrap().set_modified(UNIX_EPOCH + Duration::from_millis(ms)).unwrap();
@@ -102,6 +104,7 @@ fn plain_name() -> impl Strategy<Value = Vec<u8>> {
     "[a-c]{1,2}(\\.(txt|TXT|md))?|\\.[a-c]|[a-b] [a-b]'?".prop_map(String::into_bytes)
 }
 
+/// A random file content with several lines.
 pub(super) fn text() -> impl Strategy<Value = Vec<u8>> {
     let line = prop_oneof![
         4 => "[ab]{0,3}",
@@ -119,6 +122,7 @@ pub(super) fn text() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
+/// A random list of files and folders with names from this strategy.
 fn things(name: BoxedStrategy<Vec<u8>>) -> impl Strategy<Value = Vec<Thing>> {
     let folder = prop_oneof![
         3 => Just(vec![]),
@@ -138,10 +142,12 @@ fn things(name: BoxedStrategy<Vec<u8>>) -> impl Strategy<Value = Vec<Thing>> {
     proptest::collection::vec(thing, 0..12)
 }
 
+/// A random list of files and folders, some with control characters and the like in their names.
 pub(super) fn hostile() -> impl Strategy<Value = Vec<Thing>> {
     things(name().boxed())
 }
 
+/// A random list of files and folders whose names are unambiguous in plain text.
 pub(super) fn plain() -> impl Strategy<Value = Vec<Thing>> {
     things(plain_name().boxed())
 }

@@ -46,6 +46,7 @@ fn link_target_resolves_through_real_folders() {
     assert!(coverage.rows[0].why.contains("no call recorded it"));
 }
 
+/// Moving a symbolic link can be shown to be done, copying one can't.
 #[test]
 fn moved_links_are_shown_copied_ones_unknown() {
     let check = |is_copy: bool, command: &str| {

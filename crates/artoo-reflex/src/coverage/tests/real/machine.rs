@@ -11,6 +11,7 @@ fn machine(files: &[(&str, &str)]) -> RealFolder {
     place
 }
 
+/// Writes files below the folder that stands for `/proc`, and makes them executable.
 fn put(place: &RealFolder, files: &[(&str, &str)]) {
     for (name, content) in files {
         let path = place.fs.proc.join(name);
@@ -20,6 +21,7 @@ fn put(place: &RealFolder, files: &[(&str, &str)]) {
     }
 }
 
+/// Adds a recorded call of a command with this output, which is not run.
 fn called(place: &mut RealFolder, command: &str, output: &str) {
     let call = place.sh("true");
     (call.input, call.output) = (json!({ "command": command }), output.to_owned());
@@ -156,6 +158,7 @@ fn installed_program_is_in_path_with_version() {
     }
 }
 
+/// An answer about the machine names the call whose output it is.
 #[test]
 fn machine_answers_cite_their_call() {
     let variable = || Query::System { fact: Fact::Variable { name: "PATH".to_owned() } };
@@ -180,6 +183,7 @@ fn machine_answers_cite_their_call() {
     assert_eq!(by(&|call| call.output = "other\n".to_owned()), 0);
 }
 
+/// A comparison with a fact of the machine is answered when the task ends.
 #[test]
 fn comparison_with_machine_state_is_deferred() {
     let machine = || Box::new(Query::System { fact: Fact::User });
@@ -201,6 +205,7 @@ fn several_answers_are_labelled() {
     assert!(lines.len() == 5 && lines[0].ends_with(':') && lines[4].ends_with(": exit code 0"), "{answer:?}");
 }
 
+/// A result that a later command may have changed is not refuted.
 #[test]
 fn run_may_change_earlier_results() {
     let acts = |place: &RealFolder| {
@@ -222,6 +227,7 @@ fn run_may_change_earlier_results() {
     assert_complete(&ledger.cover(&place.calls, &place.fs));
 }
 
+/// A folder that must stay unchanged includes everything below it.
 #[test]
 fn unchanged_paths_include_descendants() {
     let keep = |place: &RealFolder| vec![Act::Keep { paths: vec![place.path("d")] }];
@@ -238,6 +244,7 @@ fn unchanged_paths_include_descendants() {
     assert_states(&ledger.cover(&[], &place.fs), &[Refuted]);
 }
 
+/// A folder whose modification time alone changed is not reported.
 #[test]
 fn folder_time_alone_is_no_change() {
     let world = World::new(&[("/w/a.txt", "one\n")]);

@@ -37,8 +37,9 @@ fn download_url_must_match_exactly() {
     assert_complete(&ledger.cover(&place.calls, &place.fs));
 }
 
+/// A stopped process must be gone, an installed program must be in `PATH`.
 #[test]
-fn stopped_processes_and_installed_programs() {
+fn stop_and_install_need_their_effect() {
     let stat = "7 (a) b) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4711 0 0";
     let tcp = "  sl  local_address rem_address st\n   0: 0100007F:1F90 00000000:0000 0A 0:0 0:0 0 0 0 99 1\n";
     let mut place = RealFolder::new(&[]);

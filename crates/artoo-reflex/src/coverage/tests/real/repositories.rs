@@ -17,14 +17,17 @@ fn check_after(prepare: &str, actions: &[GitAction], commands: &[&str]) -> Cover
     RealFolder::prepared(&FILES, &script).compare_git(actions, commands)
 }
 
+/// The git action that creates a branch, and checks it out with `switch`.
 fn branch(name: &str, switch: bool) -> GitAction {
     GitAction::Branch { name: name.to_owned(), switch }
 }
 
+/// The git action that checks out a branch.
 fn switch(name: &str) -> GitAction {
     GitAction::Switch { name: name.to_owned() }
 }
 
+/// The git action that creates a tag.
 fn tag(name: &str) -> GitAction {
     GitAction::Tag { name: name.to_owned() }
 }
@@ -101,8 +104,9 @@ fn git_steps_are_compared_in_order() {
     assert_states(&check_after(elsewhere, &tagged, &["git checkout -q old; git tag v1"]), &[Shown, NotShown]);
 }
 
+/// Of the files changed by a checkout, only those of its branch count as requested.
 #[test]
-fn checkout_claims_files_of_its_branch() {
+fn checkout_explains_files_of_its_branch() {
     let prepare = "git checkout -q -b old; echo o > d/e/b.txt; echo n > new.txt; git add -A; git rm -q d/a.txt; \
                    git commit -qm o; git checkout -q main";
     let check = |command: &str| check_after(prepare, &[switch("old")], &[command]);
@@ -158,8 +162,9 @@ fn empty_and_merge_commits_are_refuted() {
     assert_complete(&check_after("git checkout -q --detach", &[commit("m")], &["git commit -qam m"]));
 }
 
+/// A git step explains changes in `.git` except hooks, and no other files.
 #[test]
-fn git_step_claims_only_repository_data() {
+fn git_step_explains_only_repository_data() {
     let more = check_after("true", &[commit("m")], &["git commit -qam m; echo x > n.txt"]);
     assert!(more.rows[0].state == Shown && more.unasked.len() == 1, "{more:#?}");
     assert!(more.rows[0].by.len() == 1 && more.unasked[0].path.ends_with("n.txt"), "{more:#?}");
@@ -198,8 +203,9 @@ fn step_order_around_commits_is_checked() {
     assert_states(&check(&["echo n > n.txt", "git add -A; git commit -qam m"]), &[NotShown, Shown]);
 }
 
+/// A changed git configuration counts as requested only in a new repository.
 #[test]
-fn new_repository_claims_its_config() {
+fn only_new_repository_explains_its_config() {
     let acts = |place: &RealFolder| vec![git(place, GitAction::Init), git(place, commit("m"))];
     assert_complete(&RealFolder::check(&FILES, acts, &["git init -q", "git add -A && git commit -qm m"]));
     let coverage = check_after("true", &[commit("m")], &["git config core.pager 'cat'; git add -A; git commit -qm m"]);

@@ -46,6 +46,7 @@ fn script_interpreters_match_extensions() {
     }
 }
 
+/// An option such as `-l` does not match the path `./-l`.
 #[test]
 fn option_is_not_read_as_path() {
     let mut place = RealFolder::new(&[("-l", ""), ("d/x", "")]);
@@ -97,6 +98,7 @@ fn only_shell_calls_count_as_runs() {
     assert_eq!(ledger.cover(&calls, &place.fs).rows[0].state, Shown);
 }
 
+/// A file counts as a command's output only if it has the whole recorded output.
 #[test]
 fn saved_output_is_the_whole_output() {
     let mut place = RealFolder::new(&FILES);
@@ -136,6 +138,7 @@ fn saved_output_is_the_whole_output() {
     }
 }
 
+/// A command that only prints the output file may follow the requested one.
 #[test]
 fn viewers_may_follow_a_run() {
     let to_file = |place: &RealFolder| vec![run(place, "ls d", Some("o"))];
@@ -237,6 +240,7 @@ fn downloaded_file_is_written_by_its_call() {
     }
 }
 
+/// A command must run after the changes of the steps before it and before those of the steps after it.
 #[test]
 fn run_order_between_changes_is_strict() {
     let add = |place: &RealFolder, text: &str| Act::Insert {
