@@ -21,6 +21,10 @@ pub(super) const ROW: Row = Row { name: "table", forms: include_str!("table.txt"
 /// Characters that can separate the cells of a table.
 const SEPARATORS: [char; 4] = [',', ';', '\t', '|'];
 
+/// The names under which a question has its conditions, of which all must hold: the column, then the value it has or the
+/// bound it is above or below.
+const CONDITIONS: [[&str; 4]; 2] = [["where", "is", "above", "below"], ["where2", "is2", "above2", "below2"]];
+
 /// The `awk` functions that split a line into cells, and print numbers and cells.
 const AWK: &str = include_str!("table.awk");
 
@@ -138,9 +142,11 @@ fn english(known: &Known) -> String {
     if known.get("group").is_some() {
         said.push_str(&format!(", for each {}", of("group")));
     }
-    for (name, words) in [("is", "is"), ("above", "is more than"), ("below", "is less than")] {
-        if let Some(value) = known.get(name) {
-            said.push_str(&format!(", where {} {words} {}", of("where"), crate::english::quoted(value)));
+    for [column, is, above, below] in CONDITIONS {
+        for (name, words) in [(is, "is"), (above, "is more than"), (below, "is less than")] {
+            if let Some(value) = known.get(name) {
+                said.push_str(&format!(", where {} {words} {}", of(column), crate::english::quoted(value)));
+            }
         }
     }
     if known.get("sort").is_some() {
@@ -159,12 +165,14 @@ fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
     let (shape, column) = (known.value("shape"), |name: &str| number(known, name).unwrap_or(0));
     let cell = |name: &str| format!("F[{}]", column(name));
     let separator = if known.value("separator") == "\t" { "\\t" } else { known.value("separator") };
-    let wanted = match (known.get("is"), known.get("above"), known.get("below")) {
-        (Some(_), ..) => format!("{}==ENVIRON[\"V\"]", cell("where")),
-        (_, Some(bound), _) => format!("num({0})&&{0}+0>{bound}", cell("where")),
-        (_, _, Some(bound)) => format!("num({0})&&{0}+0<{bound}", cell("where")),
-        _ => "1".to_owned(),
-    };
+    let wanted =
+        CONDITIONS.map(|[column, is, above, below]| match (known.get(is), known.get(above), known.get(below)) {
+            (Some(_), ..) => format!("{}==ENVIRON[\"{is}\"]", cell(column)),
+            (_, Some(bound), _) => format!("num({0})&&{0}+0>{bound}", cell(column)),
+            (_, _, Some(bound)) => format!("num({0})&&{0}+0<{bound}", cell(column)),
+            _ => "1".to_owned(),
+        });
+    let wanted = wanted.join("&&");
     let value = cell("number");
     let group = known.get("group").map_or("\"\"".to_owned(), |_| cell("group"));
     let key = known.get("sort").map_or(String::new(), |_| format!("{}\"\\t\"", cell("sort")));
@@ -198,8 +206,11 @@ fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
         "{} BEGIN{{S=\"{separator}\"}} {{sub(/\\r$/,\"\")}} NR==1{heading} length($0){{cut($0);if({wanted}){{{each}}}}} {end}",
         AWK.trim_end()
     );
-    let environment = format!("V={}", known.get("is").unwrap_or_default());
-    let awk = Argv::new("env LC_ALL=C").value(environment).and("awk").value(script);
+    let mut call = Argv::new("env LC_ALL=C");
+    for [_, is, ..] in CONDITIONS {
+        call = if let Some(value) = known.get(is) { call.value(format!("{is}={value}")) } else { call };
+    }
+    let awk = call.and("awk").value(script);
     let path = known.value("path");
     let mut pipeline = match path.ends_with(".json") {
         true => Pipeline::of(Argv::new("jq -r").value(TO_TABLE).value(path)).pipe(awk),
@@ -233,13 +244,14 @@ fn answer(known: &Known, fs: &dyn FileSystem, ranks: bool) -> Result<Vec<String>
         |row: &[String], name: &str| number(known, name).map_or(String::new(), |at| table.cell(row, at).to_owned());
     let amount = |cell: &str| if is_number(cell) { decimal::leading(cell.as_bytes()) } else { None };
     let bound = |name: &str| known.get(name).and_then(|bound| decimal::leading(bound.as_bytes()));
+    let holds = |row: &[String], [column, is, above, below]: [&str; 4]| {
+        let cell = get(row, column);
+        known.get(is).is_none_or(|value| cell == value)
+            && bound(above).is_none_or(|bound| amount(&cell).is_some_and(|cell| cell > bound))
+            && bound(below).is_none_or(|bound| amount(&cell).is_some_and(|cell| cell < bound))
+    };
     let mut rows: Vec<&(String, Vec<String>)> = table.rows.iter().collect();
-    rows.retain(|(_, row)| {
-        let cell = get(row, "where");
-        known.get("is").is_none_or(|value| cell == value)
-            && bound("above").is_none_or(|bound| amount(&cell).is_some_and(|cell| cell > bound))
-            && bound("below").is_none_or(|bound| amount(&cell).is_some_and(|cell| cell < bound))
-    });
+    rows.retain(|(_, row)| CONDITIONS.into_iter().all(|condition| holds(row, condition)));
     let ordered = |a: i128, b: i128| match known.get("order") {
         Some("ascending") => a.cmp(&b),
         _ => b.cmp(&a),

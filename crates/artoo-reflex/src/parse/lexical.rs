@@ -82,6 +82,12 @@ pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases)
                 if run.len() == 1 && meanings.contains(&tree) && is_tree != begins.contains(&start) {
                     continue;
                 }
+                // "the oldest order" sorts nothing.
+                let is_noun = |token: &Token| matches!(token.folded.as_str(), "order" | "orders");
+                let is_sort = *meaning == Meaning::Concept(Concept::Verb(Verb::Sort));
+                if is_sort && run.len() == 1 && run.iter().any(is_noun) && !begins.contains(&start) {
+                    continue;
+                }
                 // "what do you mean" asks for no average.
                 if *meaning == Meaning::Concept(Concept::Ask(Function::Average)) && follows_person(tokens, start) {
                     continue;
@@ -128,10 +134,17 @@ fn existing_folders(context: &Context<'_>, tokens: &[Token], at: usize) -> (Vec<
         places.extend(context.folder_in_any_case(&token.folded));
     }
     places.dedup_by(|a, b| a.path == b.path);
-    let is_folder = is_before_folder(tokens, at);
+    let is_folder = is_before_folder(tokens, at) || is_after_folder(tokens, at);
     let is_only =
         !places.is_empty() && (known.is_empty() || at_home.is_some() || known.iter().any(is_kind) || is_folder);
     (places.into_iter().map(Item::Path).collect(), is_only)
+}
+
+/// Whether the word "folder" stands before a position, and nothing that makes it one of many.
+fn is_after_folder(tokens: &[Token], at: usize) -> bool {
+    let word = |back: usize| at.checked_sub(back).and_then(|at| tokens.get(at)).map(|token| token.folded.as_str());
+    matches!(word(1), Some("folder" | "directory"))
+        && !matches!(word(2), Some("a" | "any" | "each" | "every" | "which"))
 }
 
 /// Whether the word "folder" stands after a position.
@@ -170,7 +183,12 @@ fn expects_folder_name(tokens: &[Token], at: usize) -> bool {
     let is_choice = (is_or(tokens.get(at + 1)) || is_or(before.last()))
         && tokens.get(at).is_some_and(|token| token.raw.starts_with(char::is_uppercase));
     let is_alone = at == 1 && before.len() == 1 && is_word(before.first(), "and");
-    (is_before_folder(tokens, at) && at > before.len())
+    // "the folder Music", and "copy Music to backup".
+    let is_capital = tokens.get(at).is_some_and(|token| token.raw.starts_with(char::is_uppercase));
+    let is_changed = is_capital && (1..=2).any(|words| behind(words).iter().any(is_act));
+    is_after_folder(tokens, at)
+        || is_changed
+        || (is_before_folder(tokens, at) && at > before.len())
         || (is_alone && tokens.iter().skip(2).all(|token| token.class == Class::Stop))
         || (is_listed && at + 1 == tokens.len())
         || is_asked_about

@@ -29,16 +29,21 @@ pub(super) fn settled(context: &Context<'_>, query: &mut Query) -> Vec<(String, 
 /// The only file below the current folder with the name of a path that is not in it; `None` if a similar name stands
 /// beside it.
 pub(super) fn elsewhere(context: &Context<'_>, path: &str) -> Option<String> {
-    let name = file_name(path).filter(|_| parent(path) == context.environment.cwd)?;
-    let found = only_below(context, name)?;
-    (suggest::near(Path::new(path), context.fs) == [Path::new(&found)]).then_some(found)
+    let name = file_name(path).filter(|_| parent(path) == context.environment.cwd)?.to_lowercase();
+    let near = suggest::near(Path::new(path), context.fs);
+    let stem = |known: &str| known.rsplit_once('.').is_some_and(|(stem, _)| stem == name);
+    match only_below(context, &|known| known == name) {
+        Some(found) => (near == [Path::new(&found)]).then_some(found),
+        None if near.is_empty() && !name.contains('.') => only_below(context, &stem),
+        None => None,
+    }
 }
 
-/// The only file or folder of a name below the current folder, in any letter case; hidden folders are not entered.
-fn only_below(context: &Context<'_>, name: &str) -> Option<String> {
-    let wanted = name.to_lowercase();
-    let is_it = |entry: &Entry| String::from_utf8_lossy(entry.name_bytes()).to_lowercase() == wanted;
-    let mut found = entries(context)?.into_iter().filter(is_it);
+/// The only file or folder below the current folder whose name, in lower case, passes a test; hidden folders are not
+/// entered.
+fn only_below(context: &Context<'_>, is_it: &dyn Fn(&str) -> bool) -> Option<String> {
+    let fits = |entry: &Entry| is_it(&String::from_utf8_lossy(entry.name_bytes()).to_lowercase());
+    let mut found = entries(context)?.into_iter().filter(fits);
     let only = found.next().filter(|_| found.next().is_none())?;
     only.path.to_str().map(str::to_owned)
 }

@@ -9,10 +9,10 @@ use super::lexical::clause_starts;
 use super::located::{elsewhere, settled};
 use super::pattern::is_word;
 use super::{as_said, offer, refuse, steps, steps_of};
-use crate::algebra::{Pred, Query, Step};
+use crate::algebra::{Key, NameTest, Pred, Query, SortKey, Step};
 use crate::concept::Concept;
 use crate::english::english_steps;
-use crate::eval::{Answer, evaluate};
+use crate::eval::{Answer, Line, evaluate};
 use crate::kinds;
 use crate::lex::{Class, Token, lex};
 use crate::lexicon::{Meaning, lexicon};
@@ -20,9 +20,6 @@ use crate::place::file_name;
 
 /// Maximum number of tokens of a question that is rewritten to be read; each rewriting is parsed in full.
 const MAX_TOKENS: usize = 16;
-
-/// Maximum number of bytes by which plainer words may be longer, so that no words are replaced again and again.
-const MAX_LONGER: usize = 40;
 
 /// Maximum number of tokens on each side of "and" that are not common to both questions.
 const MAX_APART: usize = 4;
@@ -59,8 +56,12 @@ pub(super) fn question(
 
 /// The reading of a question in plainer words.
 fn rephrased(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<&Antecedent>) -> Option<Vec<Built>> {
-    let plainer = offer::rephrased(text, tokens).filter(|plainer| plainer.len() < text.len() + MAX_LONGER)?;
+    let plainer = offer::rephrased(text, tokens)?;
     let tokens = &lex(&plainer);
+    // Plainer words that were replaced again could be so without end.
+    if tokens.is_empty() || offer::rephrased(&plainer, tokens).is_some() {
+        return None;
+    }
     let built =
         as_said(context, &plainer, tokens, before).ok().or_else(|| question(context, &plainer, tokens, before))?;
     built.iter().all(|built| matches!(built.step, Step::Ask(_))).then_some(built)
@@ -279,9 +280,65 @@ pub(super) fn located(context: &Context<'_>, tokens: &[Token], built: Vec<Built>
             built.scope = Some(found);
         }
         any_case(context, tokens, query, &mut built.assumptions);
+        any_ending(context, query, &mut built.assumptions);
+        by_number(context, tokens, query, &mut built.assumptions);
         built
     };
     built.into_iter().map(in_place).collect()
+}
+
+/// Makes a query look for files with a name and any ending, if none has the name without one; adds a note.
+fn any_ending(context: &Context<'_>, query: &mut Query, notes: &mut Vec<String>) {
+    let Query::Tree { roots, .. } = query.source() else { return };
+    if roots.iter().any(|root| context.below(root).is_none()) {
+        return;
+    }
+    let mut other = query.clone();
+    let Some(name) = set_any_ending(&mut other) else { return };
+    if is_empty(context, query) == Some(true) && is_empty(context, &other) == Some(false) {
+        *query = other;
+        notes.push(format!("no file is named “{name}” without an ending, so those with one are meant"));
+    }
+}
+
+/// Makes the condition on a name without an ending accept any ending; returns the name.
+fn set_any_ending(query: &mut Query) -> Option<String> {
+    let Query::Filter { of, keep } = query else { return set_any_ending(query.operands_mut().next()?) };
+    let parts = if let Pred::All(parts) = keep { parts.as_mut_slice() } else { std::slice::from_mut(keep) };
+    let named = parts.iter_mut().find_map(|part| match part {
+        Pred::Name(NameTest::Is(name)) | Pred::NameIgnoringCase(NameTest::Is(name)) if !name.contains('.') => {
+            let name = std::mem::take(name);
+            *part = Pred::NameIgnoringCase(NameTest::Starts(format!("{name}.")));
+            Some(name)
+        }
+        _ => None,
+    });
+    named.or_else(|| set_any_ending(of))
+}
+
+/// Sorts the lines of a file that are all numbers by number, unless the request names another order; adds a note.
+fn by_number(context: &Context<'_>, tokens: &[Token], query: &mut Query, notes: &mut Vec<String>) {
+    let Query::Sort { of, keys } = query else { return };
+    let [SortKey { by: key @ Key::Text, .. }] = keys.as_mut_slice() else { return };
+    let says_text = |token: &Token| token.folded.starts_with("alphabet") || ["text", "name"].contains(&&*token.folded);
+    let is_number = |line: &Line| String::from_utf8_lossy(&line.text).trim().parse::<f64>().is_ok();
+    let Query::TextFile { .. } = of.as_ref() else { return };
+    let Ok(Answer::Lines(lines)) = evaluate(of, context.fs) else { return };
+    if !lines.is_empty() && lines.iter().all(is_number) && !tokens.iter().any(says_text) {
+        *key = Key::Numeric;
+        notes.push("the lines are numbers, so they are sorted as numbers".to_owned());
+    }
+}
+
+/// Whether the answer to a query has nothing in it; `None` if it can't be told.
+fn is_empty(context: &Context<'_>, query: &Query) -> Option<bool> {
+    match evaluate(query, context.fs) {
+        Ok(Answer::Lines(lines)) => Some(lines.is_empty()),
+        Ok(Answer::Files(files)) => Some(files.is_empty()),
+        Ok(Answer::Number(number)) => Some(number == 0),
+        Ok(Answer::Truth(truth)) => Some(!truth),
+        _ => None,
+    }
 }
 
 /// Makes a query look for a text in any letter case, if no line has it as typed and it was not quoted; adds a note.
@@ -303,17 +360,11 @@ fn any_case(context: &Context<'_>, tokens: &[Token], query: &mut Query, notes: &
     if says_case || !set_any_case(&mut other, &is_exact) {
         return;
     }
-    let is_empty = |query: &Query| match evaluate(query, context.fs) {
-        Ok(Answer::Lines(lines)) => Some(lines.is_empty()),
-        Ok(Answer::Number(number)) => Some(number == 0),
-        Ok(Answer::Truth(truth)) => Some(!truth),
-        _ => None,
-    };
     if is_of_folder && evaluate(query, context.fs).ok() != evaluate(&other, context.fs).ok() {
         *query = other;
         notes.retain(|note| !note.starts_with("upper and lower case differ in the text"));
         notes.push("upper and lower case are not told apart in the text looked for".to_owned());
-    } else if is_empty(query) == Some(true) && is_empty(&other) == Some(false) {
+    } else if is_empty(context, query) == Some(true) && is_empty(context, &other) == Some(false) {
         *query = other;
         notes.push("no line has it in this letter case, so the case is ignored".to_owned());
     }

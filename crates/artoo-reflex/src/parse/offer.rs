@@ -11,7 +11,7 @@ use super::described::described;
 use super::item::Context;
 use super::steps::{begins_a_step, begins_unknown, joins};
 use super::{Antecedent, Built, Parsed, as_said, read_after};
-use crate::algebra::Step;
+use crate::algebra::{Query, Step};
 use crate::eval::EntryKind;
 use crate::lex::{Class, Token, lex};
 use crate::lexicon::{lexicon, slips};
@@ -92,6 +92,7 @@ pub(super) fn quoted(
     before: Option<&Antecedent>,
 ) -> Option<Vec<Built>> {
     let declined = Declined { context, text, tokens, names: names(context, tokens) };
+    let asks_place = (0..tokens.len()).any(|at| phrase("asks for a place", tokens, at).is_some());
     let read = |edits: Vec<Edit>| {
         let request = applied(text, &edits);
         let mut built = as_said(context, &request, &lex(&request), before).ok()?;
@@ -101,7 +102,10 @@ pub(super) fn quoted(
         {
             first.assumptions.push(format!("“{said}” is taken as {with}"));
         }
-        built.iter().all(|built| matches!(built.step, Step::Ask(_))).then_some(built)
+        // "what's the weather" asks for more than where the file of this name is.
+        let is_place = |built: &Built| matches!(built.step, Step::Ask(Query::Paths { .. }));
+        let fits = |built: &Built| matches!(built.step, Step::Ask(_)) && (asks_place || !is_place(built));
+        built.iter().all(fits).then_some(built)
     };
     only(declined.quoted().into_iter().filter_map(&read))
         .or_else(|| only(declined.described().into_iter().filter_map(&read)))
@@ -124,7 +128,7 @@ pub(super) fn slipped(
 ) -> Option<Vec<Built>> {
     let declined = Declined { context, text, tokens, names: Vec::new() };
     // A word that is no name or text stays none; others may be what is looked for.
-    let is_word = |edit: &Edit| edit.slips <= 2 && phrase("mended", &lex(&edit.with), 0).is_some();
+    let is_word = |edit: &Edit| (1..=2).contains(&edit.slips) && phrase("mended", &lex(&edit.with), 0).is_some();
     let mended = declined.candidates().into_iter().filter(|edits| edits.iter().all(is_word));
     let read = |edits: Vec<Edit>| {
         let request = applied(text, &edits);

@@ -76,9 +76,10 @@ impl Table {
         cells.next().is_some_and(is_number) && cells.all(is_number)
     }
 
-    /// The number of the only column of numbers; `None` if there are none or several.
+    /// The number of the only column of numbers, a column "id" not counted; `None` if there are none or several.
     pub(super) fn only_numeric(&self) -> Option<usize> {
-        let mut found = (1..=self.heads.len()).filter(|column| self.is_numeric(*column));
+        let is_id = |column: usize| self.heads.get(column - 1).is_some_and(|head| head.eq_ignore_ascii_case("id"));
+        let mut found = (1..=self.heads.len()).filter(|column| self.is_numeric(*column) && !is_id(*column));
         found.next().filter(|_| found.next().is_none())
     }
 

@@ -4,8 +4,8 @@ use std::iter::Peekable;
 use std::vec::IntoIter;
 
 use super::cells::{Table, is_number, is_plural_of};
-use super::finished;
-use crate::algebra::Query;
+use super::{CONDITIONS, finished};
+use crate::algebra::{Function, Query};
 use crate::eval::FileSystem;
 use crate::kinds::Known;
 use crate::place::file_name;
@@ -36,8 +36,8 @@ struct Asked {
     number: Option<usize>,
     shown: Vec<usize>,
     group: Option<usize>,
-    /// The column of the condition, and the value it has or the bound it is above or below.
-    condition: Option<(usize, &'static str, String)>,
+    /// The columns of the conditions, of which all must hold, and the value each has or the bound it is above or below.
+    conditions: Vec<(usize, &'static str, String)>,
     sort: Option<usize>,
     is_descending: Option<bool>,
     first: Option<String>,
@@ -201,7 +201,13 @@ impl Asked {
                 }
             }
             "above" | "below" => {
-                let (Role::Number(bound), Role::Head(column)) = (rest.next()?, rest.next()?) else { return None };
+                let Role::Number(bound) = rest.next()? else { return None };
+                // "orders above 100 and below 200".
+                let before = self.conditions.last().filter(|(_, how, _)| *how != "is").map(|(column, ..)| *column);
+                let column = match rest.next_if(|next| matches!(next, Role::Head(_))) {
+                    Some(Role::Head(column)) => column,
+                    _ => before.or_else(|| table.only_numeric())?,
+                };
                 self.limit(column, word, bound)?;
             }
             // "the role of each person".
@@ -254,15 +260,26 @@ impl Asked {
         }
     }
 
-    /// Adds a condition such as "above 5"; `None` if there is one already.
+    /// Adds a condition such as "above 5"; `None` if there are two, or if a cell had to have two values.
     fn limit(&mut self, column: usize, how: &'static str, value: String) -> Option<()> {
-        set(&mut self.condition, (column, how, value))
+        let excludes =
+            |(of, known, _): &(usize, &str, String)| *of == column && (*known == how || *known == "is" || how == "is");
+        if self.conditions.len() == CONDITIONS.len() || self.conditions.iter().any(excludes) {
+            return None;
+        }
+        self.conditions.push((column, how, value));
+        Some(())
     }
 
     /// The query for all that was added; `None` if its parts don't fit together, or nothing of the table is asked.
     fn query(mut self, path: &str, table: &Table, fs: &dyn FileSystem) -> Option<Query> {
         self.settle_rank(table)?;
         self.settle_function(table);
+        // "how many different towns".
+        let is_counted = self.is_distinct && self.function == Some("count") && self.shown.len() == 1;
+        if is_counted {
+            self.function = None;
+        }
         let shape = match self.function {
             Some("count") => "count",
             Some(function) => {
@@ -274,12 +291,12 @@ impl Asked {
             None if self.shown.is_empty() => "rows",
             None => "select",
         };
-        let bounded = self.condition.as_ref().filter(|(_, how, _)| *how != "is").map(|(column, ..)| *column);
+        let bounded = self.conditions.iter().filter(|(_, how, _)| *how != "is").map(|(column, ..)| *column);
         let are_numbers =
-            [self.sort, self.number, bounded].into_iter().flatten().all(|column| table.is_numeric(column));
+            [self.sort, self.number].into_iter().flatten().chain(bounded).all(|column| table.is_numeric(column));
         let is_computed = self.function.is_some();
         let fits = match shape {
-            "rows" => self.condition.is_some() || self.sort.is_some() || self.first.is_some(),
+            "rows" => !self.conditions.is_empty() || self.sort.is_some() || self.first.is_some(),
             "select" => self.shown.len() <= 2,
             "distinct" => self.shown.len() == 1,
             _ => self.shown.is_empty(),
@@ -295,8 +312,10 @@ impl Asked {
         {
             return None;
         }
-        let condition = self.condition;
-        let bound = |name: &str| condition.as_ref().filter(|(_, how, _)| *how == name).map(|(.., value)| value.clone());
+        let conditions = self.conditions.iter().zip(CONDITIONS).flat_map(|((column, how, value), names)| {
+            let name = names.iter().copied().find(|name| name.trim_end_matches('2') == *how);
+            [(names[0], table.label(Some(*column))), (name.unwrap_or_default(), Some(value.clone()))]
+        });
         let order = if self.is_descending.unwrap_or(false) { "descending" } else { "ascending" };
         let is_ranked = (self.sort.is_some() || self.group.is_some()) && self.first.is_some();
         // Groups stand in descending order by themselves.
@@ -312,16 +331,15 @@ impl Asked {
                 ("one", table.label(self.shown.first().copied())),
                 ("two", table.label(self.shown.get(1).copied())),
                 ("group", table.label(self.group)),
-                ("where", table.label(condition.as_ref().map(|(column, ..)| *column))),
-                ("is", bound("is")),
-                ("above", bound("above")),
-                ("below", bound("below")),
                 ("sort", table.label(self.sort)),
                 ("order", is_order_given.then(|| order.to_owned())),
                 ("first", self.first),
-            ],
+            ]
+            .into_iter()
+            .chain(conditions),
         );
-        finished(fs, shape, query, is_ranked, self.group.is_some())
+        let query = finished(fs, shape, query, is_ranked, self.group.is_some())?;
+        Some(if is_counted { Query::Aggregate { of: Box::new(query), function: Function::Count } } else { query })
     }
 
     /// Decides whether a superlative picks rows or asks for the number itself; `None` if it has no column.

@@ -66,7 +66,9 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
         | "save_names_sorted" => form.saved(act).and_then(one),
         "delete" | "delete_set" | "delete_out" | "delete_source" | "delete_folder" | "delete_archive"
         | "delete_whole" => form.deleted(act).and_then(one),
-        "copy" | "move" | "copy_as" | "archive" | "archive_beside" | "extract" => form.transferred(act).and_then(one),
+        "copy" | "move" | "copy_as" | "copy_beside" | "archive" | "archive_beside" | "extract" => {
+            form.transferred(act).and_then(one)
+        }
         "rename" | "rename_text" | "rename_without" | "rename_lower" | "rename_upper" | "prefix" | "suffix" => {
             form.renamed(act).and_then(one)
         }
@@ -399,10 +401,14 @@ impl Form<'_> {
         }
         let named = || Some(Query::Paths { paths: self.paths("paths")?, kind: Kind::Any });
         let of = self.query("selection").or_else(named)?;
-        if act == "archive_beside" {
-            let Query::Paths { paths, .. } = &of else { return None };
-            let to = format!("{}.zip", paths.first().filter(|_| paths.len() == 1)?);
-            return (!self.is_there(&to)).then_some(Act::Archive { of, to });
+        if matches!(act, "archive_beside" | "copy_beside") {
+            let Query::Paths { paths, kind } = &of else { return None };
+            let path = paths.first().filter(|_| paths.len() == 1)?;
+            let packs = act == "archive_beside";
+            let to = format!("{path}.{}", if packs { "zip" } else { "bak" });
+            let fits = !self.is_there(&to) && (packs || *kind == Kind::File);
+            let act = if packs { Act::Archive { of, to } } else { Act::Copy { of, to: Target::As(to) } };
+            return fits.then_some(act);
         }
         let to = self.path("to").or_else(|| self.path("new"))?;
         let is_one = matches!(&of, Query::Paths { paths, .. } if paths.len() == 1);
@@ -417,6 +423,8 @@ impl Form<'_> {
                 let Query::Paths { paths, .. } = &of else { return None };
                 let beside = format!("{}/{}", parent(paths.first().filter(|_| is_one)?), file_name(&to)?);
                 let is_called = self.has_word(&["call", "called", "name", "named", "calling"]);
+                // "a copy of a.txt in docs called b.txt" may be in docs or be of the file there.
+                let is_called = is_called && !self.has_word(&["in", "into", "inside"]);
                 let to = if is_bare && is_called { beside.clone() } else { to };
                 (!is_bare || to == beside).then_some(Act::Copy { of, to: Target::As(to) })
             }

@@ -68,6 +68,11 @@ impl Matcher<'_> {
                 if is_word { Some(token.raw.clone()) } else { self.literal(token) }
             }),
             "query" | "asked" | "selection" => self.queries(kind, at),
+            "several" => {
+                let is_set = |of: &Query| !matches!(of.source(), Query::Paths { .. });
+                let found = self.queries("asked", at).into_iter();
+                found.filter(|(_, value)| matches!(value, Value::Of(of) if is_set(of))).collect()
+            }
             "condition" => self.conditions(at),
             "names" => {
                 let is_name = |at: usize| {
@@ -210,7 +215,7 @@ impl Matcher<'_> {
     /// The words from a position to the end, if none of them can go on after a text: what they mean otherwise is no matter
     /// where the request calls them a text.
     fn tail(&self, at: usize) -> Ways {
-        let goes_on = |token: &Token| ["joints", "joining"].iter().any(|list| self.is_listed(token, list));
+        let goes_on = |token: &Token| ["joints", "joining", "tail"].iter().any(|list| self.is_listed(token, list));
         let fits = |token: &Token| matches!(token.class, Class::Word | Class::Number(_)) && !goes_on(token);
         let count = (at..self.end).take_while(|at| self.token(*at).is_some_and(fits)).count();
         let run: Option<Vec<&str>> =
