@@ -242,16 +242,8 @@ fn answer(known: &Known, fs: &dyn FileSystem, ranks: bool) -> Result<Vec<String>
     let table = Table::in_file(known.value("path"), &content, separator).ok_or(EvalError::Meaningless)?;
     let get =
         |row: &[String], name: &str| number(known, name).map_or(String::new(), |at| table.cell(row, at).to_owned());
-    let amount = |cell: &str| if is_number(cell) { decimal::leading(cell.as_bytes()) } else { None };
-    let bound = |name: &str| known.get(name).and_then(|bound| decimal::leading(bound.as_bytes()));
-    let holds = |row: &[String], [column, is, above, below]: [&str; 4]| {
-        let cell = get(row, column);
-        known.get(is).is_none_or(|value| cell == value)
-            && bound(above).is_none_or(|bound| amount(&cell).is_some_and(|cell| cell > bound))
-            && bound(below).is_none_or(|bound| amount(&cell).is_some_and(|cell| cell < bound))
-    };
     let mut rows: Vec<&(String, Vec<String>)> = table.rows.iter().collect();
-    rows.retain(|(_, row)| CONDITIONS.into_iter().all(|condition| holds(row, condition)));
+    rows.retain(|(_, row)| CONDITIONS.into_iter().all(|condition| holds(known, condition, |name| get(row, name))));
     let ordered = |a: i128, b: i128| match known.get("order") {
         Some("ascending") => a.cmp(&b),
         _ => b.cmp(&a),
@@ -307,6 +299,20 @@ fn answer(known: &Known, fs: &dyn FileSystem, ranks: bool) -> Result<Vec<String>
         lines.truncate(first);
     }
     Ok(lines)
+}
+
+/// The number that a cell holds; `None` if it holds another text.
+fn amount(cell: &str) -> Option<i128> {
+    if is_number(cell) { decimal::leading(cell.as_bytes()) } else { None }
+}
+
+/// Whether a row meets one condition of a question; `cell` gives the row's cell in the column of this name.
+fn holds(known: &Known, [column, is, above, below]: [&str; 4], cell: impl Fn(&str) -> String) -> bool {
+    let cell = cell(column);
+    let bound = |name: &str| known.get(name).and_then(|bound| decimal::leading(bound.as_bytes()));
+    known.get(is).is_none_or(|value| cell == value)
+        && bound(above).is_none_or(|bound| amount(&cell).is_some_and(|cell| cell > bound))
+        && bound(below).is_none_or(|bound| amount(&cell).is_some_and(|cell| cell < bound))
 }
 
 /// The sum, average or other function of numbers, in billionths, rounded to six decimals.

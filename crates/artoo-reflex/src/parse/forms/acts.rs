@@ -66,9 +66,7 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
         | "save_names_sorted" => form.saved(act).and_then(one),
         "delete" | "delete_set" | "delete_out" | "delete_source" | "delete_folder" | "delete_archive"
         | "delete_whole" => form.deleted(act).and_then(one),
-        "copy" | "move" | "copy_as" | "copy_beside" | "archive" | "archive_beside" | "extract" => {
-            form.transferred(act).and_then(one)
-        }
+        "copy" | "move" | "copy_as" | "back_up" | "archive" | "zip" | "extract" => form.transferred(act).and_then(one),
         "rename" | "rename_text" | "rename_without" | "rename_lower" | "rename_upper" | "prefix" | "suffix" => {
             form.renamed(act).and_then(one)
         }
@@ -401,10 +399,10 @@ impl Form<'_> {
         }
         let named = || Some(Query::Paths { paths: self.paths("paths")?, kind: Kind::Any });
         let of = self.query("selection").or_else(named)?;
-        if matches!(act, "archive_beside" | "copy_beside") {
+        if matches!(act, "zip" | "back_up") {
             let Query::Paths { paths, kind } = &of else { return None };
             let path = paths.first().filter(|_| paths.len() == 1)?;
-            let packs = act == "archive_beside";
+            let packs = act == "zip";
             let to = format!("{path}.{}", if packs { "zip" } else { "bak" });
             let fits = !self.is_there(&to) && (packs || *kind == Kind::File);
             let act = if packs { Act::Archive { of, to } } else { Act::Copy { of, to: Target::As(to) } };

@@ -67,12 +67,7 @@ impl Matcher<'_> {
                 let is_word = token.class == Class::Word && !self.is_listed(token, "pronouns");
                 if is_word { Some(token.raw.clone()) } else { self.literal(token) }
             }),
-            "query" | "asked" | "selection" => self.queries(kind, at),
-            "several" => {
-                let is_set = |of: &Query| !matches!(of.source(), Query::Paths { .. });
-                let found = self.queries("asked", at).into_iter();
-                found.filter(|(_, value)| matches!(value, Value::Of(of) if is_set(of))).collect()
-            }
+            "query" | "asked" | "several" | "selection" => self.queries(kind, at),
             "condition" => self.conditions(at),
             "names" => {
                 let is_name = |at: usize| {
@@ -88,14 +83,9 @@ impl Matcher<'_> {
                 ways.into_iter().next_back().map(|(end, places)| (end, Value::Places(places))).into_iter().collect()
             }
             "files" | "paths" => self.many(kind, at),
-            "new" | "path" | "named" => places(
+            "new" | "path" | "named" | "fresh" => places(
                 token.and_then(|token| self.named(token, kind)).map(|place| (at + 1, place)).into_iter().collect(),
             ),
-            "fresh" => {
-                let place = token.and_then(|token| self.named(token, "named"));
-                let place = place.filter(|place| !self.context.is_folder(&place.path));
-                places(place.map(|place| (at + 1, place)).into_iter().collect())
-            }
             "tool" => self.tool(at).into_iter().collect(),
             single => {
                 let value = token.and_then(|token| self.single(single, token));
@@ -268,13 +258,17 @@ impl Matcher<'_> {
                     draft.act = Some(ActWord::Delete);
                 }
                 let Ok(built) = build(self.context, self.before, draft) else { continue };
-                if kind != "asked" && built.chosen().is_some() {
+                if !matches!(kind, "asked" | "several") && built.chosen().is_some() {
                     continue;
                 }
                 let query = match built.step {
                     Step::Ask(query) | Step::Do(Act::Delete { of: query }) => query,
                     Step::Do(_) => continue,
                 };
+                // Files that are named one by one stand in an order.
+                if kind == "several" && matches!(query.source(), Query::Paths { .. }) {
+                    continue;
+                }
                 let way = (end, Value::Of(Box::new(query)));
                 if !found.contains(&way) {
                     found.push(way);
@@ -369,6 +363,10 @@ impl Matcher<'_> {
     /// The path that a token means as a name, which need not exist; `None` if the token can't be a name.
     fn named(&self, token: &Token, kind: &str) -> Option<Place> {
         let place = self.context.resolve(&token.raw)?;
+        if kind == "fresh" && self.context.is_folder(&place.path) {
+            return None;
+        }
+        let kind = if kind == "fresh" { "named" } else { kind };
         let usable = match token.class {
             Class::Quoted | Class::FileName | Class::Path | Class::Extension => true,
             Class::Number(_) if kind == "named" => token.raw.chars().all(|c| c.is_ascii_digit()),
