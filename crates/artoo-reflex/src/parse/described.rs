@@ -5,8 +5,7 @@ use std::ops::Range;
 use artoo_proto::escape;
 
 use super::item::Context;
-use super::located::entries;
-use super::offer::typed;
+use super::located::{entries, typed};
 use super::pattern::is_word;
 use crate::eval::{Entry, EntryKind};
 use crate::lex::{Class, Token};
@@ -40,7 +39,7 @@ pub(super) fn described(context: &Context<'_>, tokens: &[Token]) -> Vec<(Range<u
             let before = at.checked_sub(1).and_then(|at| tokens.get(at));
             let is_named =
                 before.is_some_and(|token| ["the", "my", "our"].iter().any(|word| is_word(Some(token), word)));
-            let Some(entry) = meant(&entries, words, is_named) else { continue };
+            let Some(entry) = meant(context, &entries, words, is_named) else { continue };
             let (Some(first), Some(last)) = (before.filter(|_| is_named).or(words.first()), words.last()) else {
                 continue;
             };
@@ -59,9 +58,9 @@ pub(super) fn described(context: &Context<'_>, tokens: &[Token]) -> Vec<(Range<u
     found
 }
 
-/// The only entry that words can mean: each is a word of its name, but the last may say what kind of thing it is. Of
-/// several, the one whose name has no other words is meant.
-fn meant<'a>(entries: &'a [Entry], words: &[Token], is_named: bool) -> Option<&'a Entry> {
+/// The only entry that words can mean: one is a word of its name and each other one too, or of a folder above it, but
+/// the last may say what kind of thing it is. Of several, the one whose name has no other words is meant.
+fn meant<'a>(context: &Context<'_>, entries: &'a [Entry], words: &[Token], is_named: bool) -> Option<&'a Entry> {
     let said: Vec<&str> = words.iter().map(|token| token.folded.trim_end_matches("'s")).collect();
     let (last, others) = said.split_last()?;
     let is_plain = |token: &Token| matches!(token.class, Class::Word | Class::Number(_));
@@ -79,7 +78,11 @@ fn meant<'a>(entries: &'a [Entry], words: &[Token], is_named: bool) -> Option<&'
             Some((_, endings)) => entry.kind == EntryKind::File && endings.split(' ').any(|known| known == ending),
             None => false,
         };
-        !name.is_empty() && others.iter().all(has) && (has(last) || (!others.is_empty() && is_kind()))
+        let above = folders_above(context, entry);
+        let is_above = |word: &&str| above.iter().any(|known| known == word);
+        said.iter().any(|word| has(&word))
+            && others.iter().all(|word| has(word) || is_above(word))
+            && (has(last) || (others.iter().any(|word| has(word)) && is_kind()))
     };
     let found: Vec<&Entry> = entries.iter().filter(fits).collect();
     let is_whole = |entry: &&&Entry| name_of(entry).0.iter().all(|word| said.contains(&word.as_str()));
@@ -88,6 +91,13 @@ fn meant<'a>(entries: &'a [Entry], words: &[Token], is_named: bool) -> Option<&'
         ([only], ..) | (_, Some(only), None) => Some(only),
         _ => None,
     }
+}
+
+/// The words of the names of the folders above an entry, up to the current folder, in lower case.
+fn folders_above(context: &Context<'_>, entry: &Entry) -> Vec<String> {
+    let folder = entry.path.parent().and_then(|folder| folder.strip_prefix(&context.environment.cwd).ok());
+    let path = folder.map(|folder| folder.to_string_lossy().to_lowercase()).unwrap_or_default();
+    path.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
 /// The words of an entry's name, and its ending; a hidden entry has no words.

@@ -88,3 +88,10 @@ fn set_path(query: &mut Query, from: &str, to: &str) -> bool {
         other => other.operands_mut().any(|of| set_path(of, from, to)),
     }
 }
+
+/// How a path is typed: from the current folder if it lies below, else from the home folder.
+pub(super) fn typed(context: &Context<'_>, path: &str) -> String {
+    let below = |folder: &str| path.strip_prefix(folder)?.strip_prefix('/');
+    let from_home = || below(&context.environment.home).map(|rest| format!("~/{rest}"));
+    below(&context.environment.cwd).map(str::to_owned).or_else(from_home).unwrap_or_else(|| path.to_owned())
+}

@@ -9,6 +9,7 @@ use artoo_proto::{Offer, escape};
 use super::clauses::{after_lead, lists, phrase};
 use super::described::described;
 use super::item::Context;
+use super::located::typed;
 use super::steps::{begins_a_step, begins_unknown, joins};
 use super::{Antecedent, Built, Parsed, as_said, read_after};
 use crate::algebra::{Query, Step};
@@ -342,11 +343,4 @@ fn names(context: &Context<'_>, tokens: &[Token]) -> Vec<(String, String)> {
         at += 1;
     }
     found
-}
-
-/// How a path is typed: from the current folder if it lies below, else from the home folder.
-pub(super) fn typed(context: &Context<'_>, path: &str) -> String {
-    let below = |folder: &str| path.strip_prefix(folder)?.strip_prefix('/');
-    let from_home = || below(&context.environment.home).map(|rest| format!("~/{rest}"));
-    below(&context.environment.cwd).map(str::to_owned).or_else(from_home).unwrap_or_else(|| path.to_owned())
 }
