@@ -17,6 +17,7 @@ mod offer;
 mod pattern;
 mod refuse;
 mod rules;
+mod saved;
 mod steps;
 mod unsaid;
 
@@ -167,8 +168,10 @@ fn attempt(
 ) -> Result<Vec<Built>, Failure> {
     let built = match as_said(context, text, tokens, before) {
         Err(Failure::Unexplained(errors)) => {
-            let mended = mend::question(context, text, tokens, before).or_else(|| mend::substituted(context, tokens));
-            mended.ok_or(Failure::Unexplained(errors))?
+            let mended = mend::question(context, text, tokens, before)
+                .or_else(|| mend::substituted(context, tokens))
+                .or_else(|| saved::saved(context, text, tokens, before));
+            mended.ok_or_else(|| refuse::act(text, tokens).map_or(Failure::Unexplained(errors), Failure::Refused))?
         }
         said => said?,
     };
@@ -201,7 +204,7 @@ fn as_said(
             several => return Err(Failure::Refused(refuse::ambiguous(several))),
         }
     }
-    Err(refuse::act(text, tokens).map_or(Failure::Unexplained(errors), Failure::Refused))
+    Err(Failure::Unexplained(errors))
 }
 
 /// Those readings whose files and folders exist, if there are any; else all.

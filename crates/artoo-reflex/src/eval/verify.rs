@@ -112,15 +112,18 @@ fn whole(expected: u64, output: &str) -> Checked {
     }
 }
 
-/// Tolerance for an average, in billionths, as tools compute averages in floating point.
-const MEAN_TOLERANCE: i128 = decimal::UNIT / 1_000_000;
+/// Tolerance for an average, in billionths, as it is printed with six decimals below one and with four above.
+const fn mean_tolerance(expected: i128) -> u128 {
+    let decimals = if expected.unsigned_abs() < decimal::UNIT.unsigned_abs() { 1_000_000 } else { 10_000 };
+    decimal::UNIT.unsigned_abs() / decimals
+}
 
 /// Checks that the output is this decimal number (in billionths), averages within a tolerance.
 fn decimal_number(query: &Query, expected: i128, output: &str) -> Checked {
     let output = output.trim();
     let is_number = output.strip_prefix('-').unwrap_or(output).chars().all(|c| c.is_ascii_digit() || c == '.');
     let is_mean = matches!(query, Query::Aggregate { function: Function::Average, .. });
-    let tolerance = if is_mean { MEAN_TOLERANCE } else { 0 }.unsigned_abs();
+    let tolerance = if is_mean { mean_tolerance(expected) } else { 0 };
     let is_close = decimal::leading(output.as_bytes()).is_some_and(|printed| printed.abs_diff(expected) <= tolerance);
     judged(is_number && is_close, format!("computed again: {}", decimal::shown(expected)), "", output)
 }

@@ -98,7 +98,9 @@ pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Resu
     /// The regular expression for a number at the start of a line, and the `awk` scripts that sum such numbers.
     const NUMBER: &str = "^[[:blank:]]*-?[0-9]+([.][0-9]+)?";
     const SUM: &str = "{ s += $1 } END { printf \"%.15g\\n\", s }";
-    const AVERAGE: &str = "{ s += $1; n += 1 } END { if (n > 0) printf \"%.15g\\n\", s / n }";
+    // People want four decimals at most, of a small number six digits.
+    const AVERAGE: &str = "{ s += $1; n += 1 } END { if (n > 0) { x = s / n; y = x < 0 ? -x : x; \
+        x = sprintf(y < 1 ? \"%.6f\" : \"%.4f\", x); sub(/0+$/, \"\", x); sub(/[.]$/, \"\", x); print x } }";
     let numbers = |program: Argv| {
         let numbers = text(of, programs)?.pipe(Argv::bytewise("grep -a -o -E -e").value(NUMBER));
         Ok(numbers.pipe(program))

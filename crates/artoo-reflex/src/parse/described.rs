@@ -46,6 +46,13 @@ pub(super) fn described(context: &Context<'_>, tokens: &[Token]) -> Vec<(Range<u
             let Some(path) = entry.path.to_str().filter(|path| escape::one_line(path) == **path) else { continue };
             let path = typed(context, path);
             let span = first.span.start..last.span.end;
+            // "the shopping list" is not described by "the shopping" as well.
+            let is_part = |(longer, _): &(Range<usize>, String)| {
+                longer.start <= span.start && span.end <= longer.end && *longer != span
+            };
+            if found.iter().any(is_part) {
+                continue;
+            }
             if entry.kind == EntryKind::Folder {
                 found.push((span.clone(), format!("the folder \"{path}\"")));
                 found.push((span, format!("the files in the folder \"{path}\"")));
@@ -64,8 +71,9 @@ fn meant<'a>(context: &Context<'_>, entries: &'a [Entry], words: &[Token], is_na
     let said: Vec<&str> = words.iter().map(|token| token.folded.trim_end_matches("'s")).collect();
     let (last, others) = said.split_last()?;
     let is_plain = |token: &Token| matches!(token.class, Class::Word | Class::Number(_));
-    // A single word that nothing marks as a name may be anything.
-    if !words.iter().all(is_plain) || (others.is_empty() && !is_named) {
+    // A single word that nothing marks as a name may be anything, and a single letter is an article.
+    let is_letter = |word: &&str| word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
+    if said.iter().any(is_letter) || !words.iter().all(is_plain) || (others.is_empty() && !is_named) {
         return None;
     }
     let nouns = NOUNS.iter().find(|(nouns, _)| nouns.split(' ').any(|noun| noun == *last));
@@ -80,9 +88,9 @@ fn meant<'a>(context: &Context<'_>, entries: &'a [Entry], words: &[Token], is_na
         };
         let above = folders_above(context, entry);
         let is_above = |word: &&str| above.iter().any(|known| known == word);
-        said.iter().any(|word| has(&word))
+        said.iter().any(&has)
             && others.iter().all(|word| has(word) || is_above(word))
-            && (has(last) || (others.iter().any(|word| has(word)) && is_kind()))
+            && (has(last) || (others.iter().any(has) && is_kind()))
     };
     let found: Vec<&Entry> = entries.iter().filter(fits).collect();
     let is_whole = |entry: &&&Entry| name_of(entry).0.iter().all(|word| said.contains(&word.as_str()));

@@ -34,7 +34,7 @@ pub(super) fn elsewhere(context: &Context<'_>, path: &str) -> Option<String> {
     let stem = |known: &str| known.rsplit_once('.').is_some_and(|(stem, _)| stem == name);
     match only_below(context, &|known| known == name) {
         Some(found) => (near == [Path::new(&found)]).then_some(found),
-        None if near.is_empty() && !name.contains('.') => only_below(context, &stem),
+        None if near.is_empty() && name.len() > 2 && !name.contains('.') => only_below(context, &stem),
         None => None,
     }
 }

@@ -100,7 +100,7 @@ fn of_topic(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<
 }
 
 /// The question that tokens ask about the table they name, or about the only one here that has the columns.
-fn of_table(context: &Context<'_>, tokens: &[Token]) -> Option<Built> {
+pub(super) fn of_table(context: &Context<'_>, tokens: &[Token]) -> Option<Built> {
     let is_table = |name: &str| [".csv", ".tsv", ".json"].iter().any(|ending| name.to_lowercase().ends_with(ending));
     let (named, said): (Vec<&Token>, Vec<&Token>) = tokens.iter().partition(|token| is_table(&token.raw));
     // "are all orders paid" asks for yes or no.
@@ -166,7 +166,8 @@ fn substitution_class(concept: &Concept) -> Option<u8> {
 pub(super) fn substituted(context: &Context<'_>, tokens: &[Token]) -> Option<Vec<Built>> {
     let earlier = context.earlier?;
     let is_filler = |token: &&Token| {
-        token.class != Class::Word || ["and", "the", "what", "about", "one", "ones"].contains(&token.folded.as_str())
+        const FILLERS: [&str; 11] = ["and", "the", "what", "about", "one", "ones", "in", "for", "of", "with", "from"];
+        matches!(token.class, Class::Stop | Class::Comma) || FILLERS.contains(&token.folded.as_str())
     };
     let said: Vec<&Token> = tokens.iter().filter(|token| !is_filler(token)).collect();
     let [only] = said.as_slice() else { return None };
@@ -181,26 +182,40 @@ pub(super) fn substituted(context: &Context<'_>, tokens: &[Token]) -> Option<Vec
     let wanted = classes(&only.folded);
     let says_one = tokens.iter().any(|token| is_word(Some(token), "one"));
     let old = lex(earlier);
+    let plain = Context { is_lost: false, ..*context };
+    let asked = |request: &str| {
+        let tokens = lex(request);
+        as_said(&plain, request, &tokens, None).ok().or_else(|| of_table(&plain, &tokens).map(|built| vec![built]))
+    };
+    // What was looked for may be another text: "and warnings?" after "how many errors are in a.log".
+    let texts = if wanted.is_empty() { asked(earlier).map(|built| quoted_texts(&built)) } else { None };
+    let is_text = |token: &Token| {
+        let stem = token.folded.trim_end_matches('s');
+        texts.iter().flatten().any(|text| text.to_lowercase().trim_end_matches('s') == stem)
+    };
     let mut found: Vec<Vec<Built>> = Vec::new();
     for (at, token) in old.iter().enumerate().filter(|_| opens) {
         let is_counted = says_one && matches!(old.get(at + 1).map(|next| &next.class), Some(Class::Number(_)));
         if is_counted
             || token.folded == only.folded
-            || !classes(&token.folded).iter().any(|class| wanted.contains(class))
+            || !(is_text(token) || classes(&token.folded).iter().any(|class| wanted.contains(class)))
         {
             continue;
         }
         let mut request = earlier.to_owned();
         request.replace_range(token.span.clone(), &only.raw);
-        let Ok(built) = as_said(&Context { is_lost: false, ..*context }, &request, &lex(&request), None) else {
-            continue;
-        };
+        let Some(built) = asked(&request) else { continue };
         let is_act = built.iter().any(|built| matches!(built.step, Step::Do(_)));
         if !is_act && !found.contains(&built) {
             found.push(built);
         }
     }
     found.pop().filter(|_| found.is_empty())
+}
+
+/// The texts that steps look for, as their reading has them in quotes.
+fn quoted_texts(built: &[Built]) -> Vec<String> {
+    english_steps(&steps_of(built)).split('"').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
 /// Whether a word asks for a number or whether there is anything.
@@ -252,11 +267,8 @@ fn several(
 
 /// Whether steps are different questions with answers of one type that look for the same texts.
 fn are_alike(found: &[Built]) -> bool {
-    let texts = |step: &Step| -> Vec<String> {
-        english_steps(std::slice::from_ref(step)).split('"').skip(1).step_by(2).map(str::to_owned).collect()
-    };
     let asked = |built: &Built| match &built.step {
-        Step::Ask(query) => query.ty().ok().map(|ty| (ty, texts(&built.step))),
+        Step::Ask(query) => query.ty().ok().map(|ty| (ty, quoted_texts(std::slice::from_ref(built)))),
         Step::Do(_) => None,
     };
     found.windows(2).all(|pair| match pair {
@@ -282,6 +294,7 @@ pub(super) fn located(context: &Context<'_>, tokens: &[Token], built: Vec<Built>
         any_case(context, tokens, query, &mut built.assumptions);
         any_ending(context, query, &mut built.assumptions);
         by_number(context, tokens, query, &mut built.assumptions);
+        one_best(tokens, query, &mut built.assumptions);
         built
     };
     built.into_iter().map(in_place).collect()
@@ -327,6 +340,24 @@ fn by_number(context: &Context<'_>, tokens: &[Token], query: &mut Query, notes: 
     if !lines.is_empty() && lines.iter().all(is_number) && !tokens.iter().any(says_text) {
         *key = Key::Numeric;
         notes.push("the lines are numbers, so they are sorted as numbers".to_owned());
+    }
+}
+
+/// Limits the answer to "which of the folders is the biggest" to one; removes the note on the number assumed.
+fn one_best(tokens: &[Token], query: &mut Query, notes: &mut Vec<String>) {
+    let said: Vec<&str> =
+        tokens.iter().filter(|token| token.class == Class::Word).map(|token| token.folded.as_str()).collect();
+    let is_one = matches!(said.as_slice(), ["which", .., "is" | "was", "the", _] | ["which", .., "is" | "was", _]);
+    let is_assumed = |note: &String| note.starts_with("no number was named: the first");
+    fn first(query: &mut Query) {
+        match query {
+            Query::Limit { count, .. } => *count = 1,
+            other => other.operands_mut().next().into_iter().for_each(first),
+        }
+    }
+    if is_one && notes.iter().any(is_assumed) {
+        notes.retain(|note| !is_assumed(note));
+        first(query);
     }
 }
 

@@ -150,6 +150,7 @@ impl Asked {
                 let Role::Number(bound) = rest.next()? else { return None };
                 self.limit(column, how, bound)?;
             }
+            Role::Of("none", column) => self.limit(column, "is", "0".to_owned())?,
             Role::Of("not", column) => self.limit(column, "is", "false".to_owned())?,
             Role::Of(how, column) => {
                 set(&mut self.is_descending, how == "most")?;

@@ -1,0 +1,75 @@
+//! Answers that are written into a new file: "write the error lines of app.log into errors.txt".
+
+use super::antecedent::Antecedent;
+use super::as_said;
+use super::build::Built;
+use super::clauses::{after_lead, phrase};
+use super::item::Context;
+use super::mend::of_table;
+use super::offer;
+use super::pattern::is_word;
+use crate::algebra::{Act, Query, Step, Ty};
+use crate::lex::{Class, Token, lex};
+use crate::place::PathKind;
+
+/// Endings of files that hold lines of any kind; the rows of a table would lose their heading in a `.csv`.
+const LISTS: [&str; 5] = [".txt", ".log", ".md", ".lst", ".list"];
+
+/// The step that writes the answer to a question into the new file that the request ends with; `None` if the rest of the
+/// request has no single reading as a question.
+pub(super) fn saved(
+    context: &Context<'_>,
+    text: &str,
+    tokens: &[Token],
+    before: Option<&Antecedent>,
+) -> Option<Vec<Built>> {
+    let end =
+        (1..=tokens.len()).rev().find(|end| tokens.get(end - 1).is_some_and(|token| token.class != Class::Stop))?;
+    let name = tokens.get(end - 1).filter(|token| matches!(token.class, Class::FileName | Class::Path))?;
+    let place = context.resolve(&name.raw).filter(|place| place.kind == PathKind::File)?;
+    let is_new = context.on_disk(&place.path).is_none() && LISTS.iter().any(|ending| place.path.ends_with(ending));
+    let joint = (0..end - 1).rev().find(|at| phrase("into a file", tokens, *at) == Some(end - 1)).filter(|_| is_new)?;
+    let begin = after_lead(tokens, 0);
+    let asked = match phrase("saves", tokens, begin) {
+        Some(verb) => tokens.get(verb..joint)?,
+        // "count the lines of a.txt, save it as n.txt".
+        None => {
+            let it = (begin + 1..joint).find(|at| phrase("and save it", tokens, *at) == Some(joint));
+            let is_as = is_word(tokens.get(joint), "as");
+            let asked = tokens.get(begin..it.or(Some(joint).filter(|_| is_as))?)?;
+            match asked {
+                [asked @ .., comma] if comma.class == Class::Comma => asked,
+                asked => asked,
+            }
+        }
+    };
+    let said = text.get(asked.first()?.span.start..asked.last()?.span.end)?;
+    let mut found: Vec<Built> = Vec::new();
+    for request in [said.to_owned(), format!("show {said}"), format!("list {said}")] {
+        let Some(built) = only_question(context, &request, before) else { continue };
+        if !found.iter().any(|known| known.step == built.step) {
+            found.push(built);
+        }
+    }
+    let mut built = found.pop().filter(|_| found.is_empty())?;
+    // A file takes the paths alone.
+    let of = match built.step {
+        Step::Ask(Query::Details { of }) => *of,
+        Step::Ask(of) => of,
+        Step::Do(_) => return None,
+    };
+    let is_text = matches!(of.ty(), Ok(Ty::Lines | Ty::Number | Ty::Files));
+    let is_whole_file = matches!(of, Query::TextFile { .. } | Query::Paths { .. });
+    built.step = Step::Do(Act::Save { of, to: place.path });
+    (is_text && !is_whole_file).then(|| vec![built])
+}
+
+/// The only question that a request asks, read as it stands, of a table or of a file that it describes.
+fn only_question(context: &Context<'_>, request: &str, before: Option<&Antecedent>) -> Option<Built> {
+    let tokens = &lex(request);
+    let mut built = as_said(context, request, tokens, before)
+        .ok()
+        .or_else(|| of_table(context, tokens).map(|built| vec![built]))
+        .or_else(|| offer::quoted(context, request, tokens, before))?;
+    built.pop().filter(|last| built.is_empty() && matches!(last.step, Step::Ask(_)))
+}
