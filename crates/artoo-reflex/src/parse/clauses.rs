@@ -339,9 +339,9 @@ fn is_courtesy(tokens: &[Token]) -> bool {
 fn is_foreign(tokens: &[Token]) -> bool {
     let words: Vec<&Token> = tokens.iter().filter(|token| token.class == Class::Word).collect();
     let unknown = words.iter().filter(|token| !lexicon().knows(&token.folded)).count();
-    let script =
-        |token: &Token| token.class != Class::Quoted && token.raw.chars().any(|c| c.is_alphabetic() && c > '\u{24f}');
-    let others = tokens.iter().filter(|token| script(token)).count();
+    // A file may have a name in any script.
+    let script = |token: &&&Token| token.raw.chars().any(|c| c.is_alphabetic() && c > '\u{24f}');
+    let others = words.iter().filter(script).count();
     let is_mixed = first("foreign", tokens).is_some() && unknown * 2 >= words.len();
     (is_mixed && !words.is_empty()) || others * 2 > words.len().max(1)
 }

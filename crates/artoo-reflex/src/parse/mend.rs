@@ -169,6 +169,11 @@ pub(super) fn substituted(context: &Context<'_>, tokens: &[Token]) -> Option<Vec
         const FILLERS: [&str; 11] = ["and", "the", "what", "about", "one", "ones", "in", "for", "of", "with", "from"];
         matches!(token.class, Class::Stop | Class::Comma) || FILLERS.contains(&token.folded.as_str())
     };
+    // "what is their average salary?" after a question about a table asks it of the same rows.
+    let refers = (0..tokens.len()).any(|at| phrase("rows spoken of", tokens, at).is_some());
+    if refers && let Some(built) = of_table(context, &[tokens, &lex(earlier)].concat()) {
+        return Some(vec![built]);
+    }
     let said: Vec<&Token> = tokens.iter().filter(|token| !is_filler(token)).collect();
     let [only] = said.as_slice() else { return None };
     let opens = is_word(tokens.first(), "and") || is_word(tokens.first(), "what");

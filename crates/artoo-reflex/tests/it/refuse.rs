@@ -86,7 +86,6 @@ fn partly_understood_requests_are_refused() {
         ("files in ~/x larger than 5", "5"),
         ("10 MB files", "MB"),
         ("how many files were created today", "created"),
-        ("list files without extension", "without"),
         ("lines containing numbers in notes.txt", "numbers"),
         ("files containing receipts", "receipts"),
         ("files with invoices in their names", "invoices"),

@@ -6,6 +6,7 @@ use super::super::as_said;
 use super::super::build::Built;
 use super::super::build::files::paths_in;
 use super::super::item::Context;
+use super::super::located::elsewhere;
 use super::slots::stands_alone;
 use super::{Matcher, Value, Values, Ways, is_word};
 use crate::algebra::{NameTest, Pred, Query, Step};
@@ -121,7 +122,11 @@ impl Matcher<'_> {
         let places = if places.is_empty() { here } else { places };
         let holds = |text: &String| {
             let found = |(path, kind): &(String, PathKind)| match kind {
-                PathKind::File => file_holds(Path::new(path), text.as_bytes(), true, self.context.fs) == Some(true),
+                PathKind::File => {
+                    let meant = elsewhere(self.context, path).filter(|_| self.context.on_disk(path).is_none());
+                    let path = Path::new(meant.as_deref().unwrap_or(path));
+                    file_holds(path, text.as_bytes(), true, self.context.fs) == Some(true)
+                }
                 _ => self.context.is_held_below(path, text),
             };
             places.iter().any(found)
