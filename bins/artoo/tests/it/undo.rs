@@ -99,7 +99,7 @@ fn undo_escapes_names_and_commands() {
         assert!(!ran.stdout.starts_with("Reverted"), "{ran:?}");
     }
     let mut pty = Pty::start(&world.command(&["undo"]), 200);
-    pty.see("Bring this back?");
+    pty.wait("the prompt", |pty| pty.row().starts_with("[y/N]"));
     pty.send("y\r");
     let raw_before_end = pty.raw();
     assert!(!raw_before_end.contains("\u{1b}]0;") && !raw_before_end.contains('\u{202e}'), "{raw_before_end:?}");
