@@ -41,7 +41,7 @@ pub(crate) struct CallMonitor {
     file: Option<Mutex<File>>,
 }
 
-/// What the monitor has observed.
+/// What was observed of model calls: waits before retries, fallbacks to other models, and bytes of replies so far.
 #[derive(Default)]
 struct MonitorState {
     remarks: VecDeque<String>,

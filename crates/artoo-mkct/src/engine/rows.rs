@@ -60,7 +60,8 @@ impl Rows {
         }
     }
 
-    /// Encodes a row for a slot; also stores the start of its decay and its combination, if they are new.
+    /// The bytes of a row that is to stand in a slot; also stores, if new, the start of its decay and its combination of
+    /// magnitude, valence, decay, state, level and failure class, to which the bytes refer.
     fn encode(&mut self, slot: u32, row: &Row) -> [u8; ROW_BYTES] {
         if row.starts_apart() {
             if self.starts.get(&slot) != Some(&row.start_ms) {

@@ -45,7 +45,7 @@ fn of_function(function: Function) -> Column {
     }
 }
 
-/// Whether the value of a fact is a number of bytes.
+/// Whether the value of a fact of the machine, such as the free memory, is a number of bytes.
 fn is_in_bytes(fact: &Fact) -> bool {
     matches!(
         fact,

@@ -215,7 +215,7 @@ fn below(set: &ChangeSet, at: usize) -> Vec<Change> {
     new.map(|entry| Change { path: entry.path.clone(), before: State::Absent, after: entry.after.clone() }).collect()
 }
 
-/// The identity of the new file in the layer. One that was linked after it was read has another inode.
+/// The device and inode of the new file in the layer, read again if the commit replaced its copy by a hard link.
 fn identity(entry: &Entry) -> io::Result<Identity> {
     match (&entry.link_of, entry.new) {
         (Some(_), _) => Identity::at(&Place::of(&entry.source)?)?.ok_or_else(|| io::ErrorKind::NotFound.into()),

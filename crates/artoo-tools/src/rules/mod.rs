@@ -18,7 +18,7 @@ use crate::protect::Protected;
 
 use file::Locked;
 
-/// Maximum number of rules; the user reads all of them.
+/// Maximum number of rules, which are approvals that hold until a date; the user reads all of them.
 #[doc(alias = "limit")]
 const RULES_MAX: usize = 100;
 

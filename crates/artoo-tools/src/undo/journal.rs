@@ -56,9 +56,9 @@ pub(super) struct Lock {
     _file: File,
 }
 
-/// The numbers of entries that were deleted from the journal.
+/// How many tasks the limits have deleted from the journal.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct Forgotten {
+pub(super) struct DeletedTasks {
     pub(super) tasks: u64,
 }
 
@@ -231,7 +231,7 @@ impl Journal {
 }
 
 /// Reads the count of deleted tasks.
-pub(super) fn forgotten(folder: &Path) -> Forgotten {
+pub(super) fn forgotten(folder: &Path) -> DeletedTasks {
     fs::read(folder.join(FORGOTTEN)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 

@@ -179,7 +179,7 @@ impl UndoStore {
         Ok(journal.forget_oldest()?)
     }
 
-    /// The numbers of tasks that the journal's limits have deleted.
+    /// How many tasks the limits have deleted from the journal.
     #[must_use]
     pub fn forgotten(&self) -> u64 {
         journal::forgotten(&self.config.folder).tasks
