@@ -9,7 +9,7 @@ use super::lexical::clause_starts;
 use super::located::{elsewhere, settled};
 use super::pattern::is_word;
 use super::{as_said, offer, refuse, steps, steps_of};
-use crate::algebra::{Key, NameTest, Pred, Query, SortKey, Step};
+use crate::algebra::{Act, Key, NameTest, Pred, Query, SortKey, Step};
 use crate::concept::Concept;
 use crate::english::english_steps;
 use crate::eval::{Answer, Line, evaluate};
@@ -284,8 +284,16 @@ fn are_alike(found: &[Built]) -> bool {
 
 /// The steps of a request; in questions alone, a bare name that is not here is that of the only entry of this name
 /// below, and a text that no line has in this letter case is looked for in any case.
-pub(super) fn located(context: &Context<'_>, tokens: &[Token], built: Vec<Built>) -> Vec<Built> {
+pub(super) fn located(context: &Context<'_>, tokens: &[Token], mut built: Vec<Built>) -> Vec<Built> {
     if built.iter().any(|built| matches!(built.step, Step::Do(_))) {
+        // What a new file is made from is an answer too; an edit of the file itself looks for the text as typed.
+        for Built { step, assumptions, .. } in &mut built {
+            if let Step::Do(Act::Save { of, to }) = step
+                && !matches!(of.source(), Query::TextFile { path } if path == to)
+            {
+                any_case(context, tokens, of, assumptions);
+            }
+        }
         return built;
     }
     let in_place = |mut built: Built| {
