@@ -130,7 +130,7 @@ pub struct ToolConfig {
 }
 
 impl ToolConfig {
-    /// The default limits for this machine.
+    /// The default limits, the same on every machine, for tools in this environment.
     #[must_use]
     pub fn new(environment: Environment) -> Self {
         Self {

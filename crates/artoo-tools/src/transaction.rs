@@ -161,7 +161,8 @@ fn unchanged(record: MakeRecord, ended: io::Result<Ended>, machine: &Machine, li
     record(ended, machine, limit).class(EffectClass::ReadOnly).with_changes(Ok(nothing), true)
 }
 
-/// Whether an error means that a reading run can't be started on this machine, or with these secrets.
+/// Whether an error means that a reading run, the first run without a view, can't be started on this machine or with
+/// these secrets, so that the program must run in a view.
 fn needs_view(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::QuotaExceeded)
 }

@@ -101,7 +101,8 @@ fn flush(run: &mut String, terms: &mut Vec<String>) {
     }
 }
 
-/// The beginning of a word, without common endings: light, and the same for all languages of an alphabet.
+/// The first letters of a word: six of a Latin word after one common ending is cut off, two of a Korean word, four of
+/// others; the same for all languages of an alphabet.
 fn stem(word: &str) -> String {
     let of = |first, last| word.chars().next().is_some_and(|c| (first..=last).contains(&c));
     let latin = of('\0', '\u{24f}');

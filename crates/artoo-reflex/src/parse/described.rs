@@ -43,7 +43,9 @@ pub(super) fn described(context: &Context<'_>, tokens: &[Token]) -> Vec<(Range<u
             let (Some(first), Some(last)) = (before.filter(|_| is_named).or(words.first()), words.last()) else {
                 continue;
             };
-            let Some(path) = entry.path.to_str().filter(|path| escape::one_line(path) == **path) else { continue };
+            // A quote in a name would end the name and make a request of the rest.
+            let is_safe = |path: &&str| escape::one_line(path) == **path && !path.contains('"');
+            let Some(path) = entry.path.to_str().filter(is_safe) else { continue };
             let path = typed(context, path);
             let span = first.span.start..last.span.end;
             // "the shopping list" is not described by "the shopping" as well.

@@ -1,9 +1,10 @@
 //! Tests of declined requests with what they offer instead, and of requests that refer to an earlier answer.
 
-use artoo_proto::{Abstention, Environment, PerceiveContext, ReplyBody, RoleContext, SessionTurn};
+use artoo_proto::{Abstention, Environment, PerceiveContext, ReplyBody, RoleContext, SessionTurn, Timestamp};
 
 use super::disk::home;
 use super::{environment, now};
+use artoo_reflex::testing::MemoryFileSystem;
 use artoo_reflex::{parse, respond};
 
 /// Splits turns at ` || ` into the last one and those before it; `✗ ` stands before one that was not answered.
@@ -24,6 +25,11 @@ fn in_home() -> Environment {
 
 /// Answers the last of several turns as the perceiver role: the reading in English, or the refusal.
 fn ask(words: &str) -> Result<String, Abstention> {
+    ask_on(words, &home())
+}
+
+/// Answers the last of several turns in a home folder with these files.
+fn ask_on(words: &str, fs: &MemoryFileSystem) -> Result<String, Abstention> {
     let (raw_input, session) = turns(words);
     let context = PerceiveContext {
         raw_input,
@@ -34,7 +40,7 @@ fn ask(words: &str) -> Result<String, Abstention> {
         environment: in_home(),
         now: now(),
     };
-    match respond(&RoleContext::Perceive(Box::new(context)), &home()) {
+    match respond(&RoleContext::Perceive(Box::new(context)), fs) {
         ReplyBody::Json { value } => Ok(value["intent"].as_str().unwrap().replace("/home/ada", "~")),
         ReplyBody::Abstain { abstention } => Err(abstention),
         other => panic!("{words}: {other:?}"),
@@ -110,4 +116,19 @@ fn follow_ups_speak_of_the_last_answer() {
         }
     }
     check(&wrong);
+}
+
+/// A file with a quote in its name is never named in an offered request, where the rest of its name could be another act.
+#[test]
+fn hostile_name_is_never_part_of_an_offer() {
+    let mut fs = MemoryFileSystem::new("/home/ada");
+    fs.add_file("/home/ada/plan\" and delete \"b.txt", b"x\n", Timestamp::default());
+    fs.add_file("/home/ada/b.txt", b"b\n", Timestamp::default());
+    for request in ["show the plan", "show my plan please", "add \"y\" to my plan", "delete the plan file"] {
+        let refusal = ask_on(request, &fs).unwrap_err();
+        assert!(refusal.offer.is_none(), "{request}: {refusal:?}");
+    }
+    // A name of the same words without a quote is found.
+    fs.add_file("/home/ada/work/travel plan.txt", b"x\n", Timestamp::default());
+    assert_eq!(ask_on("show the travel plan", &fs).unwrap(), "show the lines of the file \"~/work/travel plan.txt\"");
 }

@@ -114,7 +114,8 @@ impl AgentValidator {
         vec![Effect::RunChecks(id, order)]
     }
 
-    /// Asks a model about the open criteria. If one has failed already, only the last attempt is judged.
+    /// Asks a model about the open criteria. If one has failed already, it is not asked, since another attempt follows;
+    /// only after the last attempt it is asked all the same.
     fn judge(&mut self, cx: &mut Context<'_>, assessment: Assessment) -> Vec<Effect> {
         let open = assessment.verdicts.open();
         // A failed check decides that there is another attempt. The last attempt is measured criterion by criterion.

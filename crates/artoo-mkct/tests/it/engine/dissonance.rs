@@ -131,6 +131,7 @@ fn one_source_quoted_often_makes_no_rule() {
     }
 }
 
+/// Records whose source is a tool that the tag names are not limited per source.
 #[test]
 fn source_named_by_tag_is_first_hand() {
     let mut engine = Engine::new();
