@@ -12,16 +12,21 @@ use crate::suggest;
 /// Maximum number of entries among which a name is looked for.
 const MAX_ENTRIES: usize = 5_000;
 
+/// Names of folders that hold copies, so that a file of the same name outside of them is the one meant by a question.
+const COPIES: [&str; 9] = ["backup", "backups", "bak", "old", "archive", "copies", "tmp", "temp", "trash"];
+
 /// Replaces paths in a query where nothing exists by the only files of those names below the current folder; returns
-/// each old and new path.
-pub(super) fn settled(context: &Context<'_>, query: &mut Query) -> Vec<(String, String)> {
+/// each old and new path, and what makes the new one the only one.
+pub(super) fn settled(context: &Context<'_>, query: &mut Query) -> Vec<(String, String, &'static str)> {
     let mut replaced = Vec::new();
     // Each pass settles one name, so the second file of a comparison is found as well.
     while let Some(path) = suggest::missing(std::slice::from_ref(&Step::Ask(query.clone())), context.fs)
-        && let Some(found) = elsewhere(context, &path)
+        && let Some((found, only)) = elsewhere(context, &path)
+            .map(|found| (found, "the only one of this name"))
+            .or_else(|| Some((beside_copies(context, &path)?, "the only one of this name that is not among copies")))
         && set_path(query, &path, &found)
     {
-        replaced.push((path, found));
+        replaced.push((path, found, only));
     }
     replaced
 }
@@ -37,6 +42,24 @@ pub(super) fn elsewhere(context: &Context<'_>, path: &str) -> Option<String> {
         None if near.is_empty() && name.len() > 2 && !name.contains('.') => only_below(context, &stem),
         None => None,
     }
+}
+
+/// The only file of the name of a path that is not in the current folder, those in folders of copies left out.
+fn beside_copies(context: &Context<'_>, path: &str) -> Option<String> {
+    let name = file_name(path).filter(|_| parent(path) == context.environment.cwd)?.to_lowercase();
+    let is_it = |known: &Path| known.file_name().is_some_and(|known| known.to_string_lossy().to_lowercase() == name);
+    let is_copy = |entry: &Entry| {
+        let folder = entry.path.parent().and_then(|folder| folder.strip_prefix(&context.environment.cwd).ok());
+        let mut above = folder.into_iter().flat_map(Path::components);
+        above.any(|above| COPIES.contains(&above.as_os_str().to_string_lossy().to_lowercase().as_str()))
+    };
+    // A similar name beside the path may be the one meant.
+    if !suggest::near(Path::new(path), context.fs).iter().all(|near| is_it(near)) {
+        return None;
+    }
+    let mut found = entries(context)?.into_iter().filter(|entry| is_it(&entry.path) && !is_copy(entry));
+    let only = found.next().filter(|_| found.next().is_none())?;
+    only.path.to_str().map(str::to_owned)
 }
 
 /// The only file or folder below the current folder whose name, in lower case, passes a test; hidden folders are not

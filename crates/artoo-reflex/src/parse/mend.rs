@@ -298,10 +298,10 @@ pub(super) fn located(context: &Context<'_>, tokens: &[Token], mut built: Vec<Bu
     }
     let in_place = |mut built: Built| {
         let Step::Ask(query) = &mut built.step else { return built };
-        for (path, found) in settled(context, query) {
+        for (path, found, only) in settled(context, query) {
             let name = file_name(&path).unwrap_or_default();
             built.assumptions.retain(|note| !note.contains(&path));
-            built.assumptions.push(format!("“{name}” is taken as {found}, the only one of this name"));
+            built.assumptions.push(format!("“{name}” is taken as {found}, {only}"));
             built.scope = Some(found);
         }
         any_case(context, tokens, query, &mut built.assumptions);

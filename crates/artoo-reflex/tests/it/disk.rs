@@ -336,3 +336,18 @@ fn first_wordings_of_people_read_as_listed() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// Of two files of one name a question means the one that is not in a folder of copies; a change means neither.
+#[test]
+fn file_beside_copies_is_meant_by_questions_alone() {
+    let mut fs = MemoryFileSystem::new("/home/ada");
+    for path in ["Documents/recipe.txt", "backup/recipe.txt", "a/plan.txt", "b/plan.txt"] {
+        fs.add_file(format!("/home/ada/{path}"), b"x\n", Timestamp::default());
+    }
+    let environment = Environment { cwd: "/home/ada".to_owned(), ..environment() };
+    let read = |request: &str| parse(request, &[], &environment, now(), &fs).map(|parsed| parsed.reading);
+    let lines = "count the lines of the file /home/ada/Documents/recipe.txt";
+    assert_eq!(read("how many lines does recipe.txt have").unwrap(), lines);
+    assert_eq!(read("how many lines does plan.txt have").unwrap(), "count the lines of the file /home/ada/plan.txt");
+    assert_eq!(read("delete recipe.txt").unwrap(), "delete the file /home/ada/recipe.txt");
+}
