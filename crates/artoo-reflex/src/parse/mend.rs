@@ -193,7 +193,10 @@ pub(super) fn substituted(context: &Context<'_>, tokens: &[Token]) -> Option<Vec
         as_said(&plain, request, &tokens, None).ok().or_else(|| of_table(&plain, &tokens).map(|built| vec![built]))
     };
     // What was looked for may be another text: "and warnings?" after "how many errors are in a.log".
-    let texts = if wanted.is_empty() { asked(earlier).map(|built| quoted_texts(&built)) } else { None };
+    // A verb for a change is no text to look for.
+    let is_act = |meaning: &Meaning| matches!(meaning, Meaning::Concept(Concept::Do(_) | Concept::Act));
+    let is_new_text = wanted.is_empty() && !lexicon().meanings(&only.folded).iter().any(is_act);
+    let texts = if is_new_text { asked(earlier).map(|built| quoted_texts(&built)) } else { None };
     let is_text = |token: &Token| {
         let stem = token.folded.trim_end_matches('s');
         texts.iter().flatten().any(|text| text.to_lowercase().trim_end_matches('s') == stem)
