@@ -33,13 +33,14 @@ const NOUNS: [(&str, &str); 9] = [
 /// the longest first.
 pub(super) fn described(context: &Context<'_>, tokens: &[Token]) -> Vec<(Range<usize>, String)> {
     let Some(entries) = entries(context) else { return Vec::new() };
+    let named: Vec<Named> = entries.into_iter().map(|entry| Named::of(context, entry)).collect();
     let mut found = Vec::new();
     for length in (1..=MAX_WORDS).rev() {
         for (at, words) in tokens.windows(length).enumerate() {
             let before = at.checked_sub(1).and_then(|at| tokens.get(at));
             let is_named =
                 before.is_some_and(|token| ["the", "my", "our"].iter().any(|word| is_word(Some(token), word)));
-            let Some(entry) = meant(context, &entries, words, is_named) else { continue };
+            let Some(entry) = meant(&named, words, is_named) else { continue };
             let (Some(first), Some(last)) = (before.filter(|_| is_named).or(words.first()), words.last()) else {
                 continue;
             };
@@ -69,7 +70,7 @@ pub(super) fn described(context: &Context<'_>, tokens: &[Token]) -> Vec<(Range<u
 
 /// The only entry that words can mean: one is a word of its name and each other one too, or of a folder above it, but
 /// the last may say what kind of thing it is. Of several, the one whose name has no other words is meant.
-fn meant<'a>(context: &Context<'_>, entries: &'a [Entry], words: &[Token], is_named: bool) -> Option<&'a Entry> {
+fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'a Entry> {
     let said: Vec<&str> = words.iter().map(|token| token.folded.trim_end_matches("'s")).collect();
     let (last, others) = said.split_last()?;
     let is_plain = |token: &Token| matches!(token.class, Class::Word | Class::Number(_));
@@ -79,44 +80,55 @@ fn meant<'a>(context: &Context<'_>, entries: &'a [Entry], words: &[Token], is_na
         return None;
     }
     let nouns = NOUNS.iter().find(|(nouns, _)| nouns.split(' ').any(|noun| noun == *last));
-    let fits = |entry: &&Entry| {
-        let (name, ending) = name_of(entry);
-        let has = |word: &&str| name.iter().any(|known| known == word);
+    let fits = |named: &&Named| {
+        let has = |word: &&str| named.words.iter().any(|known| known == word);
+        let is_above = |word: &&str| named.above.iter().any(|known| known == word);
+        let is_file = named.entry.kind == EntryKind::File;
         let is_kind = || match nouns {
-            Some((_, "/")) => entry.kind == EntryKind::Folder,
-            Some((_, "")) => entry.kind == EntryKind::File,
-            Some((_, endings)) => entry.kind == EntryKind::File && endings.split(' ').any(|known| known == ending),
+            Some((_, "/")) => named.entry.kind == EntryKind::Folder,
+            Some((_, "")) => is_file,
+            Some((_, endings)) => is_file && endings.split(' ').any(|known| known == named.ending),
             None => false,
         };
-        let above = folders_above(context, entry);
-        let is_above = |word: &&str| above.iter().any(|known| known == word);
         said.iter().any(&has)
             && others.iter().all(|word| has(word) || is_above(word))
             && (has(last) || (others.iter().any(has) && is_kind()))
     };
-    let found: Vec<&Entry> = entries.iter().filter(fits).collect();
-    let is_whole = |entry: &&&Entry| name_of(entry).0.iter().all(|word| said.contains(&word.as_str()));
+    let found: Vec<&Named> = entries.iter().filter(fits).collect();
+    let is_whole = |named: &&&Named| named.words.iter().all(|word| said.contains(&word.as_str()));
     let mut whole = found.iter().filter(is_whole);
     match (found.as_slice(), whole.next(), whole.next()) {
-        ([only], ..) | (_, Some(only), None) => Some(only),
+        ([only], ..) | (_, Some(only), None) => Some(&only.entry),
         _ => None,
     }
 }
 
-/// The words of the names of the folders above an entry, up to the current folder, in lower case.
-fn folders_above(context: &Context<'_>, entry: &Entry) -> Vec<String> {
-    let folder = entry.path.parent().and_then(|folder| folder.strip_prefix(&context.environment.cwd).ok());
-    let path = folder.map(|folder| folder.to_string_lossy().to_lowercase()).unwrap_or_default();
-    path.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+/// An entry with the words by which a request can describe it, in lower case.
+struct Named {
+    entry: Entry,
+    /// The words of its name; none of a hidden entry.
+    words: Vec<String>,
+    /// The ending of its name; empty for a folder.
+    ending: String,
+    /// The words of the names of the folders above it, up to the current folder.
+    above: Vec<String>,
 }
 
-/// The words of an entry's name, and its ending; a hidden entry has no words.
-fn name_of(entry: &Entry) -> (Vec<String>, String) {
-    let name = String::from_utf8_lossy(entry.name_bytes()).to_lowercase();
-    let (stem, ending) = match name.rsplit_once('.') {
-        Some((stem, ending)) if entry.kind != EntryKind::Folder => (stem.to_owned(), ending.to_owned()),
-        _ => (name.clone(), String::new()),
-    };
-    let words = stem.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    (if name.starts_with('.') { Vec::new() } else { words.map(str::to_owned).collect() }, ending)
+impl Named {
+    fn of(context: &Context<'_>, entry: Entry) -> Self {
+        let name = String::from_utf8_lossy(entry.name_bytes()).to_lowercase();
+        let (stem, ending) = match name.rsplit_once('.') {
+            Some((stem, ending)) if entry.kind != EntryKind::Folder => (stem, ending),
+            _ => (name.as_str(), ""),
+        };
+        let folder = entry.path.parent().and_then(|folder| folder.strip_prefix(&context.environment.cwd).ok());
+        let above = words_of(&folder.map(|folder| folder.to_string_lossy().to_lowercase()).unwrap_or_default());
+        let words = if name.starts_with('.') { Vec::new() } else { words_of(stem) };
+        Self { words, ending: ending.to_owned(), above, entry }
+    }
+}
+
+/// The runs of letters and digits in a name or path.
+fn words_of(text: &str) -> Vec<String> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }

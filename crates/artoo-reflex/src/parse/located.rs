@@ -36,8 +36,9 @@ pub(super) fn settled(context: &Context<'_>, query: &mut Query) -> Vec<(String, 
 pub(super) fn elsewhere(context: &Context<'_>, path: &str) -> Option<String> {
     let name = file_name(path).filter(|_| parent(path) == context.environment.cwd)?.to_lowercase();
     let near = suggest::near(Path::new(path), context.fs);
-    let stem = |known: &str| known.rsplit_once('.').is_some_and(|(stem, _)| stem == name);
-    match only_below(context, &|known| known == name) {
+    let known = |entry: &Entry| String::from_utf8_lossy(entry.name_bytes()).to_lowercase();
+    let stem = |entry: &Entry| known(entry).rsplit_once('.').is_some_and(|(stem, _)| stem == name);
+    match only_below(context, &|entry| known(entry) == name) {
         Some(found) => (near == [Path::new(&found)]).then_some(found),
         None if near.is_empty() && name.len() > 2 && !name.contains('.') => only_below(context, &stem),
         None => None,
@@ -57,16 +58,12 @@ fn beside_copies(context: &Context<'_>, path: &str) -> Option<String> {
     if !suggest::near(Path::new(path), context.fs).iter().all(|near| is_it(near)) {
         return None;
     }
-    let mut found = entries(context)?.into_iter().filter(|entry| is_it(&entry.path) && !is_copy(entry));
-    let only = found.next().filter(|_| found.next().is_none())?;
-    only.path.to_str().map(str::to_owned)
+    only_below(context, &|entry| is_it(&entry.path) && !is_copy(entry))
 }
 
-/// The only file or folder below the current folder whose name, in lower case, passes a test; hidden folders are not
-/// entered.
-fn only_below(context: &Context<'_>, is_it: &dyn Fn(&str) -> bool) -> Option<String> {
-    let fits = |entry: &Entry| is_it(&String::from_utf8_lossy(entry.name_bytes()).to_lowercase());
-    let mut found = entries(context)?.into_iter().filter(fits);
+/// The only file or folder below the current folder that passes a test; hidden folders are not entered.
+fn only_below(context: &Context<'_>, is_it: &dyn Fn(&Entry) -> bool) -> Option<String> {
+    let mut found = entries(context)?.into_iter().filter(is_it);
     let only = found.next().filter(|_| found.next().is_none())?;
     only.path.to_str().map(str::to_owned)
 }
