@@ -11,6 +11,7 @@ mod program;
 mod string;
 mod table;
 
+pub(crate) use self::piped::last_change;
 pub(crate) use self::table::question as table_question;
 pub(crate) use crate::algebra::Known;
 use crate::algebra::{Act, Fact, Query, Step};

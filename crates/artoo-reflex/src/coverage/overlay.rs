@@ -213,6 +213,10 @@ impl FileSystem for Overlay<'_> {
         }
     }
 
+    fn link(&self, path: &Path) -> Option<PathBuf> {
+        self.fs.link(path).filter(|_| self.node(path).is_none())
+    }
+
     fn real(&self, path: &Path) -> PathBuf {
         self.fs.real(path)
     }

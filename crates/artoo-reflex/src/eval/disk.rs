@@ -25,6 +25,11 @@ pub trait FileSystem {
     /// If the file does not exist, is no regular file, or can't be read.
     fn open<'a>(&'a self, file: &Path) -> Result<Box<dyn std::io::Read + 'a>, FileSystemError>;
 
+    /// Where the symbolic link at a path points, as it is written; `None` if the path is no link or can't be read.
+    fn link(&self, _path: &Path) -> Option<PathBuf> {
+        None
+    }
+
     /// The path with symbolic links among its folders resolved; its last component is unchanged and need not exist.
     fn real(&self, path: &Path) -> PathBuf;
 

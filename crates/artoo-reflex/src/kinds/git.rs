@@ -8,7 +8,7 @@ use artoo_proto::Timestamp;
 use super::{Known, Row};
 use crate::algebra::{Depth, Function, GroupKey, Kind, NameTest, Part, Pred, Query};
 use crate::eval::files::walk;
-use crate::eval::{EntryKind, EvalError, FileSystem, evaluate};
+use crate::eval::{Answer, EntryKind, EvalError, FileSystem, evaluate};
 use crate::lower::{Argv, Pipeline, Unsupported};
 use crate::parse::Form;
 use crate::repository::{bytes, content, data, field, head, object, read as text_of, value};
@@ -46,9 +46,22 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
         "by" => {
             let keep = Pred::Line(NameTest::Is(form.text("author")?.to_owned()));
             let by = Query::Filter { of: of("authors"), keep };
-            let is_known =
-                !matches!(evaluate(&by, form.fs()).ok()?, crate::eval::Answer::Lines(lines) if lines.is_empty());
+            let is_known = !matches!(evaluate(&by, form.fs()).ok()?, Answer::Lines(lines) if lines.is_empty());
             is_known.then(|| count(Box::new(by)))?
+        }
+        "log_by" => {
+            let author = form.text("author")?.trim_end_matches("'s").to_owned();
+            let given = [("path", folder.clone()), ("shape", "log_by".to_owned()), ("author", author)];
+            let query = Known::of("git", given.map(|(name, value)| (name, Some(value))));
+            // A name that made no commit may be another person's.
+            matches!(evaluate(&query, form.fs()), Ok(Answer::Lines(lines)) if !lines.is_empty()).then_some(query)?
+        }
+        "most" => {
+            let groups = Query::Group { of: of("authors"), by: GroupKey::Text, function: Function::Count };
+            let Answer::Groups(found) = evaluate(&groups, form.fs()).ok()? else { return None };
+            // Of several with the most commits none is asked for.
+            let is_only = found.get(1).is_none_or(|(_, second)| found.first().is_some_and(|(_, first)| first > second));
+            is_only.then(|| Query::Limit { of: Box::new(groups), skip: 0, count: 1 })?
         }
         "log" => match form.number("first") {
             Some(first) => Query::Part { of: of("log"), part: Part::First(first) },
@@ -78,6 +91,7 @@ fn english(known: &Known) -> String {
         "untracked" => "untracked files",
         "status" => "changed or untracked files",
         "last_files" => "files changed in the last commit",
+        "log_by" => &format!("commits by {}, newest first,", crate::english::quoted(known.value("author"))),
         other => other,
     };
     format!("{of} of the repository {}", crate::english::quoted_path(known.value("path")))
@@ -98,6 +112,7 @@ fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
         "date" => "log -1 --date=short --format=%ad HEAD",
         "authors" => "log --format=%an HEAD",
         "log" => "log --date=short --format=%ad%x20%an:%x20%s HEAD",
+        "log_by" => "log --date=short --format=%an%x09%ad%x20%an:%x20%s HEAD",
         "tracked" => "ls-files",
         "changed" => "diff --no-renames --no-ext-diff --name-only HEAD",
         "untracked" => "ls-files --others --exclude-standard",
@@ -106,8 +121,15 @@ fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
         _ => return Err(Unsupported::Arrangement("this of a repository")),
     };
     let printed = Pipeline::of(git.and(arguments));
-    let is_remote = known.value("shape") == "remote";
-    Ok(if is_remote { printed.pipe(Argv::bytewise("cut -d").value(" ").and("-f 2")) } else { printed })
+    Ok(match known.value("shape") {
+        "remote" => printed.pipe(Argv::bytewise("cut -d").value(" ").and("-f 2")),
+        "log_by" => {
+            let author = format!("V={}", known.value("author"));
+            let of_author = "index($0,ENVIRON[\"V\"] \"\t\")==1{print substr($0,length(ENVIRON[\"V\"])+2)}";
+            printed.pipe(Argv::new("env LC_ALL=C").value(author).and("awk").value(of_author))
+        }
+        _ => printed,
+    })
 }
 
 /// The answer to a question about a repository, read from its files without git.
@@ -131,9 +153,10 @@ fn eval(known: &Known, fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
         "author" => vec![last()?.author],
         "date" => vec![last()?.date],
         "authors" => repository.commits(MAX_COMMITS)?.into_iter().map(|commit| commit.author).collect(),
-        "log" => {
+        "log" | "log_by" => {
+            let is_by = |commit: &Commit| known.get("author").is_none_or(|author| commit.author == author);
             let line = |commit: Commit| format!("{} {}: {}", commit.date, commit.author, commit.subject());
-            repository.commits(MAX_COMMITS)?.into_iter().map(line).collect()
+            repository.commits(MAX_COMMITS)?.into_iter().filter(is_by).map(line).collect()
         }
         "tracked" => repository.index()?.into_iter().collect(),
         "changed" => repository.changed()?,

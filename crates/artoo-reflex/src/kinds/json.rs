@@ -23,9 +23,15 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
     };
     match wording {
         "value" => {
-            let key = form.text("key")?;
+            let inner = form.text("key2").map(|inner| format!(".{inner}")).unwrap_or_default();
+            let key = format!("{}{inner}", form.text("key")?);
             let found = key.split('.').try_fold(&value, |value, part| value.get(part))?;
-            listed(found).map(|_| known("value", Some(key.to_owned())))
+            listed(found).map(|_| known("value", Some(key)))
+        }
+        // "is debug on" is answered by its value.
+        "truth" => {
+            let key = form.text("key")?;
+            value.get(key).filter(|found| found.is_boolean()).map(|_| known("value", Some(key.to_owned())))
         }
         "keys" => value.is_object().then(|| known("keys", None)),
         _ => {

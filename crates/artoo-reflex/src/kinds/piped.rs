@@ -35,7 +35,7 @@ enum From {
 type Shape = (&'static str, From, &'static str, &'static str);
 
 /// All shapes of question that are computed from the answer to another query.
-const SHAPES: [Shape; 38] = [
+const SHAPES: [Shape; 51] = [
     ("every", From::Lines, "every line in {n} of the {of}", "awk 'NR%{n}==0'"),
     ("but_last", From::Lines, "{of}, but the last {n}", "head -n -{n}"),
     (
@@ -167,6 +167,69 @@ const SHAPES: [Shape; 38] = [
         "answer to whether there is a broken symbolic link among the {of}",
         "find -P {root} -name .?* -prune -o -xtype l -print | awk 'END{print NR?\"yes\":\"no\"}'",
     ),
+    (
+        "onward",
+        From::Lines,
+        "{of}, from each that contains {text} to {n} after it",
+        "grep -a -F --no-group-separator -A {n} -e {raw}",
+    ),
+    (
+        "once",
+        From::Lines,
+        "{of} that stand there only once",
+        "awk '{l[NR]=$0;c[$0]++} END{for(i=1;i<=NR;i++)if(c[l[i]]==1)print l[i]}'",
+    ),
+    ("repeated", From::Lines, "{of} that stand there more than once", "awk 'c[$0]++==1'"),
+    ("changed", From::Files, "time of the last change of the {of}", "xargs -0 -r stat -c %y -- | cut -c 1-19"),
+    (
+        "more",
+        From::Files,
+        "answer to whether there are more than {n} {of}, and their number",
+        "tr \\0 \\n | awk 'END{print (NR>{n}?\"yes\":\"no\") \", \" NR}'",
+    ),
+    (
+        "least",
+        From::Files,
+        "answer to whether there are at least {n} {of}, and their number",
+        "tr \\0 \\n | awk 'END{print (NR>={n}?\"yes\":\"no\") \", \" NR}'",
+    ),
+    (
+        "fewer",
+        From::Files,
+        "answer to whether there are fewer than {n} {of}, and their number",
+        "tr \\0 \\n | awk 'END{print (NR<{n}?\"yes\":\"no\") \", \" NR}'",
+    ),
+    (
+        "links",
+        From::Folder,
+        "symbolic links among the {of} and where they point",
+        "find -P {root} -name .?* -prune -o -type l -printf '%p -> %l\\n' | sort",
+    ),
+    ("target", From::Folder, "target of the symbolic link {of}", "find -P {root} -maxdepth 0 -type l -printf '%l\\n'"),
+    (
+        "others",
+        From::Files,
+        "{of} with the content of {other}, whose SHA-256 is {sum}, without it",
+        "xargs -0 -r sha256sum -z -- | tr \\0 \\n | V awk '{p=substr($0,67)} substr($0,1,64)==substr(ENVIRON[\"V\"],1,64)&&p!=substr(ENVIRON[\"V\"],66){print p}'",
+    ),
+    (
+        "copies",
+        From::Folder,
+        "files among the {of} that are equal to a file in {text}",
+        "find -P {raw} {root} -name .?* -prune -o -type f -size +0 -exec sha256sum -z {} + | tr \\0 \\n | V awk 'index(substr($0,67),ENVIRON[\"V\"] \"/\")==1{s[substr($0,1,64)]=1;next} substr($0,1,64) in s{print substr($0,67)}' | sort",
+    ),
+    (
+        "twins",
+        From::Folder,
+        "files that differ though they have the same name among the {of} and in {text}",
+        "diff -r -q -- {root} {raw} | grep -a -e ' differ$' | sort",
+    ),
+    (
+        "fuller",
+        From::Folder,
+        "number of files and folder, of that with more files: the {of} or those in {text}",
+        "find -P {root} {raw} -name .?* -prune -o -type f -printf '%H\\n' | awk '{n=++c[$0]; if(n>m)m=n} END{for(k in c)if(c[k]==m)print m \"\\t\" k}' | sort",
+    ),
     ("none", From::Lines, "answer to whether there are no {of}", "awk 'END{print NR?\"no\":\"yes\"}'"),
     ("no_files", From::Files, "answer to whether there are no {of}", "tr \\0 \\n | awk 'END{print NR?\"no\":\"yes\"}'"),
 ];
@@ -232,10 +295,24 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
         return None;
     }
     let text = match name {
-        "differ" => Some(form.path("other")?),
+        "differ" | "twins" | "copies" | "fuller" => Some(form.path("other")?),
+        "others" => {
+            let path = form.path_there("other")?;
+            Some(format!("{} {path}", digest::of_file::<sha2::Sha256>(Path::new(&path), form.fs()).ok()?))
+        }
         "same" => Some(digest::of_file::<sha2::Sha256>(Path::new(&form.path("other")?), form.fs()).ok()?),
         _ => form.text("text").map(str::to_owned),
     };
+    // Of folders that lie in one another, a file would be in both.
+    if let (true, Some(one), Some(two)) = (from == &From::Folder, root(&of), form.path("other"))
+        && (Path::new(one).starts_with(&two) || Path::new(&two).starts_with(one))
+    {
+        return None;
+    }
+    let links_nowhere = |path: String| form.fs().link(Path::new(&path)).is_none();
+    if name == "target" && form.path("file").is_some_and(links_nowhere) {
+        return None;
+    }
     // Which of several places is meant is not said.
     if matches!(name, "before" | "after") {
         let hits =
@@ -249,7 +326,12 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
         [
             ("of", serde_json::to_string(&of).ok()),
             ("shape", Some(name.to_owned())),
-            ("n", n.or_else(|| matches!(name, "before" | "after" | "around" | "but_last").then(|| "1".to_owned()))),
+            (
+                "n",
+                n.or_else(|| {
+                    matches!(name, "before" | "after" | "around" | "onward" | "but_last").then(|| "1".to_owned())
+                }),
+            ),
             ("m", number("m")),
             ("text", text),
             ("unit", form.text("unit").map(str::to_lowercase)),
@@ -274,7 +356,7 @@ fn source(form: &Form<'_>, name: &str) -> Option<Query> {
             Query::Paths { paths, kind: Kind::File }
         }
         (Some(of), _) => of,
-        (None, Some(path)) if matches!(name, "broken_any" | "kind") => {
+        (None, Some(path)) if matches!(name, "broken_any" | "kind" | "target") => {
             Query::Paths { paths: vec![path], kind: Kind::Any }
         }
         (None, Some(path)) => Query::TextFile { path },
@@ -283,7 +365,11 @@ fn source(form: &Form<'_>, name: &str) -> Option<Query> {
             Query::Tree { roots, depth: Depth::Whole, hidden: false, kind: Kind::Any }
         }
     };
-    let of = form.located(of);
+    let of = match (form.located(of), name) {
+        // Files alone have a content, each in a folder of its own.
+        (Query::Tree { roots, depth, hidden, .. }, "others") => Query::Tree { roots, depth, hidden, kind: Kind::File },
+        (of, _) => of,
+    };
     // All are of a kind if none is of another.
     if name == "all" { other_than(&of, &form.query("with")?) } else { Some(of) }
 }
@@ -333,12 +419,25 @@ fn inner_query(known: &Known) -> Option<Query> {
 /// A question of the kind `piped` as a noun phrase in English.
 fn phrase(known: &Known) -> String {
     let of = inner_query(known).map(|of| english(&of)).unwrap_or_default();
-    let of = ["show the ", "list the "].iter().find_map(|verb| of.strip_prefix(verb)).unwrap_or(&of);
+    let of = ["show the ", "list the ", "show ", "list "].iter().find_map(|verb| of.strip_prefix(verb)).unwrap_or(&of);
+    // A path has no article.
+    let is_path = of.starts_with(['/', '"']);
     let said = shape(known.value("shape")).map_or("", |(.., said, _)| said);
+    let said = if is_path { said.replace("the {of}", "{of}") } else { said.to_owned() };
     let unit = unit(known).map_or("", |(name, _)| name);
     let values = [("n", known.value("n")), ("m", known.value("m")), ("unit", unit), ("facts", known.value("facts"))];
-    let said = values.iter().fold(said.to_owned(), |said, (name, value)| said.replace(&format!("{{{name}}}"), value));
-    said.replace("{text}", &quoted(known.value("text"))).replace("{of}", of)
+    let said = values.iter().fold(said, |said, (name, value)| said.replace(&format!("{{{name}}}"), value));
+    let (sum, other) = known.value("text").split_once(' ').unwrap_or_default();
+    said.replace("{text}", &quoted(known.value("text")))
+        .replace("{sum}", sum)
+        .replace("{other}", other)
+        .replace("{of}", of)
+}
+
+/// The question when a file or folder was last changed.
+pub(crate) fn last_change(path: String) -> Query {
+    let of = Query::Paths { paths: vec![path], kind: Kind::Any };
+    Known::of("piped", [("of", serde_json::to_string(&of).ok()), ("shape", Some("changed".to_owned()))])
 }
 
 /// The only folder or path that a query reads; `None` if there are several.

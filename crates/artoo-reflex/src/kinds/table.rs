@@ -2,8 +2,10 @@
 //! order.
 
 mod cells;
+mod log;
 mod question;
 
+use std::cmp::Ordering;
 use std::path::Path;
 
 pub(super) use self::cells::is_table;
@@ -21,9 +23,24 @@ pub(super) const ROW: Row = Row { name: "table", forms: include_str!("table.txt"
 /// Characters that can separate the cells of a table.
 const SEPARATORS: [char; 4] = [',', ';', '\t', '|'];
 
-/// The names under which a question has its conditions, of which all must hold: the column, then the value it has or the
-/// bound it is above or below.
-const CONDITIONS: [[&str; 4]; 2] = [["where", "is", "above", "below"], ["where2", "is2", "above2", "below2"]];
+/// The ends of the names under which a question has its conditions, of which all must hold: `where` has the column, the
+/// name of a row of [`TESTS`] the value.
+const CONDITIONS: [&str; 3] = ["", "2", "3"];
+
+/// How a condition compares a cell with its value: its name, its words in English, and the operator of `awk`, if it is
+/// one for numbers and dates.
+const TESTS: [(&str, &str, &str); 7] = [
+    ("is", "is", ""),
+    ("among", "is one of", ""),
+    ("within", "begins with", ""),
+    ("above", "is more than", ">"),
+    ("below", "is less than", "<"),
+    ("least", "is at least", ">="),
+    ("most", "is at most", "<="),
+];
+
+/// The separator between the values of the condition `among`.
+const OR: char = '|';
 
 /// The `awk` functions that split a line into cells, and print numbers and cells.
 const AWK: &str = include_str!("table.awk");
@@ -53,6 +70,7 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
         [
             ("path", Some(path)),
             ("separator", Some(table.separator.to_string())),
+            ("log", table.log.map(str::to_owned)),
             ("shape", Some(shape.to_owned())),
             ("one", table.label(one)),
             ("first", form.number("first").map(|first| first.to_string())),
@@ -138,16 +156,14 @@ fn english(known: &Known) -> String {
     if known.get("two").is_some() {
         said.push_str(&format!(" and {}", of("two")));
     }
-    said.push_str(&format!(" in the table {}", crate::english::quoted_path(known.value("path"))));
+    let what = if known.get("log").is_some() { "log" } else { "table" };
+    said.push_str(&format!(" in the {what} {}", crate::english::quoted_path(known.value("path"))));
     if known.get("group").is_some() {
         said.push_str(&format!(", for each {}", of("group")));
     }
-    for [column, is, above, below] in CONDITIONS {
-        for (name, words) in [(is, "is"), (above, "is more than"), (below, "is less than")] {
-            if let Some(value) = known.get(name) {
-                said.push_str(&format!(", where {} {words} {}", of(column), crate::english::quoted(value)));
-            }
-        }
+    for (column, (_, words, _), value) in conditions(known) {
+        let value: Vec<String> = value.split(OR).map(crate::english::quoted).collect();
+        said.push_str(&format!(", where {} {words} {}", of(&column), value.join(" or ")));
     }
     if known.get("sort").is_some() {
         said.push_str(&format!(", sorted by {} in {} order", of("sort"), known.value("order")));
@@ -165,13 +181,19 @@ fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
     let (shape, column) = (known.value("shape"), |name: &str| number(known, name).unwrap_or(0));
     let cell = |name: &str| format!("F[{}]", column(name));
     let separator = if known.value("separator") == "\t" { "\\t" } else { known.value("separator") };
-    let wanted =
-        CONDITIONS.map(|[column, is, above, below]| match (known.get(is), known.get(above), known.get(below)) {
-            (Some(_), ..) => format!("{}==ENVIRON[\"{is}\"]", cell(column)),
-            (_, Some(bound), _) => format!("num({0})&&{0}+0>{bound}", cell(column)),
-            (_, _, Some(bound)) => format!("num({0})&&{0}+0<{bound}", cell(column)),
-            _ => "1".to_owned(),
+    let log = log::is_named(known.value("path")).then(|| log::form(known.value("log"))).flatten();
+    let (mut wanted, mut given) = (vec!["1".to_owned()], Vec::new());
+    for (at, (column, (test, _, operator), value)) in conditions(known).into_iter().enumerate() {
+        let (cell, text) = (cell(&column), format!("ENVIRON[\"V{at}\"]"));
+        wanted.push(match test {
+            "is" => format!("{cell}=={text}"),
+            "among" => format!("index(\"{OR}\" {text} \"{OR}\",\"{OR}\" {cell} \"{OR}\")>0"),
+            "within" => format!("index({cell},{text})==1"),
+            _ if is_number(value) => format!("num({cell})&&{cell}+0{operator}{value}"),
+            _ => format!("({cell} \"\"){operator}({text} \"\")"),
         });
+        given.push(format!("V{at}={value}"));
+    }
     let wanted = wanted.join("&&");
     let value = cell("number");
     let group = known.get("group").map_or("\"\"".to_owned(), |_| cell("group"));
@@ -183,7 +205,11 @@ fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
     let add = format!("k={group};if(!(k in C)){{C[k]=0;O[++m]=k}}");
     let (each, end) = match shape {
         "columns" => (String::new(), String::new()),
-        "rows" => (format!("print {key}$0"), String::new()),
+        // The last cell of a log's row is the line itself.
+        "rows" => {
+            let line = log.map_or("$0".to_owned(), |(heads, _)| format!("F[{}]", heads.len() + 1));
+            (format!("print {key}{line}"), String::new())
+        }
         "select" => (format!("print {key}{row}"), String::new()),
         "distinct" => (format!("if(!({row} in D)){{D[{row}]=1;print {row}}}"), String::new()),
         "count" => (format!("{add}C[k]++"), "V=C[k]".to_owned()),
@@ -200,25 +226,34 @@ fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
     };
     let is_grouped = known.get("group").is_some();
     let shown = if is_grouped { "V\"\\t\"k" } else { "V" };
-    let heading = if shape == "columns" { "{n=cut($0);for(i=1;i<=n;i++)print F[i];exit}" } else { "{next}" };
+    let heading = match (shape, log) {
+        ("columns", _) => "NR==1{n=cut($0);for(i=1;i<=n;i++)print F[i];exit}",
+        (_, Some(_)) => "",
+        _ => "NR==1{next}",
+    };
     let end = if end.is_empty() { end } else { format!("END{{for(i=1;i<=m;i++){{k=O[i];{end};print {shown}}}}}") };
     let script = format!(
-        "{} BEGIN{{S=\"{separator}\"}} {{sub(/\\r$/,\"\")}} NR==1{heading} length($0){{cut($0);if({wanted}){{{each}}}}} {end}",
+        "{} BEGIN{{S=\"{separator}\"}} {{sub(/\\r$/,\"\")}} {heading} length($0){{cut($0);if({wanted}){{{each}}}}} {end}",
         AWK.trim_end()
     );
     let mut call = Argv::new("env LC_ALL=C");
-    for [_, is, ..] in CONDITIONS {
-        call = if let Some(value) = known.get(is) { call.value(format!("{is}={value}")) } else { call };
+    for value in given {
+        call = call.value(value);
     }
     let awk = call.and("awk").value(script);
     let path = known.value("path");
-    let mut pipeline = match path.ends_with(".json") {
-        true => Pipeline::of(Argv::new("jq -r").value(TO_TABLE).value(path)).pipe(awk),
-        false => Pipeline::of(awk.value(path)),
+    let mut pipeline = match log {
+        Some((_, expression)) => Pipeline::of(Argv::bytewise("sed -E -n -e").value(expression).value(path)).pipe(awk),
+        None if path.ends_with(".json") => Pipeline::of(Argv::new("jq -r").value(TO_TABLE).value(path)).pipe(awk),
+        None => Pipeline::of(awk.value(path)),
     };
     if known.get("sort").is_some() || is_grouped {
+        let sort = match known.get("by") {
+            Some(_) => Argv::bytewise("sort -s -t").value("\t").and("-k 1,1"),
+            None => Argv::bytewise("sort -s -n"),
+        };
         let is_ascending = known.get("order") == Some("ascending");
-        pipeline = pipeline.pipe(Argv::bytewise(if is_ascending { "sort -s -n" } else { "sort -s -n -r" }));
+        pipeline = pipeline.pipe(if is_ascending { sort } else { sort.and("-r") });
     }
     if known.get("sort").is_some() {
         pipeline = pipeline.pipe(Argv::new("cut -f 2-"));
@@ -243,14 +278,19 @@ fn answer(known: &Known, fs: &dyn FileSystem, ranks: bool) -> Result<Vec<String>
     let get =
         |row: &[String], name: &str| number(known, name).map_or(String::new(), |at| table.cell(row, at).to_owned());
     let mut rows: Vec<&(String, Vec<String>)> = table.rows.iter().collect();
-    rows.retain(|(_, row)| CONDITIONS.into_iter().all(|condition| holds(known, condition, |name| get(row, name))));
+    let conditions = conditions(known);
+    rows.retain(|(_, row)| conditions.iter().all(|(column, (test, ..), value)| holds(&get(row, column), test, value)));
     let ordered = |a: i128, b: i128| match known.get("order") {
         Some("ascending") => a.cmp(&b),
         _ => b.cmp(&a),
     };
     if known.get("sort").is_some() {
         let key = |row: &[String]| amount(&get(row, "sort")).unwrap_or(0);
-        rows.sort_by(|(_, a), (_, b)| ordered(key(a), key(b)));
+        rows.sort_by(|(_, a), (_, b)| match (known.get("by"), known.get("order")) {
+            (Some(_), Some("ascending")) => get(a, "sort").cmp(&get(b, "sort")),
+            (Some(_), _) => get(b, "sort").cmp(&get(a, "sort")),
+            (None, _) => ordered(key(a), key(b)),
+        });
     }
     let shown = |row: &[String]| match known.get("two") {
         Some(_) => {
@@ -306,13 +346,30 @@ fn amount(cell: &str) -> Option<i128> {
     if is_number(cell) { decimal::leading(cell.as_bytes()) } else { None }
 }
 
-/// Whether a row meets one condition of a question; `cell` gives the row's cell in the column of this name.
-fn holds(known: &Known, [column, is, above, below]: [&str; 4], cell: impl Fn(&str) -> String) -> bool {
-    let cell = cell(column);
-    let bound = |name: &str| known.get(name).and_then(|bound| decimal::leading(bound.as_bytes()));
-    known.get(is).is_none_or(|value| cell == value)
-        && bound(above).is_none_or(|bound| amount(&cell).is_some_and(|cell| cell > bound))
-        && bound(below).is_none_or(|bound| amount(&cell).is_some_and(|cell| cell < bound))
+/// The conditions of a question: the name of the column, the row of [`TESTS`] and the value of each.
+fn conditions(known: &Known) -> Vec<(String, (&'static str, &'static str, &'static str), &str)> {
+    let of = |end: &str| {
+        let (test, value) = TESTS.iter().find_map(|test| Some((*test, known.get(&format!("{}{end}", test.0))?)))?;
+        Some((format!("where{end}"), test, value))
+    };
+    CONDITIONS.into_iter().filter_map(of).collect()
+}
+
+/// Whether a cell meets a condition: the name of a row of [`TESTS`] and its value.
+fn holds(cell: &str, test: &str, value: &str) -> bool {
+    let order = match decimal::leading(value.as_bytes()).filter(|_| is_number(value)) {
+        Some(bound) => amount(cell).map(|cell| cell.cmp(&bound)),
+        None => Some(cell.cmp(value)),
+    };
+    match test {
+        "is" => cell == value,
+        "among" => value.split(OR).any(|value| cell == value),
+        "within" => cell.starts_with(value),
+        "above" => order.is_some_and(Ordering::is_gt),
+        "below" => order.is_some_and(Ordering::is_lt),
+        "least" => order.is_some_and(Ordering::is_ge),
+        _ => order.is_some_and(Ordering::is_le),
+    }
 }
 
 /// The sum, average or other function of numbers, in billionths, rounded to six decimals.

@@ -11,11 +11,15 @@ mod table;
 mod text;
 mod tree;
 
+use std::path::Path;
+
 use super::antecedent::Antecedent;
 use super::draft::{Ask, Draft, LinesWanted, Sought, only};
 use super::item::Context;
+use super::located::{beside_copies, elsewhere};
 use crate::algebra::{Act, Depth, Function, Kind, NameChange, NameTest, Pred, Query, Relation, Step, Ty};
 use crate::concept::{Reference, Verb};
+use crate::kinds;
 use crate::place::{PathKind, Place, file_name, parent};
 pub(super) use crate::texts::BuildError;
 
@@ -175,8 +179,12 @@ fn question(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
     let names_files = draft.object.len() > 1 && draft.object.iter().all(|place| place.kind == PathKind::File);
     let names_files = names_files && draft.ask.is_none() && draft.details.is_none() && !draft.has_noun();
     let bare_object = names_file && !draft.has_noun() && draft.contents.is_none();
-    if draft.ask == Some(Ask::WhenChanged) || (bare_object && (draft.ask == Some(Ask::Size) || draft.details.is_some()))
-    {
+    if draft.ask == Some(Ask::WhenChanged) {
+        let place = draft.object.pop().filter(|_| draft.object.is_empty()).ok_or(BuildError::NoFile)?;
+        (draft.ask, draft.verb, draft.details) = (None, None, None);
+        return Ok(kinds::last_change(only_there(cx, place.path)));
+    }
+    if bare_object && (draft.ask == Some(Ask::Size) || draft.details.is_some()) {
         return one_file(draft);
     }
     // "of each .txt file" means no single file.
@@ -325,6 +333,16 @@ fn one_file(draft: &mut Draft) -> Result<Query, BuildError> {
     draft.in_bytes = None;
     let place = draft.object.pop().filter(|_| draft.object.is_empty()).ok_or(BuildError::NoFile)?;
     Ok(Query::Details { of: Box::new(only(&place)) })
+}
+
+/// The path, or if nothing is there, that of the only file of its name below the current folder.
+fn only_there(cx: &mut BuildContext<'_>, path: String) -> String {
+    let is_there = cx.context.fs.metadata(Path::new(&path)).is_ok();
+    let found = if is_there { None } else { elsewhere(cx.context, &path).or_else(|| beside_copies(cx.context, &path)) };
+    let Some(found) = found else { return path };
+    let name = file_name(&path).unwrap_or_default();
+    cx.notes.push(format!("“{name}” is taken as {found}, the only one of this name"));
+    found
 }
 
 /// The query for the one file or folder at a path; without elements if it doesn't exist.

@@ -46,7 +46,7 @@ pub(super) fn elsewhere(context: &Context<'_>, path: &str) -> Option<String> {
 }
 
 /// The only file of the name of a path that is not in the current folder, those in folders of copies left out.
-fn beside_copies(context: &Context<'_>, path: &str) -> Option<String> {
+pub(super) fn beside_copies(context: &Context<'_>, path: &str) -> Option<String> {
     let name = file_name(path).filter(|_| parent(path) == context.environment.cwd)?.to_lowercase();
     let is_it = |known: &Path| known.file_name().is_some_and(|known| known.to_string_lossy().to_lowercase() == name);
     let is_copy = |entry: &Entry| {

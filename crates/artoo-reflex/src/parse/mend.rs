@@ -101,8 +101,10 @@ fn of_topic(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<
 
 /// The question that tokens ask about the table they name, or about the only one here that has the columns.
 pub(super) fn of_table(context: &Context<'_>, tokens: &[Token]) -> Option<Built> {
-    let is_table = |name: &str| [".csv", ".tsv", ".json"].iter().any(|ending| name.to_lowercase().ends_with(ending));
-    let (named, said): (Vec<&Token>, Vec<&Token>) = tokens.iter().partition(|token| is_table(&token.raw));
+    let ends = |name: &str, endings: &[&str]| endings.iter().any(|ending| name.to_lowercase().ends_with(ending));
+    let is_table = |name: &str| ends(name, &[".csv", ".tsv", ".json"]);
+    let (named, said): (Vec<&Token>, Vec<&Token>) =
+        tokens.iter().partition(|token| is_table(&token.raw) || ends(&token.raw, &[".log"]));
     // "are all orders paid" asks for yes or no.
     if said.first().is_some_and(|first| phrase("yes or no", std::slice::from_ref(*first), 0).is_some()) {
         return None;

@@ -66,6 +66,10 @@ impl FileSystem for RealFiles {
         Ok(Box::new(file))
     }
 
+    fn link(&self, path: &Path) -> Option<PathBuf> {
+        fs::read_link(path).ok()
+    }
+
     fn real(&self, path: &Path) -> PathBuf {
         let name = path.file_name();
         let mut folder = path.parent().unwrap_or(path);

@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use artoo_proto::Timestamp;
+
 use super::{Known, PATTERNS, Pieces, facts, inner_query, root, unit};
 use crate::algebra::{Depth, Kind, Query};
 use crate::eval::{Answer, Entry, EntryKind, EvalError, FileSystem, digest, evaluate, text};
@@ -47,6 +49,18 @@ pub(super) fn eval(known: &Known, fs: &dyn FileSystem) -> Result<Vec<String>, Ev
         "levels" | "level_folders" | "per_folder" => return in_folder(known, root()?, fs),
         "broken" | "broken_any" => return broken(shape, root()?, fs),
         "differ" => return differences(root()?, known.value("text"), fs),
+        "twins" => {
+            let mut found = differences(root()?, known.value("text"), fs)?;
+            found.retain(|line| line.ends_with(" differ"));
+            return Ok(found);
+        }
+        "links" => return links(root()?, fs),
+        "target" => {
+            let target = fs.link(Path::new(root()?)).and_then(|target| target.to_str().map(str::to_owned));
+            return target.map(|target| vec![target]).ok_or(EvalError::Meaningless);
+        }
+        "copies" => return copies(root()?, known.value("text"), fs),
+        "fuller" => return fuller([root()?, known.value("text")], fs),
         "kind" if fs.list(Path::new(root()?)).is_ok() => return Ok(vec!["folder".to_owned()]),
         "kind" => {
             return fs.open(Path::new(root()?)).map(|_| vec!["file".to_owned()]).map_err(|_| EvalError::Meaningless);
@@ -105,6 +119,20 @@ fn of_lines(known: &Known, lines: &[String]) -> Result<Vec<String>, EvalError> {
         "around" => near(known, lines, n()?, true, n()?),
         "after" => near(known, lines, 0, false, n()?),
         "before" => near(known, lines, n()?, false, 0),
+        "onward" => near(known, lines, 0, true, n()?),
+        "once" => {
+            lines.iter().filter(|line| lines.iter().filter(|other| other == line).count() == 1).cloned().collect()
+        }
+        "repeated" => {
+            let mut seen: BTreeMap<&String, usize> = BTreeMap::new();
+            let mut found = Vec::new();
+            for line in lines {
+                let times = seen.entry(line).or_default();
+                *times += 1;
+                found.extend((*times == 2).then(|| line.clone()));
+            }
+            found
+        }
         "long" => {
             let n = n()?;
             lines.iter().filter(|line| words(line) > n).cloned().collect()
@@ -207,6 +235,23 @@ fn of_files(known: &Known, files: &[Entry], fs: &dyn FileSystem) -> Result<Vec<S
     let md5 = |entry: &Entry| digest::of_file::<md5::Md5>(&entry.path, fs);
     match shape {
         "no_files" => Ok(yes(files.is_empty())),
+        "more" | "least" | "fewer" => {
+            let (count, n) = (files.len(), whole(known, "n")?);
+            let is_so = match shape {
+                "more" => count > n,
+                "least" => count >= n,
+                _ => count < n,
+            };
+            Ok(vec![format!("{}, {count}", if is_so { "yes" } else { "no" })])
+        }
+        "changed" => {
+            let shown = |entry: &Entry| {
+                let local = entry.modified.as_millis() + i64::from(fs.utc_offset_s(entry.modified)) * 1000;
+                let text = Timestamp::from_millis(local).to_string();
+                text.get(..19).map(|text| text.replace('T', " ")).ok_or(EvalError::Meaningless)
+            };
+            files.iter().map(shown).collect()
+        }
         "digest" | "digest_sorted" => {
             let mut sums = files.iter().map(md5).collect::<Result<Vec<_>, _>>()?;
             if shape == "digest_sorted" {
@@ -221,6 +266,12 @@ fn of_files(known: &Known, files: &[Entry], fs: &dyn FileSystem) -> Result<Vec<S
             let mut sums = files.iter().map(sum).collect::<Result<Vec<_>, EvalError>>()?;
             sums.sort();
             Ok(sums)
+        }
+        "others" => {
+            let (wanted, other) = known.value("text").split_once(' ').ok_or(EvalError::Meaningless)?;
+            let sum = |entry: &Entry| digest::of_file::<sha2::Sha256>(&entry.path, fs);
+            let is_copy = |entry: &&Entry| entry.path != Path::new(other) && sum(entry).is_ok_and(|sum| sum == wanted);
+            files.iter().filter(is_copy).map(path).collect()
         }
         "same" => {
             let sum = |entry: &Entry| digest::of_file::<sha2::Sha256>(&entry.path, fs);
@@ -297,6 +348,48 @@ fn broken(shape: &str, root: &str, fs: &dyn FileSystem) -> Result<Vec<String>, E
     let mut found = entries.iter().filter(is_broken).map(path).collect::<Result<Vec<_>, _>>()?;
     found.sort();
     Ok(if shape == "broken" { found } else { yes(!found.is_empty()) })
+}
+
+/// The symbolic links in a folder, each with where it points.
+fn links(root: &str, fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
+    let entries = below(root, fs)?;
+    let shown = |entry: &Entry| {
+        let target = fs.link(&entry.path).ok_or(EvalError::Meaningless)?;
+        Ok(format!("{} -> {}", path(entry)?, target.to_str().ok_or(EvalError::Meaningless)?))
+    };
+    let links = entries.iter().filter(|entry| entry.kind == EntryKind::Link);
+    let mut found = links.map(shown).collect::<Result<Vec<_>, EvalError>>()?;
+    found.sort();
+    Ok(found)
+}
+
+/// The files in one folder that have the content of a file in another; empty files are left out.
+fn copies(one: &str, other: &str, fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
+    let files = |root: &str| -> Result<Vec<(String, String)>, EvalError> {
+        let entries = below(root, fs)?.into_iter().filter(|entry| entry.kind == EntryKind::File && entry.bytes > 0);
+        entries.map(|entry| Ok((digest::of_file::<sha2::Sha256>(&entry.path, fs)?, path(&entry)?))).collect()
+    };
+    let known: BTreeSet<String> = files(other)?.into_iter().map(|(sum, _)| sum).collect();
+    let mut found: Vec<String> =
+        files(one)?.into_iter().filter(|(sum, _)| known.contains(sum)).map(|(_, path)| path).collect();
+    found.sort();
+    Ok(found)
+}
+
+/// The number of files and the path of the folder with more files; both folders if they have equally many.
+fn fuller(folders: [&str; 2], fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
+    let mut counts = Vec::new();
+    for folder in folders {
+        counts.push((below(folder, fs)?.iter().filter(|entry| entry.kind == EntryKind::File).count(), folder));
+    }
+    let most = counts.iter().map(|(count, _)| *count).max().unwrap_or(0);
+    let mut found: Vec<String> = counts
+        .into_iter()
+        .filter(|(count, _)| *count == most && most > 0)
+        .map(|(count, folder)| format!("{count}\t{folder}"))
+        .collect();
+    found.sort();
+    Ok(found)
 }
 
 /// What differs between two folders, in the words of `diff -r -q`.

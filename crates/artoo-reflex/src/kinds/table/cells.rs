@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::SEPARATORS;
+use super::{SEPARATORS, log};
 
 /// A table parsed from a file: separator, headings and rows.
 pub(super) struct Table {
@@ -12,12 +12,18 @@ pub(super) struct Table {
     pub(super) heads: Vec<String>,
     /// Each row as it stands in the file, and its cells.
     pub(super) rows: Vec<(String, Vec<String>)>,
+    /// The name of the form of log lines; `None` for a file that is no log.
+    pub(super) log: Option<&'static str>,
 }
 
 impl Table {
-    /// Parses the content of a CSV, TSV or JSON file as a table, by the file's name; `None` if it is no table.
+    /// Parses the content of a CSV, TSV, JSON or log file as a table, by the file's name; `None` if it is no table.
     pub(super) fn in_file(path: &str, content: &str, separator: Option<char>) -> Option<Self> {
-        if path.ends_with(".json") { Self::of_json(content) } else { Self::of(content, separator) }
+        match path.ends_with(".json") {
+            true => Self::of_json(content),
+            false if log::is_named(path) => Self::of_log(content),
+            false => Self::of(content, separator),
+        }
     }
 
     /// Parses a JSON list of objects as a table with a column for each key; `None` if their keys differ or are nested.
@@ -35,7 +41,15 @@ impl Table {
             (object.len() == heads.len()).then(|| (cells.join("\t"), cells))
         };
         let rows = list.iter().map(row).collect::<Option<_>>()?;
-        Some(Self { separator: '\t', heads, rows })
+        Some(Self { separator: '\t', heads, rows, log: None })
+    }
+
+    /// Parses the lines of a log as a table of their fields; `None` if a line has another form than the others.
+    fn of_log(content: &str) -> Option<Self> {
+        let (name, (heads, _), rows) = log::rows(content)?;
+        let heads = heads.iter().map(|&head| head.to_owned()).collect();
+        let rows = content.lines().map(str::to_owned).zip(rows).collect();
+        Some(Self { separator: '\t', heads, rows, log: Some(name) })
     }
 
     /// Parses lines of separated cells as a table; `None` if a quoted cell spans lines.
@@ -49,7 +63,7 @@ impl Table {
         // A cell with a line break in it is not read.
         let is_whole = |line: &str| line.matches('"').count().is_multiple_of(2);
         let fits = is_whole(head) && rows.iter().all(|(line, _)| is_whole(line));
-        fits.then(|| Self { separator, heads: cells(head, separator), rows })
+        fits.then(|| Self { separator, heads: cells(head, separator), rows, log: None })
     }
 
     /// The number of the column with this heading, from 1; `None` unless exactly one fits.
@@ -76,11 +90,38 @@ impl Table {
         cells.next().is_some_and(is_number) && cells.all(is_number)
     }
 
+    /// The length of the dates in a column that has dates such as `2024-03-01` or `2024-03` and nothing else.
+    pub(super) fn dates(&self, column: usize) -> Option<usize> {
+        let mut lengths = self.rows.iter().map(|(_, row)| date_length(self.cell(row, column)));
+        let first = lengths.next()??;
+        lengths.all(|length| length == Some(first)).then_some(first)
+    }
+
+    /// The only column of dates; `None` if there are none or several.
+    pub(super) fn only_dates(&self) -> Option<usize> {
+        let mut found = (1..=self.heads.len()).filter(|column| self.dates(*column).is_some());
+        found.next().filter(|_| found.next().is_none())
+    }
+
+    /// Whether the cells of a column have one alphabetical order, whether or not letter case counts.
+    pub(super) fn is_in_order_by_letter(&self, column: usize) -> bool {
+        let mut cells: Vec<&str> = self.rows.iter().map(|(_, row)| self.cell(row, column)).collect();
+        cells.sort_unstable();
+        cells.iter().map(|cell| cell.to_lowercase()).is_sorted()
+    }
+
     /// The number of the only column of numbers, a column "id" not counted; `None` if there are none or several.
     pub(super) fn only_numeric(&self) -> Option<usize> {
         let is_id = |column: usize| self.heads.get(column - 1).is_some_and(|head| head.eq_ignore_ascii_case("id"));
         let mut found = (1..=self.heads.len()).filter(|column| self.is_numeric(*column) && !is_id(*column));
         found.next().filter(|_| found.next().is_none())
+    }
+
+    /// The only column with a heading of prices or amounts; `None` if there are none or several.
+    pub(super) fn only_money(&self) -> Option<usize> {
+        let is_money = |head: &str| ["price", "cost", "amount", "salary", "total"].contains(&head);
+        let mut found = (1..).zip(&self.heads).filter(|(_, head)| is_money(&head.to_lowercase()));
+        found.next().filter(|_| found.next().is_none()).map(|(column, _)| column)
     }
 
     /// The only column that has this value in a cell, and the value as written there; letter case counts only if a cell
@@ -93,7 +134,16 @@ impl Table {
             columns.clone().flat_map(cells).filter(|(_, cell)| same(cell)).collect::<BTreeSet<_>>()
         };
         let exact = holds(&|cell| cell == value);
-        let mut found = if exact.is_empty() { holds(&|cell| cell.eq_ignore_ascii_case(value)) } else { exact };
+        let mut found = exact;
+        let words = words_of(value);
+        let same: [&dyn Fn(&str) -> bool; 2] = [
+            &|cell| cell.eq_ignore_ascii_case(value),
+            // "the large lamp" is "Lamp, large".
+            &|cell| words.len() > 1 && words_of(cell) == words,
+        ];
+        for same in same {
+            found = if found.is_empty() { holds(same) } else { found };
+        }
         found.pop_first().filter(|_| found.is_empty())
     }
 }
@@ -111,6 +161,22 @@ pub(super) fn is_plural_of(word: &str, head: &str) -> bool {
         || word.strip_suffix("es") == Some(head)
         || head.strip_suffix('s') == Some(word)
         || stem.is_some_and(|stem| word.strip_suffix("ies") == Some(stem))
+}
+
+/// The words of a text in lower case, in alphabetical order.
+fn words_of(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut words: Vec<String> = words.map(str::to_lowercase).collect();
+    words.sort_unstable();
+    words
+}
+
+/// The length of a date such as `2024-03-01` or `2024-03`; `None` for another text.
+fn date_length(cell: &str) -> Option<usize> {
+    let parts: Vec<&str> = cell.split('-').collect();
+    let is_digits = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
+    (parts.iter().all(is_digits) && [&[4, 2][..], &[4, 2, 2]].contains(&lengths.as_slice())).then_some(cell.len())
 }
 
 /// Whether a cell is a decimal number, with a minus sign if negative.

@@ -4,7 +4,7 @@ use std::iter::Peekable;
 use std::vec::IntoIter;
 
 use super::cells::{Table, is_number, is_plural_of};
-use super::{CONDITIONS, finished};
+use super::{CONDITIONS, OR, finished};
 use crate::algebra::{Function, Query};
 use crate::eval::FileSystem;
 use crate::kinds::Known;
@@ -23,6 +23,8 @@ enum Role {
     /// A cell, with the only column that has it.
     Cell(usize, String),
     Number(String),
+    /// The start of a date: the year, the month or the day.
+    Date(String),
     /// "cheapest" or "cheaper than": a role of [`WORDS`] with its column.
     Of(&'static str, usize),
     /// A role of [`WORDS`].
@@ -106,11 +108,16 @@ fn role(phrase: &str, stem: &str, table: &Table) -> Option<Role> {
     if let Some(column) = table.column(phrase).or_else(|| table.column(&phrase.replace(' ', "_"))) {
         return Some(Role::Head(column));
     }
-    if let Some((column, value)) = table.value(phrase, None) {
+    // "errors" are lines with the level ERROR, "lamps" rows with a lamp.
+    let single = phrase.strip_suffix('s').filter(|single| single.len() > 2);
+    if let Some((column, value)) = table.value(phrase, None).or_else(|| table.value(single?, None)) {
         return Some(Role::Cell(column, value));
     }
     if quoted.is_some() {
         return None;
+    }
+    if let Some(date) = date(phrase, table) {
+        return Some(Role::Date(date));
     }
     // "unpaid".
     if let Some(column) = phrase.strip_prefix("un").and_then(|rest| table.column(rest)) {
@@ -123,10 +130,73 @@ fn role(phrase: &str, stem: &str, table: &Table) -> Option<Role> {
     };
     let Some((name, heads)) = name.strip_prefix('[').and_then(|inside| inside.trim_end_matches(']').split_once(' '))
     else {
-        return Some(Role::Word(name));
+        return match name {
+            "request" => table.log.map(|_| Role::Word("row")),
+            name => Some(Role::Word(name)),
+        };
     };
     let column = heads.split(' ').find_map(|head| table.column(head))?;
     Some(if name == "head" { Role::Head(column) } else { Role::Of(name, column) })
+}
+
+/// The start of a date that a phrase such as "march", "6 march" or "march 2024" names, as in the only column of dates;
+/// without a year, that of the table's dates if there is one alone.
+fn date(phrase: &str, table: &Table) -> Option<String> {
+    const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    let column = table.only_dates()?;
+    let parts: Vec<&str> = phrase.split('-').collect();
+    if matches!(parts.as_slice(), [year, rest @ ..] if year.len() == 4 && (1..=2).contains(&rest.len()))
+        && parts.iter().all(|part| part.len() <= 4 && part.bytes().all(|byte| byte.is_ascii_digit()))
+    {
+        return Some(phrase.to_owned());
+    }
+    let (mut year, mut month, mut day) = (None, None, None);
+    for word in phrase.split(' ').filter(|word| *word != "of") {
+        let number = ["st", "nd", "rd", "th"].iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word);
+        let at = MONTHS.iter().position(|month| word.starts_with(month) && is_month(word));
+        match (number.parse::<u32>(), at) {
+            (Ok(number @ 1..=31), _) => set(&mut day, number)?,
+            (Ok(number @ 1000..=9999), _) => set(&mut year, number.to_string())?,
+            (Err(_), Some(at)) => set(&mut month, at + 1)?,
+            _ => return None,
+        }
+    }
+    let month = format!("{:02}", month?);
+    let years = || table.rows.iter().filter_map(|(_, row)| table.cell(row, column).split_once('-'));
+    let only = |mut years: Vec<&str>| {
+        years.dedup();
+        years.pop().filter(|_| years.is_empty()).map(str::to_owned)
+    };
+    let of_month = || years().filter(|(_, rest)| rest.starts_with(&month)).map(|(year, _)| year).collect();
+    let year = year.or_else(|| only(of_month())).or_else(|| only(years().map(|(year, _)| year).collect()))?;
+    let day = day.map(|day| format!("-{day:02}")).unwrap_or_default();
+    Some(format!("{year}-{month}{day}"))
+}
+
+/// Whether a word is the English name of a month, whole or shortened.
+fn is_month(word: &str) -> bool {
+    const NAMES: [&str; 12] = [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ];
+    let bare = word.trim_end_matches('.');
+    bare.len() > 2 && (bare == "sept" || NAMES.iter().any(|name| *name == bare || name.get(..3) == Some(bare)))
+}
+
+/// How a word of [`WORDS`] compares: the name of the condition.
+fn comparison(word: &str) -> Option<&'static str> {
+    let of = [("above", "above"), ("below", "below"), ("since", "least"), ("until", "most")];
+    of.into_iter().find(|(known, _)| *known == word).map(|(_, how)| how)
 }
 
 impl Asked {
@@ -136,14 +206,31 @@ impl Asked {
         match role {
             Role::Head(column) => return self.head(column, rest, table),
             Role::Cell(column, value) => {
+                let mut values = vec![value];
+                loop {
+                    let is_or = rest.next_if_eq(&Role::Word("or")).is_some();
+                    match rest.next_if(|next| matches!(next, Role::Cell(of, _) if *of == column)) {
+                        Some(Role::Cell(_, value)) => values.push(value),
+                        _ if is_or => return None,
+                        _ => break,
+                    }
+                }
                 rest.next_if_eq(&Role::Head(column));
-                self.limit(column, "is", value)?;
+                values.iter().all(|value| !value.contains(OR)).then_some(())?;
+                let how = if values.len() > 1 { "among" } else { "is" };
+                self.limit(column, how, values.join(&OR.to_string()))?;
             }
+            Role::Date(date) => self.limit(table.only_dates()?, "within", date)?,
             Role::Number(count) => match rest.peek() {
                 Some(Role::Word("maximum" | "minimum") | Role::Of("most" | "least", _)) => set(&mut self.first, count)?,
-                _ => {
-                    let (column, value) = table.value(&count, None).filter(|_| self.is_after_row)?;
+                _ if self.is_after_row || table.log.is_some() => {
+                    let (column, value) = table.value(&count, None)?;
                     self.limit(column, "is", value)?;
+                }
+                _ => {
+                    // A year.
+                    let column = table.only_dates().filter(|_| count.len() == 4)?;
+                    self.limit(column, "within", format!("{count}-"))?;
                 }
             },
             Role::Of(how @ ("above" | "below"), column) => {
@@ -185,6 +272,12 @@ impl Asked {
                 self.first = Some("1".to_owned());
                 self.function = Some("sum");
             }
+            "maximum" | "minimum" if rest.peek() == Some(&Role::Word("row")) && !self.shown.is_empty() => {
+                // "which town has the most people".
+                rest.next();
+                return self.most_frequent(rest, word == "maximum");
+            }
+            "frequent" => return self.most_frequent(rest, true),
             "sum" | "average" | "count" => set(&mut self.function, word)?,
             "maximum" | "minimum" => {
                 set(&mut self.is_descending, word == "maximum")?;
@@ -201,15 +294,42 @@ impl Asked {
                     set(&mut self.is_descending, true)?;
                 }
             }
-            "above" | "below" => {
-                let Role::Number(bound) = rest.next()? else { return None };
-                // "orders above 100 and below 200".
-                let before = self.conditions.last().filter(|(_, how, _)| *how != "is").map(|(column, ..)| *column);
-                let column = match rest.next_if(|next| matches!(next, Role::Head(_))) {
-                    Some(Role::Head(column)) => column,
-                    _ => before.or_else(|| table.only_numeric())?,
-                };
-                self.limit(column, word, bound)?;
+            "between" => {
+                let (Role::Number(from) | Role::Date(from)) = rest.next()? else { return None };
+                let (Role::Number(to) | Role::Date(to)) = rest.next()? else { return None };
+                if let Some(column) =
+                    table.only_dates().filter(|_| from.contains('-') || is_year(&from) && is_year(&to))
+                {
+                    self.limit_date(column, "least", &from, table)?;
+                    return self.limit_date(column, "most", &to, table);
+                }
+                let column = self.bounded(rest, table)?;
+                self.limit(column, "least", from)?;
+                self.limit(column, "most", to)?;
+            }
+            "above" | "below" | "since" | "until" => {
+                let how = comparison(word)?;
+                match rest.next()? {
+                    Role::Number(bound) if is_year(&bound) && !self.has_bound() && table.only_dates().is_some() => {
+                        self.limit_date(table.only_dates()?, how, &bound, table)?;
+                    }
+                    Role::Number(bound) => {
+                        let column = self.bounded(rest, table)?;
+                        self.limit(column, how, bound)?;
+                    }
+                    Role::Date(date) => self.limit_date(table.only_dates()?, how, &date, table)?,
+                    _ => return None,
+                }
+            }
+            // "2015 or earlier", "3000 or more".
+            "upwards" | "downwards" => {
+                let (column, how, value) = self.conditions.pop()?;
+                let new = if word == "upwards" { "least" } else { "most" };
+                match how {
+                    "is" if is_number(&value) => self.limit(column, new, value)?,
+                    "within" | "is" => self.limit_date(column, new, value.trim_end_matches('-'), table)?,
+                    _ => return None,
+                }
             }
             // "the role of each person".
             "per" if rest.next_if(|next| matches!(next, Role::Word("row" | "named"))).is_some() => {}
@@ -236,15 +356,34 @@ impl Asked {
     /// Adds a heading to what is asked: as the column of a condition, of the numbers to compute with, or to show.
     fn head(&mut self, column: usize, rest: &mut Peekable<IntoIter<Role>>, table: &Table) -> Option<()> {
         let belongs = |next: &Role| match next {
-            Role::Number(_) => true,
-            Role::Word("above" | "below") => table.is_numeric(column),
+            Role::Number(number) => {
+                table.is_numeric(column) || table.dates(column).is_some() || table.value(number, Some(column)).is_some()
+            }
+            Role::Word(word) => {
+                comparison(word).is_some() && (table.is_numeric(column) || table.dates(column).is_some())
+            }
             Role::Cell(of, _) => *of == column,
+            Role::Date(_) => table.dates(column).is_some(),
             _ => false,
         };
         match rest.next_if(belongs) {
             Some(Role::Word(how)) => {
-                let Role::Number(bound) = rest.next()? else { return None };
-                self.limit(column, how, bound)
+                let (Role::Number(bound) | Role::Date(bound)) = rest.next()? else { return None };
+                match table.dates(column) {
+                    Some(_) => self.limit_date(column, comparison(how)?, &bound, table),
+                    None => self.limit(column, comparison(how)?, bound),
+                }
+            }
+            Some(Role::Date(date)) => self.limit(column, "within", date),
+            Some(Role::Number(year)) if table.dates(column).is_some() => {
+                is_year(&year).then_some(())?;
+                self.limit(column, "within", format!("{year}-"))
+            }
+            Some(Role::Number(bound))
+                if matches!(rest.peek(), Some(Role::Word("upwards" | "downwards"))) && table.is_numeric(column) =>
+            {
+                let is_least = rest.next() == Some(Role::Word("upwards"));
+                self.limit(column, if is_least { "least" } else { "most" }, bound)
             }
             Some(Role::Number(value) | Role::Cell(_, value)) => {
                 let (column, value) = table.value(&value, Some(column))?;
@@ -263,8 +402,10 @@ impl Asked {
 
     /// Adds a condition such as "above 5"; `None` if there are two, or if a cell had to have two values.
     fn limit(&mut self, column: usize, how: &'static str, value: String) -> Option<()> {
-        let excludes =
-            |(of, known, _): &(usize, &str, String)| *of == column && (*known == how || *known == "is" || how == "is");
+        let is_alone = |how: &str| ["is", "among", "within"].contains(&how);
+        let excludes = |(of, known, _): &(usize, &str, String)| {
+            *of == column && (*known == how || is_alone(known) || is_alone(how))
+        };
         if self.conditions.len() == CONDITIONS.len() || self.conditions.iter().any(excludes) {
             return None;
         }
@@ -272,10 +413,54 @@ impl Asked {
         Some(())
     }
 
+    /// Whether a condition for numbers was added.
+    fn has_bound(&self) -> bool {
+        self.conditions.iter().any(|(_, how, value)| !["is", "among", "within"].contains(how) && is_number(value))
+    }
+
+    /// The column of numbers that a bound without a heading is for: that of the heading behind it, of the bound before
+    /// it, the only one, or the only one of prices and amounts.
+    fn bounded(&self, rest: &mut Peekable<IntoIter<Role>>, table: &Table) -> Option<usize> {
+        // "orders above 100 and below 200".
+        let is_bound = |(_, how, _): &&(usize, &str, String)| !["is", "among", "within"].contains(how);
+        let before = self.conditions.last().filter(is_bound).map(|(column, ..)| *column);
+        match rest.next_if(|next| matches!(next, Role::Head(_))) {
+            Some(Role::Head(column)) => Some(column),
+            _ => before.or_else(|| table.only_numeric()).or_else(|| table.only_money()),
+        }
+    }
+
+    /// Adds a condition that compares a column of dates with the start of a date, such as a year or month.
+    fn limit_date(&mut self, column: usize, how: &'static str, start: &str, table: &Table) -> Option<()> {
+        let length = table.dates(column)?;
+        let ends = if matches!(how, "above" | "most") { ["-12", "-31"] } else { ["-01", "-01"] };
+        let missing = ends.into_iter().skip(start.matches('-').count()).collect::<String>();
+        let bound: String = format!("{start}{missing}").chars().take(length).collect();
+        self.limit(column, how, bound)
+    }
+
+    /// Asks for the value of the column named before or next that most rows have, or with `is_most` false the fewest.
+    fn most_frequent(&mut self, rest: &mut Peekable<IntoIter<Role>>, is_most: bool) -> Option<()> {
+        let next = rest.next_if(|next| self.shown.is_empty() && matches!(next, Role::Head(_)));
+        let column = match next {
+            Some(Role::Head(column)) => column,
+            _ => self.shown.pop()?,
+        };
+        set(&mut self.group, column)?;
+        set(&mut self.function, "count")?;
+        set(&mut self.is_descending, is_most)?;
+        self.first.get_or_insert_with(|| "1".to_owned());
+        Some(())
+    }
+
     /// The query for all that was added; `None` if its parts don't fit together, or nothing of the table is asked.
     fn query(mut self, path: &str, table: &Table, fs: &dyn FileSystem) -> Option<Query> {
         self.settle_rank(table)?;
         self.settle_function(table);
+        // "requests per page".
+        if self.group.is_some() && self.function.is_none() && self.is_of_rows && self.shown.is_empty() {
+            self.function = Some("count");
+        }
         // "how many different towns".
         let is_counted = self.is_distinct && self.function == Some("count") && self.shown.len() == 1;
         if is_counted {
@@ -292,9 +477,15 @@ impl Asked {
             None if self.shown.is_empty() => "rows",
             None => "select",
         };
-        let bounded = self.conditions.iter().filter(|(_, how, _)| *how != "is").map(|(column, ..)| *column);
-        let are_numbers =
-            [self.sort, self.number].into_iter().flatten().chain(bounded).all(|column| table.is_numeric(column));
+        let bounded = self
+            .conditions
+            .iter()
+            .filter(|(_, how, value)| !["is", "among", "within"].contains(how) && is_number(value));
+        let bounded = bounded.map(|(column, ..)| *column);
+        let are_numbers = self.number.into_iter().chain(bounded).all(|column| table.is_numeric(column));
+        // Dates and words are sorted as text.
+        let by_text = self.sort.filter(|column| !table.is_numeric(*column));
+        let is_clear = by_text.is_none_or(|at| table.dates(at).is_some() || table.is_in_order_by_letter(at));
         let is_computed = self.function.is_some();
         let fits = match shape {
             "rows" => !self.conditions.is_empty() || self.sort.is_some() || self.first.is_some(),
@@ -303,20 +494,26 @@ impl Asked {
             _ => self.shown.is_empty(),
         };
         let is_order_said = self.is_descending.is_none() || self.sort.is_some() || self.group.is_some() || is_computed;
-        if !are_numbers || !fits || !is_order_said || (is_computed || self.is_distinct) && self.sort.is_some() {
+        if !are_numbers
+            || !is_clear
+            || !fits
+            || !is_order_said
+            || (is_computed || self.is_distinct) && self.sort.is_some()
+        {
             return None;
         }
-        // Of groups only the one with the largest or smallest sum is asked for alone.
-        let is_top = self.first.as_deref() == Some("1") && self.is_descending.is_some();
+        // Of groups only those with the largest or smallest number are asked for alone.
+        let is_top = self.is_descending.is_some();
         if self.first.is_some() && (self.is_distinct || self.group.is_some() && !is_top)
             || self.group.is_some() && !is_computed
         {
             return None;
         }
-        let conditions = self.conditions.iter().zip(CONDITIONS).flat_map(|((column, how, value), names)| {
-            let name = names.iter().copied().find(|name| name.trim_end_matches('2') == *how);
-            [(names[0], table.label(Some(*column))), (name.unwrap_or_default(), Some(value.clone()))]
+        let named = self.conditions.iter().zip(CONDITIONS).flat_map(|((column, how, value), end)| {
+            [(format!("where{end}"), table.label(Some(*column))), (format!("{how}{end}"), Some(value.clone()))]
         });
+        let named: Vec<(String, Option<String>)> = named.collect();
+        let conditions = named.iter().map(|(name, value)| (name.as_str(), value.clone()));
         let order = if self.is_descending.unwrap_or(false) { "descending" } else { "ascending" };
         let is_ranked = (self.sort.is_some() || self.group.is_some()) && self.first.is_some();
         // Groups stand in descending order by themselves.
@@ -327,6 +524,8 @@ impl Asked {
             [
                 ("path", Some(path.to_owned())),
                 ("separator", Some(table.separator.to_string())),
+                ("log", table.log.map(str::to_owned)),
+                ("by", by_text.map(|_| "text".to_owned())),
                 ("shape", Some(shape.to_owned())),
                 ("number", table.label(self.number)),
                 ("one", table.label(self.shown.first().copied())),
@@ -377,6 +576,11 @@ impl Asked {
             self.number = self.shown.pop();
         }
     }
+}
+
+/// Whether a number is written like a year.
+fn is_year(number: &str) -> bool {
+    number.len() == 4 && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Sets an option that may be said only once; `None` if it is set already.

@@ -1,15 +1,19 @@
 //! Finds the values that can fill the slots of forms: what kind of value the tokens at a position can be.
 
+use std::path::Path;
+
 use super::super::build::build;
 use super::super::clauses::{lists, phrase};
 use super::super::draft::Draft;
 use super::super::item::Item;
+use super::super::located::elsewhere;
 use super::super::rules::home_folder;
 use super::holds_settings;
 use super::settings::kinds;
 use super::{Matcher, Value, Ways, is_word};
 use crate::algebra::{Act, Depth, Kind, Query, Step};
 use crate::concept::{ActWord, Concept};
+use crate::eval::text::file_holds;
 use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, TypeForm, lexicon};
 use crate::place::{PathKind, Place, file_name};
@@ -76,7 +80,8 @@ impl Matcher<'_> {
                 let found = self.queries("selection", at).into_iter();
                 found.filter(|(end, _)| (at..*end).any(is_name)).collect()
             }
-            "file" | "plain" | "prose" | "settings" => places(self.files(at, kind)),
+            "file" | "plain" | "prose" | "settings" | "python" => places(self.files(at, kind)),
+            "boxes" => places(self.files(at, "file").into_iter().filter(|(_, place)| self.has_boxes(place)).collect()),
             "folder" => places(self.folders(at)),
             "news" => {
                 let ways = self.joined(at, |at| Some((at + 1, self.named(self.token(at)?, "named")?)));
@@ -100,9 +105,12 @@ impl Matcher<'_> {
         let is_word = matches!(token.class, Class::Word | Class::FileName | Class::Path | Class::Number(_));
         let is_quoted = is_quoted(token);
         let is_name = is_quoted || (is_word && !self.is_listed(token, "pronouns"));
-        if kind == "char" {
-            let named = lists("char ").find(|list| self.is_listed(token, list));
-            return named.and_then(|list| list.strip_prefix("char ")).map(str::to_owned);
+        if let Some(prefix) = [("char", "char "), ("lang", "code ")]
+            .iter()
+            .find_map(|(known, prefix)| (*known == kind).then_some(*prefix))
+        {
+            let named = lists(prefix).find(|list| self.is_listed(token, list));
+            return named.and_then(|list| list.strip_prefix(prefix)).map(str::to_owned);
         }
         let number = |meaning: &Meaning| match meaning {
             Meaning::Concept(Concept::Number(number)) => Some(number.to_string()),
@@ -131,6 +139,7 @@ impl Matcher<'_> {
         let is_program = || !lexicon().knows(&token.folded) || lexicon().meanings(&token.folded).iter().all(is_type);
         let fits = match kind {
             "quoted" | "command" => is_quoted,
+            "dotted" => token.class == Class::Extension && token.raw.starts_with('.'),
             "glob" => !is_quoted && token.raw.contains(['*', '?']),
             "number" => is_number && token.raw.len() < 9,
             "octal" => matches!(token.raw.len(), 3 | 4) && token.raw.chars().all(|c| ('0'..='7').contains(&c)),
@@ -383,6 +392,15 @@ impl Matcher<'_> {
         (usable && !place.path.contains(['*', '?', '\n'])).then_some(Place { kind, ..place })
     }
 
+    /// Whether lines of the file at a place, or of the only one of its name, begin with a box to tick.
+    fn has_boxes(&self, place: &Place) -> bool {
+        let meant = elsewhere(self.context, &place.path).filter(|_| self.context.on_disk(&place.path).is_none());
+        let path = meant.as_deref().unwrap_or(&place.path);
+        ["[ ]", "[x]"]
+            .iter()
+            .any(|sign| file_holds(Path::new(path), sign.as_bytes(), false, self.context.fs) == Some(true))
+    }
+
     /// Whether a token names a file: it is a path, exists on disk, or has a known extension.
     fn names_file(&self, token: &Token) -> bool {
         token.class == Class::Path || self.is_on_disk(token) || kinds(&token.raw).next().is_some()
@@ -413,6 +431,7 @@ fn fits(place: &Place, kind: &str) -> bool {
     match kind {
         "settings" => holds_settings(&place.path),
         "plain" => !holds_settings(&place.path),
+        "python" => place.path.ends_with(".py"),
         "prose" => ![".csv", ".tsv"].iter().any(|ending| place.path.ends_with(ending)) && !holds_settings(&place.path),
         _ => true,
     }
