@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// The unit of a meter.
+/// The unit in which a progress meter counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Bytes of file contents.
@@ -13,7 +13,7 @@ pub enum Unit {
     Entries,
 }
 
-/// How far the work of a call has come.
+/// The progress of a call for display: its tool, a verb, the amount done and the total.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Activity {
     /// The tool's name.
@@ -61,10 +61,12 @@ impl Meter {
         *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
+    /// Advances the meter by this many bytes.
     pub(crate) fn add_bytes(&self, bytes: usize) {
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
+    /// Advances the meter by this many files or folders.
     pub(crate) fn add_entries(&self, entries: usize) {
         self.entries.fetch_add(entries as u64, Ordering::Relaxed);
     }
@@ -100,7 +102,7 @@ impl Calls {
     }
 }
 
-/// Removes a call from the list when it ends or is cancelled.
+/// Guard that removes a call from the list of calls in progress when dropped.
 pub(crate) struct Listed<'a> {
     calls: &'a Calls,
     meter: &'a Arc<Meter>,

@@ -36,7 +36,7 @@ impl ApprovedPlace {
         &self.real
     }
 
-    /// Whether the path still leads to the same place in the same folder.
+    /// Whether the approved path still leads to the same place, in a folder with the same device and inode.
     pub(crate) fn is_unchanged(&self) -> bool {
         let is_same = |(folder, device, inode): &(PathBuf, u64, u64)| {
             identity(folder).is_ok_and(|found| found == (*device, *inode))
@@ -45,7 +45,7 @@ impl ApprovedPlace {
     }
 }
 
-/// Device and inode of a folder itself, not of one that a link leads to.
+/// Device and inode of a file or folder; of a symlink itself, not of its target.
 fn identity(folder: &Path) -> io::Result<(u64, u64)> {
     let found = folder.symlink_metadata()?;
     Ok((found.dev(), found.ino()))

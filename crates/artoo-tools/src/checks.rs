@@ -24,7 +24,7 @@ pub const CHECK_MAX_BYTES: u64 = 256 * 1024 * 1024;
 /// Characters of an output quoted in the evidence of a check.
 const SHOWN_MAX_CHARS: usize = 80;
 
-/// The input of a check.
+/// What a check looks at: the subtask's output, its exit code, and the environment.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckInput<'a> {
     /// The subtask's output.
@@ -77,7 +77,8 @@ pub fn run(check: &Check, input: &CheckInput<'_>) -> Option<CheckOutcome> {
     })
 }
 
-/// Opens a file for a check and names it in the evidence.
+/// Opens a file for a check, calls `look` on it, and names the file in the evidence; a file that can't be opened fails
+/// the check.
 fn file(
     environment: &Environment,
     path: &str,
@@ -130,7 +131,7 @@ fn equals(mut file: File, size: u64, text: &str) -> io::Result<CheckOutcome> {
     })
 }
 
-/// Whether the output is this number and nothing else.
+/// Whether the output is exactly the expected number, as the outcome of a check with the evidence `seen`.
 fn same_number(output: &str, expected: u64, seen: &str) -> CheckOutcome {
     match output.trim().parse::<u64>() {
         Ok(found) => CheckOutcome::new(found == expected, format!("{seen}; the output says {found}")),
@@ -148,7 +149,7 @@ fn number(output: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|number| number.is_finite())
 }
 
-/// The beginning of the output, quoted for the evidence.
+/// The beginning of a checked output on one line, quoted in the evidence.
 fn shown(output: &str) -> String {
     escape::one_line(&escape::shorten(output.trim(), SHOWN_MAX_CHARS))
 }

@@ -17,10 +17,10 @@ pub(crate) use tokens::{Redirect, SUBSTITUTION};
 use words::Word;
 pub(crate) use words::{SHELLS, Simple};
 
-/// Names stored of one command.
+/// Maximum number of paths and hosts that are read from the words of one command line.
 const NAMES_MAX: usize = 256;
 
-/// Folders that the names of one command may be relative to.
+/// Maximum number of folders that the relative names of one command line are looked up in.
 const FOLDERS_MAX: usize = 8;
 
 /// What a command line names.

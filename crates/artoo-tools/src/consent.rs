@@ -34,6 +34,7 @@ pub struct Grant {
 }
 
 impl Grant {
+    /// An approval issued now of the call with this digest, with the scope the user chose.
     pub(crate) fn new(hash: ConsentHash, scope: ConsentScope) -> Self {
         Self { hash, scope, issued: Instant::now() }
     }
@@ -64,7 +65,8 @@ pub(crate) fn hash<'a>(texts: impl Iterator<Item = &'a [u8]>, files: &[PathBuf],
     ConsentHash(digest::of_parts(parts.iter().map(Vec::as_slice)))
 }
 
-/// The content of a file, or its metadata if it can't be hashed.
+/// The digest of a file's content, or its metadata if it is too large; also for folders and missing paths. Part of a
+/// consent digest.
 fn state(path: &Path, limit: &Limit) -> String {
     match fs::metadata(path) {
         Err(error) => format!("none {:?}", error.kind()),

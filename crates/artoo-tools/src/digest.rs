@@ -39,7 +39,7 @@ pub(crate) fn of_reader(reader: impl Read) -> io::Result<String> {
     Ok(of_rest(reader, |_| false)?.unwrap_or_default())
 }
 
-/// Hex digest of what is left of a reader; `None` if `is_over` becomes true first.
+/// Hex SHA-256 of what is left of a reader; `None` if `is_over` (given the bytes read last) is true before its end.
 fn of_rest(mut reader: impl Read, is_over: impl Fn(usize) -> bool) -> io::Result<Option<String>> {
     let mut hasher = Sha256::new();
     let mut chunk = [0; CHUNK_BYTES];

@@ -46,7 +46,7 @@ pub(crate) enum NetworkUse {
 }
 
 impl NetworkUse {
-    /// The use of the network by a program in a sandbox.
+    /// How a sandboxed program may use the network: `Possible` if allowed, otherwise `Blocked`.
     pub(crate) fn of_sandbox(is_allowed: bool) -> Self {
         if is_allowed { Self::Possible } else { Self::Blocked }
     }
@@ -86,7 +86,7 @@ pub(crate) struct CallEffects {
 }
 
 impl CallEffects {
-    /// The effects of a call that names these paths.
+    /// The effects of a call of this class that names these paths; further effects are not yet known.
     pub(crate) fn new(class: EffectClass, paths: Vec<PathBuf>, network: NetworkUse) -> Self {
         Self {
             class,
@@ -115,7 +115,7 @@ impl CallEffects {
         (self.is_complete && !self.changes.is_empty()).then_some(&self.changes)
     }
 
-    /// Its use of the network, for the user. `is_sandboxed`: this machine has a sandbox.
+    /// A sentence about the call's use of the network, for the user. `is_sandboxed`: this machine has a sandbox.
     pub(crate) fn network_message(&self, is_sandboxed: bool) -> String {
         let message = match self.network {
             NetworkUse::None => "uses no network",

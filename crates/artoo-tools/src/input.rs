@@ -31,7 +31,7 @@ pub(crate) fn parse<T: DeserializeOwned>(input: &Value) -> Result<T, Box<Record>
     T::deserialize(Value::Object(fields)).map_err(shape)
 }
 
-/// The JSON schema of an input with these fields.
+/// The JSON schema of an object with these fields, without further ones.
 pub(crate) fn schema(required: &[&str], fields: Value) -> Value {
     match required {
         [] => json!({"type": "object", "additionalProperties": false, "properties": fields}),

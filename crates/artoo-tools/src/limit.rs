@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::activity::Meter;
 
-/// How long the caller waits after the deadline for work that is in a slow system call.
+/// How long the caller waits after the deadline for blocking work that is in a slow system call.
 const STOP_GRACE: Duration = Duration::from_secs(1);
 
 /// A deadline of blocking work, which is also reached when the caller is dropped, with the meter of the work.
@@ -28,7 +28,7 @@ impl Limit {
         Self { meter: Arc::clone(meter), ..Self::after(timeout) }
     }
 
-    /// Whether the work must stop.
+    /// Whether blocking work must stop: the deadline has passed, or nobody waits for the result any more.
     pub(crate) fn reached(&self) -> bool {
         self.abandoned.load(Ordering::Relaxed) || Instant::now() >= self.deadline
     }

@@ -63,7 +63,8 @@ impl Query {
     }
 }
 
-/// Walks the folder for names that contain every word, in any letter case; `silent`: indexes that gave no answer.
+/// Searches the folder for names that contain every word, without an index; `silent`: indexes that gave no answer, for
+/// the record.
 pub(crate) fn walk(query: &Query, protected: &Protected, silent: &[String], limit: &Limit) -> Record {
     if let Some(refused) = glob::unusable_root(&query.root, protected) {
         return refused;

@@ -17,14 +17,14 @@ const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
 
 const FOLDER_FLAGS: OFlags = OFlags::DIRECTORY.union(OFlags::RDONLY).union(OFlags::CLOEXEC);
 
-/// A name in an open folder. The folder stays the same if its path is replaced.
+/// A name in an open folder, for a file that may not exist. Replacing the folder's path does not affect it.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) folder: OwnedFd,
     pub(crate) name: OsString,
 }
 
-/// A file that was just created, with its place.
+/// A file that was just created and is open, with its place in the open folder.
 pub(crate) struct Made {
     pub(crate) file: File,
     pub(crate) place: Place,
@@ -52,7 +52,8 @@ impl Place {
         })
     }
 
-    /// Opens the folders of a path one by one; `missing` is called for each folder that has to be created.
+    /// Opens the folders of an absolute path one by one without following symlinks; calls `missing` for each that has
+    /// to be created.
     fn reach(path: &Path, mut missing: impl FnMut(&Path) -> Result<(), Errno>) -> io::Result<Self> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
         let mut folder = open("/", FOLDER_FLAGS, Mode::empty())?;
@@ -115,7 +116,7 @@ impl Place {
         open_below(&self.folder, &self.name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
     }
 
-    /// A second handle of the same place.
+    /// A second handle of the same open folder, with the same name.
     pub(crate) fn reopen(&self) -> io::Result<Self> {
         Ok(Self { folder: rustix::io::dup(&self.folder)?, name: self.name.clone() })
     }

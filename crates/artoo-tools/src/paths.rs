@@ -44,7 +44,7 @@ pub(crate) fn normalise(path: &Path) -> PathBuf {
     out
 }
 
-/// The path with symlinks resolved in the part that exists; the rest as written.
+/// The path with symlinks resolved in the part that exists; the missing rest as written.
 pub(crate) fn real(path: &Path) -> PathBuf {
     let mut missing: Vec<&OsStr> = Vec::new();
     let mut existing = path;

@@ -55,11 +55,10 @@ const PLACES: [&str; 6] = [
         ~/.local/state/nvim/shada ~/.local/share/nvim/shada ~/.mongodb",
 ];
 
-/// Folders in which the system gives secrets to its programs. Hidden as soon as they exist, since files beside them
-/// change all the time.
+/// Folders in which the system gives secrets to its services. Hidden even before they exist.
 const HANDED_OVER: [&str; 1] = ["/run/secrets /var/run/secrets"];
 
-/// artoo's own data, besides the configured folders.
+/// artoo's own data folders, which are protected besides the configured ones.
 const OWN_PLACES: [&str; 1] = ["~/.artoo ~/.config/artoo"];
 
 /// Start-up files of shells. A tool may read them; a command may read one only if it names it.
@@ -104,7 +103,7 @@ impl Protected {
         Self { places, folded, start_up, own_data, trusts_model: false }
     }
 
-    /// Real paths of artoo's own data; no command may change it, with or without approval.
+    /// Real paths of artoo's own data folders; no command may change them, with or without approval.
     pub(crate) fn own_data(&self) -> Vec<PathBuf> {
         self.own_data.clone()
     }
@@ -161,7 +160,7 @@ impl Protected {
                 .any(|(place, folded)| lies_there(folded) && place.symlink_metadata().is_ok())
     }
 
-    /// Whether a path, as written, is in a protected place.
+    /// Whether a path as written, without resolving symlinks, is in a protected place.
     pub(crate) fn holds(&self, path: &Path) -> bool {
         let path = folded(path);
         self.folded.iter().any(|place| is_below(&path, place))
@@ -185,13 +184,14 @@ fn is_below(path: &[u8], folder: &[u8]) -> bool {
     path.starts_with(folder)
 }
 
-/// The protected places of a table as absolute paths.
+/// The protected places of a table as absolute paths; `+` stands for a space and `~/` for the home.
 fn written<'a>(home: &'a Path, families: &'a [&str]) -> impl Iterator<Item = PathBuf> + 'a {
     let places = families.iter().flat_map(|family| family.split_whitespace()).map(|place| place.replace('+', " "));
     places.map(|place| place.strip_prefix("~/").map_or_else(|| PathBuf::from(&place), |below| home.join(below)))
 }
 
-/// Whether the path is in `/proc` and is not one of the files about the whole machine.
+/// Whether the path is in `/proc`, whose files may show the memory of processes; files about the whole machine are
+/// excepted.
 fn is_process_memory(path: &Path) -> bool {
     let Ok(below) = path.strip_prefix("/proc") else { return false };
     let facts =
@@ -215,7 +215,7 @@ mod tests {
             .all(|wanted| names.next().is_some_and(|found| found.as_os_str().eq_ignore_ascii_case(wanted.as_os_str())))
     }
 
-    /// Whether a path is in a folder, checked against the reference.
+    /// Whether a path is in a folder by [`is_below`]; panics if the slower reference disagrees.
     #[track_caller]
     fn check(path: &str, folder: &str) -> bool {
         let (path, folder) = (Path::new(path), Path::new(folder));
@@ -224,6 +224,7 @@ mod tests {
         found
     }
 
+    /// A place covers a path only if whole names match: `.sshd` is not below `.ssh`. Case and `.` are ignored.
     #[test]
     fn places_are_compared_by_whole_names() {
         assert!(check("/h/.ssh", "/h/.ssh"));

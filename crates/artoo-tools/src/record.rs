@@ -8,7 +8,7 @@ use artoo_proto::{Approval, CallStatus, EffectClass, FileChange, KeptOutput, Too
 use crate::process::Ended;
 use crate::undo::RecordedChanges;
 
-/// What a tool reports of one call.
+/// What a tool reports of one call: status, text, evidence and changes.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
     pub(crate) status: CallStatus,
@@ -77,7 +77,7 @@ impl Record {
         Self { environmental: true, ..Self::new(CallStatus::TimedOut, reason) }
     }
 
-    /// The record of a call with an incomplete answer, with the reason.
+    /// The record of a call whose answer is incomplete, with the reason, such as a time limit.
     pub(crate) fn cut(text: impl Into<String>) -> Self {
         Self { environmental: true, truncated: true, ..Self::new(CallStatus::Cut, text) }
     }

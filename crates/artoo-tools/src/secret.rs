@@ -32,7 +32,7 @@ const OPENED_TOTAL_MAX: usize = 8_000;
 /// Maximum number of links followed in one search.
 const LINKS_MAX: usize = 2_000;
 
-/// Maximum number of entries searched in the folders to which links lead.
+/// Maximum number of directory entries that are searched in folders to which symlinks lead.
 const LED_TO_MAX: usize = 20_000;
 
 /// Depth to which a folder of libraries is searched for names.
@@ -95,10 +95,10 @@ const BACKUP_ENDINGS: [&str; 19] = [
     ".zst", ".zip", "_bak", "_old", "-old",
 ];
 
-/// Maximum number of such endings of one name.
+/// Maximum number of backup endings that are removed from one name.
 const BACKUP_ENDINGS_MAX: usize = 4;
 
-/// Whether a file may hold secrets, by its name, its real name and its content.
+/// Whether a file may hold secrets, judged by its name, the name behind its symlinks, and its first bytes.
 pub(crate) fn is_secret(path: &Path) -> bool {
     is_named_so(path) || is_named_so(&paths::real(path)) || begins_so(path)
 }
@@ -116,7 +116,8 @@ pub(crate) fn is_named_so(path: &Path) -> bool {
     !is_template && (PATTERNS.is_match(&path) || is_backup && PATTERNS.is_match(&*original))
 }
 
-/// A name without what programs add to it for backups, older versions, and compressed or edited copies.
+/// A file name without endings and marks of backups, older versions, and compressed or edited copies: `.env.bak` gives
+/// `.env`.
 fn without_backup_ending(name: &str) -> &str {
     let mut rest = name;
     for _ in 0..BACKUP_ENDINGS_MAX {
@@ -133,7 +134,7 @@ fn without_backup_ending(name: &str) -> &str {
     rest.strip_prefix('#').and_then(|rest| rest.strip_suffix('#')).unwrap_or(rest)
 }
 
-/// Whether the first bytes of a file contain a key; in a `.git/config`, also a password in a URL.
+/// Whether the first bytes of a file contain a private key or token; in a `.git/config`, also a password in a URL.
 pub(crate) fn begins_so(path: &Path) -> bool {
     let mut head = Vec::new();
     let Ok(file) = open::regular(path) else { return false };
@@ -152,7 +153,7 @@ pub(crate) fn left_out(files: &[PathBuf]) -> Option<String> {
     (!files.is_empty()).then(|| format!("left out {counted} that may hold secrets: {named}"))
 }
 
-/// An output with its keys removed, and a note if there were any.
+/// A program's output with keys and tokens removed, and a note if there were any.
 pub(crate) fn without_keys(text: String) -> String {
     match redact_keys(&text) {
         Cow::Borrowed(_) => text,
@@ -282,7 +283,7 @@ impl<'a, F: Fn(&Path) -> bool> Walk<'a, F> {
         self.found
     }
 
-    /// Finds other names of these files in the folders searched.
+    /// Finds other names (hard links) of these files, given by device and inode, in the folders that were searched.
     fn find_other_names(&mut self, linked: &HashSet<(u64, u64)>) {
         let numbers: HashSet<u64> = linked.iter().map(|(_, number)| *number).collect();
         let mut folders: Vec<PathBuf> = self.searched.iter().map(|(root, _)| root.clone()).collect();
@@ -308,7 +309,7 @@ impl<'a, F: Fn(&Path) -> bool> Walk<'a, F> {
     }
 }
 
-/// The entries of a folder; of git's own folder only the settings, since its other files are not readable text.
+/// The entries of a folder; of a `.git` folder only `config`, since its other files are not readable text.
 fn git_settings_alone(folder: &Path, listed: fs::ReadDir) -> impl Iterator<Item = fs::DirEntry> {
     let is_git = folder.file_name() == Some(OsStr::new(".git"));
     listed.flatten().filter(move |entry| !is_git || entry.file_name() == "config")
@@ -330,7 +331,7 @@ mod tests {
 
     use super::{FAMILIES, PATTERNS, Walk, is_named_so};
 
-    /// The secrets below a folder, and whether the search was complete.
+    /// The secrets found below a folder, and whether the search was complete.
     fn below(folder: &Path, entries_max: usize, skip: impl Fn(&Path) -> bool) -> (Vec<PathBuf>, bool) {
         let linked = HashSet::new();
         let mut walk = Walk::new(entries_max, &linked, skip);
@@ -338,6 +339,7 @@ mod tests {
         (walk.into_found().into_iter().collect(), is_whole)
     }
 
+    /// A search reports that it was incomplete if there are more entries than its limit.
     #[test]
     fn search_beyond_the_limit_is_incomplete() {
         let dir = TempDir::new().unwrap();
@@ -350,6 +352,7 @@ mod tests {
         assert!(below(dir.path(), 3, |path| path.ends_with(".env")).0.is_empty());
     }
 
+    /// A backup such as `.env.bak` counts as a secret if the name without the backup ending does.
     #[test]
     fn backups_are_named_as_their_originals() {
         for path in [
@@ -376,7 +379,7 @@ mod tests {
         }
     }
 
-    /// A folder with these files.
+    /// A temporary folder with these files.
     fn folder(files: &[&str]) -> TempDir {
         let dir = TempDir::new().unwrap();
         for path in files {
@@ -387,6 +390,7 @@ mod tests {
         dir
     }
 
+    /// Secrets in folders of libraries, such as `node_modules`, are found by name but not by content.
     #[test]
     fn names_are_compared_in_libraries_too() {
         let dir = folder(&[
@@ -401,6 +405,7 @@ mod tests {
         assert_eq!(found, (expected.to_vec(), true));
     }
 
+    /// Secrets reached by hard links and symlinks in a searched folder are found too.
     #[test]
     fn other_names_of_secrets_are_found() {
         let dir = folder(&["in/.env", "in/a.txt", "out/.env", "out/app/.ssh/x", "out/n.txt"]);

@@ -36,7 +36,7 @@ const COMMAND_MAX_CHARS: usize = 32_768;
 /// Maximum number of paths in `writes`; the user reads each of them.
 const WRITES_MAX: usize = 16;
 
-/// Programs that print no file's content.
+/// Programs, such as `ls`, that print no content of files, so that a secret file they name needs no approval.
 const READING_NO_FILES: [&str; 32] = [
     "ls", "pwd", "cd", "date", "uname", "id", "whoami", "groups", "echo", "printf", "true", "false", "test", "[", "df",
     "du", "free", "ps", "uptime", "hostname", "which", "type", "command", "sleep", "stat", "mkdir", "rmdir", "touch",

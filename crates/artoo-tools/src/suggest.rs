@@ -82,7 +82,8 @@ fn first_missing(path: &Path) -> Option<(&Path, &std::ffi::OsStr)> {
     }
 }
 
-/// The edit distance of two names; `None` if they are not similar enough for a suggestion.
+/// The edit distance of two names, lower for equal names without extension; `None` if they are not similar enough to
+/// suggest.
 fn distance(wanted: &str, found: &str) -> Option<usize> {
     if wanted == found {
         return Some(0);
@@ -107,6 +108,7 @@ fn distance(wanted: &str, found: &str) -> Option<usize> {
 mod tests {
     use super::alternatives;
 
+    /// For a missing path, similar names in the same folder are suggested first, then names below it.
     #[test]
     fn suggestions_come_from_beside_then_below() {
         let dir = tempfile::TempDir::new().unwrap();

@@ -65,7 +65,7 @@ fn end(bytes: &[u8], wanted: usize) -> &[u8] {
     bytes.get(from..).unwrap_or_default()
 }
 
-/// The bytes without an incomplete character at the end.
+/// The bytes without an incomplete UTF-8 character at the end.
 fn without_split_end(bytes: &[u8]) -> &[u8] {
     match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => bytes.get(..error.valid_up_to()).unwrap_or_default(),
@@ -85,7 +85,7 @@ mod tests {
 
     use super::ends;
 
-    /// The parts of a shortened text: head, number of omitted bytes, tail.
+    /// Splits a shortened text into its head, the number of omitted bytes, and its tail.
     fn parts(cut: &str) -> (&str, u64, &str) {
         let (first, rest) = cut.split_once("\n… [").unwrap();
         let (number, last) = rest.split_once(" bytes left out] …\n").unwrap();

@@ -1,4 +1,4 @@
-//! The texts of questions, refusals and undos, so that they can be read through in one place.
+//! The texts of questions, refusals and undos that people see, together in one place so that they can be reviewed.
 //!
 //! A question shows "It " before an effect, "Asking because " before a reason, and "; it " before what undo can do.
 //! Names are shown relative to the folder they share; the details of a question have each path whole.
@@ -10,7 +10,7 @@ use artoo_proto::units;
 
 use crate::paths;
 
-/// Defines functions that fill values into a text.
+/// Defines for each text a function that fills its arguments into the text.
 macro_rules! texts {
     ($($name:ident($($argument:ident),+) $text:literal;)+) => {
         $(pub(crate) fn $name($($argument: impl Display),+) -> String {
@@ -49,7 +49,7 @@ texts! {
 
 pub(crate) const FILLS_DISK: &str = "will write as much as it needs, up to the whole free space of the disk";
 pub(crate) const UNNAMED_TIMES: &str = "changes dates of files";
-/// A detail of a question about files to which an approval can't be bound.
+/// Sentence in a question's details: files that the command reads without naming them may change before it runs.
 pub(crate) const NOT_BOUND: &str =
     "files that it reads from other folders without naming them may change before it runs";
 
@@ -57,12 +57,12 @@ texts! {
     reads_secret(path) "will read {path}, which may hold secrets";
 }
 
-/// The effect of creating a file.
+/// The sentence for a question about creating a file, with its size.
 pub(crate) fn creates(path: &Path, home: &Path, bytes: usize) -> String {
     format!("makes the file {} ({})", path_from_home(path, home), units::bytes(bytes as u64))
 }
 
-/// Where files are copied or moved to: a path, or the folder that the paths share; each new name of a renaming.
+/// Part of a question: where files are copied or moved to, or each new name of a renaming.
 pub(crate) fn destination(targets: &[&Path], is_renaming: bool, home: &Path) -> String {
     match targets {
         [first, _, ..] if !is_renaming => path_from_home(first.parent().unwrap_or(first), home),
@@ -70,12 +70,12 @@ pub(crate) fn destination(targets: &[&Path], is_renaming: bool, home: &Path) -> 
     }
 }
 
-/// The folder in which archives are unpacked, with the number and size of their entries.
+/// The part of a question about unpacking: the target folder, with the number and size of the archive's files.
 pub(crate) fn unpacked(into: &Path, home: &Path, files: u64, bytes: u64) -> String {
     format!(" into {} ({}, {})", path_from_home(into, home), units::count(files, "file", "files"), units::bytes(bytes))
 }
 
-/// The effect of a program that may change files outside a view.
+/// The sentence for a question about a program that may change this file, or everything in this folder, outside a view.
 pub(crate) fn may_change(place: &Path, home: &Path) -> String {
     let everything = if place.is_dir() { "everything in " } else { "" };
     format!("may change {everything}{}", path_from_home(place, home))
@@ -92,7 +92,7 @@ texts! {
     not_undoable(reason) "can't be undone: {reason}";
 }
 
-/// The undo of a program whose files are copied before it runs.
+/// The sentence of a question about undo: how much is copied before the program runs, and what can't be undone.
 pub(crate) fn copied_first(entries: u64, bytes: u64, left_out: &str) -> String {
     let are = if entries == 1 { "is" } else { "are" };
     let copied = format!("{}, {}, {are} copied first", units::count(entries, "entry", "entries"), units::bytes(bytes));
@@ -144,7 +144,7 @@ texts! {
 
 // Parts of sentences.
 
-/// The first of these texts, and the number of the others.
+/// The first `max` of these texts joined, and the number of the others.
 pub(crate) fn first(texts: impl IntoIterator<Item = String>, max: usize) -> String {
     let mut texts = texts.into_iter();
     let named: Vec<String> = texts.by_ref().take(max).collect();
@@ -162,7 +162,7 @@ pub(crate) fn counted(counts: &[(u64, &str, &str)]) -> String {
     present.map(|(count, one, many)| units::count(*count, one, many)).collect::<Vec<_>>().join(" and ")
 }
 
-/// A number without thousands separators, with its noun, as evidence shows it.
+/// A number without thousands separators and its noun in singular or plural, as evidence shows it.
 pub(crate) fn exactly(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }

@@ -37,7 +37,7 @@ pub(crate) trait Tool: fmt::Debug + Send + Sync {
     fn read(&self, machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>>;
 }
 
-/// The parts of a request and a plan that decide whether a call needs approval.
+/// What a tool may know of the user to decide whether a call needs approval: the request's words and the caution.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UserContext<'a> {
     /// Whether a call needs approval even if it only creates files.
@@ -82,15 +82,15 @@ impl Question {
 /// Runs a request. Dropping the future ends every process that it started.
 pub(crate) type Job = Box<dyn FnOnce(Call) -> Running + Send>;
 
-/// A job of blocking work that returns the record.
+/// Makes a job that runs blocking work on its own thread and returns the work's record.
 pub(crate) fn work(work: impl FnOnce(&Machine, Act, &Limit) -> Record + Send + 'static) -> Job {
     Box::new(|call| Box::pin(call.work(work)))
 }
 
-/// A running job.
+/// The future of a running job: it returns the work that finds out what the run changed.
 pub(crate) type Running = Pin<Box<dyn Future<Output = Result<Look, Stopped>> + Send>>;
 
-/// The blocking work after a run that finds out what it did.
+/// The work after a run that finds out what the run changed, on a blocking thread; returns the outcome.
 pub(crate) type Look = Box<dyn FnOnce(&Machine, &Limit) -> Outcome + Send>;
 
 /// The outcome of a run: a record, pending changes, or a further question.
@@ -111,7 +111,7 @@ pub(crate) struct Pending {
     pub(crate) next: Next,
 }
 
-/// What happens after the approval of a pending call: its changes are applied, or the call runs again.
+/// What the approval of a pending call leads to: its changes are committed, or it runs again with more permissions.
 #[derive(Debug)]
 pub(crate) enum Next {
     /// The changes are applied.
@@ -120,7 +120,7 @@ pub(crate) enum Next {
     RunAgain(Allowed),
 }
 
-/// What an approval lets a run do besides changing files in a view.
+/// What the user's approval lets a run do besides changing files in a view.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Allowed {
     pub(crate) reach: Reach,
@@ -132,9 +132,9 @@ pub(crate) struct Allowed {
     pub(crate) fills_disk: bool,
 }
 
-/// Changes that were observed and can be applied.
+/// Changes that a run has made in a view or prepared, and that can be applied once they are approved.
 pub(crate) trait Staged: fmt::Debug + Send {
-    /// Applies the changes and returns the record of the call.
+    /// Applies the approved changes and returns the record of the call.
     fn commit(self: Box<Self>, machine: &Machine, limit: &Limit) -> Record;
 }
 
@@ -165,7 +165,7 @@ pub(crate) struct Machine {
 /// A callback with the id of a task and the id of its call's evidence.
 type TellCall = dyn Fn(&TaskId, &EvidenceId) + Send + Sync;
 
-/// The callback for calls that the undo journal does not record.
+/// Wraps the callback that learns of calls the undo journal does not record, so that the machine's state can hold it.
 pub(crate) struct Unrecorded(pub(crate) Box<TellCall>);
 
 impl fmt::Debug for Unrecorded {
@@ -196,7 +196,7 @@ impl Machine {
         }
     }
 
-    /// The order to run a program with these permissions, held by this.
+    /// The order to run a program in this sandbox, in a view or without, or without a sandbox, as `held` says.
     pub(crate) fn order(&self, invocation: Invocation, fence: Fence, held: Held) -> Order {
         let order = invocation.order(&self.config, &self.read_allowlist, &self.child_environment, fence);
         match held {
@@ -206,13 +206,13 @@ impl Machine {
         }
     }
 
-    /// What the sandbox of this machine can enforce. Blocks until that has been tried.
+    /// Which parts of the sandbox work on this machine; the first call tests them and blocks meanwhile.
     pub(crate) fn fence(&self) -> FenceReport {
         fence::report()
     }
 }
 
-/// A call in progress, as its job sees it.
+/// A tool call in progress, as given to the job that runs it.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) machine: Arc<Machine>,
@@ -255,13 +255,13 @@ impl Call {
         deadline.blocking(move |limit| work(&machine, act, limit)).await.map(done)
     }
 
-    /// Runs a program of the system without a sandbox, since it needs a socket or a group that a sandbox denies. Its
-    /// arguments are fixed or approved by the user.
+    /// Runs a program of the system without a sandbox, since it needs a socket or group that the sandbox denies. Its
+    /// arguments are fixed or approved.
     pub(crate) async fn ask_system(&self, invocation: Invocation, time: Duration) -> io::Result<Ended> {
         self.start(invocation, Fence::default(), Held::Not, time).await
     }
 
-    /// Starts a program and waits for its end.
+    /// Starts a program as part of the call, and returns its end and output; it is killed after `time`.
     pub(crate) async fn start(
         &self,
         invocation: Invocation,
@@ -272,7 +272,7 @@ impl Call {
         process::run(&self.machine.config, self.order(invocation, fence, held), time.min(self.deadline.left())).await
     }
 
-    /// The order to run a program of this call, held by this.
+    /// The order to run a program of this call in this sandbox, with the machine's limits.
     pub(crate) fn order(&self, invocation: Invocation, fence: Fence, held: Held) -> Order {
         let mut order = self.machine.order(invocation, fence, held);
         if self.allowed.fills_disk {

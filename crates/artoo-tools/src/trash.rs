@@ -65,7 +65,7 @@ struct TrashMove<'a> {
 }
 
 impl TrashMove<'_> {
-    /// Moves the file into this trash under a free name.
+    /// Moves the file into this trash under a name that is free; tries further names if it is taken.
     fn land_in(&mut self, trash: &Trash) -> io::Result<()> {
         // The name only serves to open the folder.
         let names = reach(&trash.files, self.act)?;
@@ -97,7 +97,7 @@ impl TrashMove<'_> {
         Err(io::Error::other("the trash holds too many things of this name; empty it first"))
     }
 
-    /// Reserves a name in the trash by its note with the original path.
+    /// Reserves a name in the trash by creating its `.trashinfo` note with the original path.
     fn write_note(
         &mut self,
         trash: &Trash,
@@ -139,7 +139,7 @@ pub(crate) fn is_bookkeeping(path: &Path) -> bool {
     is_note || folder(path)
 }
 
-/// Opens a folder of the trash; missing folders are created and recorded.
+/// Opens a folder of the trash for entries; missing folders are created and recorded for undo.
 fn reach(folder: &Path, act: &mut Act) -> io::Result<Place> {
     act.creating(folder)?;
     let place = Place::making_folders(&folder.join("name"), &mut Vec::new())?;
@@ -194,7 +194,7 @@ impl Trash {
     }
 }
 
-/// Creates a private folder of the user if missing, and checks that it is one.
+/// Creates a private folder in the trash if it is missing; an error unless it is a real folder of this user.
 fn own_folder(path: &Path, user: u32, act: &mut Act) -> io::Result<PathBuf> {
     let place = Place::of(path)?;
     act.creating(path)?;

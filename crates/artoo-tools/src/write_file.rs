@@ -105,7 +105,7 @@ pub(crate) fn run(
     })
 }
 
-/// Creates the file with its missing folders.
+/// Creates the workspace, missing folders and the new file, and records the change for undo.
 fn make(environment: &Environment, new: &NewFile, act: &mut Act, limit: &Limit) -> io::Result<FileChange> {
     let workspace = Path::new(&environment.workspace);
     act.creating(&paths::real(workspace))?;
@@ -146,7 +146,7 @@ fn refused(new: &NewFile, error: &io::Error) -> Record {
     Record::hindered(format!("{path}: {error}"))
 }
 
-/// Whether the file exists with exactly this text.
+/// Whether the file exists already with exactly the text to be written.
 fn holds_already(new: &NewFile) -> bool {
     let is_link = fs::symlink_metadata(&new.path).is_ok_and(|found| found.is_symlink());
     let same_size = fs::metadata(&new.path).is_ok_and(|found| found.is_file() && found.len() == new.text.len() as u64);

@@ -37,7 +37,7 @@ fn main() {
     });
 }
 
-/// The record of a command in a fresh registry.
+/// The record of a shell command that is run through a new registry.
 async fn flood(command: &str) -> artoo_proto::ToolCall {
     let dir = tempfile::tempdir().expect("a folder");
     let home = dir.path().to_str().expect("a path in Unicode").to_owned();

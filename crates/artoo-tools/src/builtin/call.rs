@@ -18,7 +18,8 @@ use crate::{input, texts};
 /// Longest target of a call; a script, which is its own target, is cut.
 const TARGET_MAX_CHARS: usize = 1500;
 
-/// A checked call of a built-in action: its manifest, its target for display, and the program's arguments.
+/// A call of a built-in action whose input was checked: its manifest, its target for display, and the program's
+/// arguments.
 pub(super) struct ActionCall {
     manifest: Arc<Manifest>,
     run: Arc<Run>,

@@ -47,7 +47,7 @@ fn method(command: &str) -> String {
     command.split('_').map(capital).collect::<Vec<String>>().concat()
 }
 
-/// The texts in single quotes.
+/// The texts in single quotes in the reply of a D-Bus program.
 fn quoted(answer: &str) -> Vec<&str> {
     answer.split('\'').skip(1).step_by(2).collect()
 }

@@ -19,7 +19,8 @@ use crate::tool::{Machine, Question};
 /// Scopes of a wider approval listed in a question; the rest is counted.
 const SCOPES_SHOWN: usize = 8;
 
-/// Succeeds if no approval is needed, if there is one, or if the grant is for exactly this call.
+/// Returns the approval for a call if none is needed, one exists, or the grant is for exactly this call; otherwise the
+/// question.
 pub(super) fn authorise(
     context: &Context,
     effects: &CallEffects,
@@ -52,7 +53,7 @@ pub(super) fn authorise(
     }
 }
 
-/// The digest of everything that decides what the call does and whether it can be undone.
+/// The digest to which an approval is bound: everything that decides what the call does and whether it can be undone.
 fn hash(context: &Context, question: &Question, undo: &Undoability, limit: &Limit) -> ConsentHash {
     use std::os::unix::ffi::OsStrExt;
     let Machine { config, child_environment, .. } = &*context.machine;

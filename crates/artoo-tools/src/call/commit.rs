@@ -16,7 +16,7 @@ pub(super) fn take_pending(context: &Context, grant: Option<&Grant>) -> Option<P
     context.registry.tasks().take_pending(&context.order.task_id, grant?.hash())
 }
 
-/// The record of a call whose changes are applied. If they need an approval, they are held until it is given.
+/// Applies the changes of a call and returns its record; if they need approval, holds them and returns the question.
 pub(super) fn commit(
     context: &Context,
     outcome: Outcome,

@@ -101,18 +101,19 @@ enum EarlyOutcome {
 }
 
 impl EarlyOutcome {
-    /// A call that ends with this record.
+    /// The early outcome of a call that ends with this record.
     fn record(record: Record) -> Self {
         Self::Record(Box::new(record))
     }
 
-    /// A denied call of unknown effects.
+    /// The early outcome of a call that is denied before its effects are known.
     fn refused(reason: &str) -> Self {
         Self::record(Record::denied(reason).class(EffectClass::Unproven))
     }
 }
 
 impl Context {
+    /// The context of one call, with its deadline.
     fn new(registry: &Registry, order: &ToolOrder, user_request: &str) -> Self {
         Self {
             registry: registry.clone(),

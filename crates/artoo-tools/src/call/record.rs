@@ -22,13 +22,13 @@ pub(super) fn report(context: &Context, record: Record, approval: Option<Approva
     outcome(context, Record { kept: store(context, &record), ..record }, approval)
 }
 
-/// The outcome of a call whose steps did not end in time: the report without evidence, if there is one.
+/// The outcome of a call whose steps did not end in time: its report without stored evidence, or a record that says so.
 pub(super) fn stopped_report(context: &Context, why: Stopped) -> ToolOutcome {
     let unstored = context.outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
     unstored.unwrap_or_else(|| outcome(context, stopped(why), None))
 }
 
-/// The outcome of a call with this record.
+/// The outcome of a call with this record; without an approval the model sees no keys in it.
 fn outcome(context: &Context, mut record: Record, approval: Option<Approval>) -> ToolOutcome {
     let config = &context.machine.config;
     // The evidence is whole, but without an approval the model sees no keys.
@@ -74,7 +74,7 @@ fn store(context: &Context, record: &Record) -> Vec<KeptOutput> {
     kept
 }
 
-/// The wall clock. Rules last for days, so they need it.
+/// The present time of the wall clock, as rules that last for days need it.
 pub(super) fn now() -> Timestamp {
     SystemTime::now().into()
 }

@@ -26,7 +26,7 @@ pub(super) fn tool(order: &ToolOrder) -> Result<(), EarlyOutcome> {
     Ok(())
 }
 
-/// Denies a call whose target, paths or commands are blocked, in any spelling.
+/// Denies a call whose target, paths or commands are blocked in the task, in any spelling.
 pub(super) fn target(context: &Context, request: &Request) -> Result<(), EarlyOutcome> {
     let blocked = &context.order.blocked_targets;
     if blocked.is_empty() {

@@ -81,10 +81,12 @@ impl Registry {
         self.machine.calls.activity()
     }
 
+    /// The state that all tools share: configuration, protected places, journal and sandbox.
     pub(crate) fn machine(&self) -> &Arc<Machine> {
         &self.machine
     }
 
+    /// Adds a tool to the registry of a test.
     #[cfg(test)]
     pub(crate) fn add_for_test(&mut self, tool: Arc<dyn Tool>) {
         self.tools = self.tools.iter().cloned().chain([(tool.spec(), tool)]).collect();
@@ -182,7 +184,7 @@ const OWN_NAMES: &str = "mdfind glob read_file write_file files trash shell sear
 /// The names of built-in tools that only read.
 const READING_NAMES: &str = "mdfind glob read_file search";
 
-/// Adds the tools that the user configured; returns the problems of those that can't be used.
+/// Adds the tools that the user configured to the list; returns the ones that can't be used, with the reasons.
 fn add_own(config: &ToolConfig, tools: &mut Vec<Arc<dyn Tool>>) -> Vec<ToolProblem> {
     let (built_in, mut problems) = builtin::detect(config);
     tools.extend(built_in.into_iter().map(|tool| Arc::new(tool) as Arc<dyn Tool>));

@@ -21,8 +21,8 @@ impl Step {
     }
 }
 
-/// Starts the undo journal entry of a call and returns the step to run; without an entry, a call that was to be
-/// undoable ends here.
+/// Starts the undo journal entry of a call and returns the step to run; if that fails, a call that was to be undoable
+/// ends here.
 pub(super) fn prepare(
     context: &Context,
     request: Request,

@@ -19,7 +19,7 @@ const TASKS_MAX: usize = 256;
 /// Open questions of one task; more than its subtasks run in parallel.
 const QUESTIONS_MAX: usize = 64;
 
-/// How long the changes of a run wait for an answer.
+/// How long the changes of a run wait for the user's approval until they are discarded.
 pub(super) const PENDING_TIME: Duration = Duration::from_secs(30 * 60);
 
 /// The state of all tasks. Its lock is never held across an await.
@@ -28,7 +28,7 @@ pub(crate) struct Tasks {
     states: Mutex<States>,
 }
 
-/// The states by task, with the order in which the tasks came, to remove the oldest.
+/// The state of each task, with the order in which the tasks came, to remove the oldest.
 #[derive(Debug, Default)]
 struct States {
     by_id: BTreeMap<TaskId, TaskState>,
@@ -56,7 +56,7 @@ struct OpenQuestion {
 }
 
 impl Tasks {
-    /// Adds an open question.
+    /// Adds an open question to the task's state; the oldest is dropped beyond the maximum.
     pub(crate) fn asked(&self, task: &TaskId, hash: &ConsentHash, effects: CallEffects) {
         let question = OpenQuestion { hash: hash.clone(), effects, pending: None };
         self.with(task, |state| {
@@ -68,7 +68,7 @@ impl Tasks {
         });
     }
 
-    /// Keeps changes until their question is answered.
+    /// Stores a run's pending changes with their question until it is answered.
     pub(crate) fn hold(&self, task: &TaskId, hash: &ConsentHash, pending: Pending) {
         self.with(task, |state| {
             if let Some(question) = state.questions.iter_mut().find(|known| known.hash == *hash) {
@@ -77,7 +77,8 @@ impl Tasks {
         });
     }
 
-    /// Takes the changes that wait for an approval with this digest.
+    /// Removes and returns the pending changes whose question has this digest; `None` if there are none or they waited
+    /// too long.
     pub(crate) fn take_pending(&self, task: &TaskId, hash: &ConsentHash) -> Option<Pending> {
         self.discard_old();
         let pending =
@@ -85,8 +86,8 @@ impl Tasks {
         pending.map(|(pending, _)| pending)
     }
 
-    /// Discards changes that have waited for [`PENDING_TIME`]; the question about them can still be answered, and the
-    /// call then runs again.
+    /// Discards changes that have waited for [`PENDING_TIME`]; if their question is approved later, the call runs
+    /// again.
     pub(crate) fn discard_old(&self) {
         let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
         let questions = states.by_id.values_mut().flat_map(|state| &mut state.questions);
@@ -95,7 +96,7 @@ impl Tasks {
         }
     }
 
-    /// Closes a question that was answered with no, and discards its pending changes.
+    /// Closes a question that the user denied, stores the denial, and discards the pending changes.
     pub(crate) fn deny(&self, task: &TaskId, hash: &ConsentHash) {
         self.with(task, |state| {
             if let Some(at) = state.questions.iter().position(|known| known.hash == *hash)
@@ -112,14 +113,14 @@ impl Tasks {
         self.with(task, |state| serde_json::to_value(&state.denials).unwrap_or_default())
     }
 
-    /// Adds denials of a task from JSON.
+    /// Adds denials of a resumed task that were stored as JSON.
     pub(crate) fn restore_denials(&self, task: &TaskId, denials: Value) -> serde_json::Result<()> {
         let denials: Vec<Denial> = serde_json::from_value(denials)?;
         self.with(task, |state| state.denials.extend(denials));
         Ok(())
     }
 
-    /// The denied effect that a call would repeat, as text for the user.
+    /// The denied effect that a call would repeat, as text for the user; `None` if it repeats none.
     pub(crate) fn denied(&self, task: &TaskId, effects: &CallEffects) -> Option<String> {
         if effects.is_read_only() {
             return None;
@@ -133,7 +134,7 @@ impl Tasks {
         self.with(task, |state| state.approved.extend(scopes));
     }
 
-    /// Whether each effect was approved for the task.
+    /// Whether each of these effects was approved for the rest of the task, for this tool.
     pub(crate) fn approves(&self, task: &TaskId, tool: &str, effects: &EffectSet) -> bool {
         self.with(task, |state| {
             let scopes = state.approved.iter().filter(|(own, _)| own == tool).map(|(_, scope)| scope);

@@ -23,7 +23,8 @@ pub(crate) enum Undoability {
 }
 
 impl Undoability {
-    /// Looks at the files that the call may change.
+    /// Finds out how the changes of a call could be undone; reads the files that it may change if they have to be
+    /// copied.
     pub(super) fn of(machine: &Machine, effects: &CallEffects, limit: &Limit) -> Self {
         match (&machine.journal, &effects.undo) {
             _ if effects.is_read_only() => Self::ReadOnly,
@@ -44,8 +45,8 @@ impl Undoability {
         }
     }
 
-    /// The part of the consent digest that says whether the call can be undone: an approval of a change that can be
-    /// undone covers no other.
+    /// "undoable" or "not undoable" as a part of the consent digest, so that an approval of an undoable change covers
+    /// no other.
     pub(super) fn term(&self) -> &'static str {
         match self {
             Self::Snapshot(survey) if survey.not_undoable().is_some() => "not undoable",

@@ -28,7 +28,7 @@ pub(crate) struct Committed {
     pub(crate) stopped: Option<Stopped>,
 }
 
-/// Why a commit failed as a whole.
+/// Why a commit of a change set failed: a path that is never changed, the undo journal, or the view's layer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommitError {
     #[error("{path} is never changed: {reason}")]
@@ -111,7 +111,7 @@ fn left_out(set: &ChangeSet) -> Option<String> {
     Some(format!("owners and attributes of folders are not brought back, as of {}", paths::line(&first.path)))
 }
 
-/// The operations in order: renames of folders first, modes last.
+/// The operations that commit a change set: renames of folders first, modes last.
 fn operations(set: &ChangeSet) -> io::Result<Vec<Operation>> {
     let (mut renames, mut stores, mut arrivals, mut facts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let stays = |entry: &Entry| matches!(entry.kind, Kind::Mode | Kind::Times);
@@ -167,7 +167,7 @@ fn operations(set: &ChangeSet) -> io::Result<Vec<Operation>> {
     Ok([renames, openings, stores, arrivals, facts].into_iter().flatten().collect())
 }
 
-/// A change of mode, owner or attributes.
+/// A change of mode, owner or attributes that a commit makes on an existing path.
 struct Facts {
     before: State,
     after: State,
@@ -175,13 +175,13 @@ struct Facts {
     source: Option<PathBuf>,
 }
 
-/// Whether the state is a folder whose mode denies its owner access.
+/// Whether the state is that of a folder whose mode denies its owner access.
 fn is_closed(state: &State) -> bool {
     let mode = if let State::Folder(facts) = state { facts.mode } else { OWNER };
     mode & OWNER != OWNER && !geteuid().is_root()
 }
 
-/// The state with the access that its owner needs to change its entries.
+/// The state of a folder with the permissions that its owner needs to change its entries; other states unchanged.
 fn opened(state: &State) -> State {
     let mut state = state.clone();
     if let State::Folder(facts) = &mut state {
@@ -206,7 +206,7 @@ fn closed_folders(parents: &BTreeSet<&Path>) -> io::Result<BTreeMap<PathBuf, Fac
     Ok(closed)
 }
 
-/// The entries of a new folder as changes of the undo journal.
+/// The entries below a new folder of the change set, as changes for the undo journal.
 fn below(set: &ChangeSet, at: usize) -> Vec<Change> {
     let Some(root) = set.entries.get(at).map(|entry| &entry.path) else { return Vec::new() };
     // In sorted order, a folder comes right before its entries.
@@ -215,7 +215,7 @@ fn below(set: &ChangeSet, at: usize) -> Vec<Change> {
     new.map(|entry| Change { path: entry.path.clone(), before: State::Absent, after: entry.after.clone() }).collect()
 }
 
-/// The device and inode of the new file in the layer, read again if the commit replaced its copy by a hard link.
+/// The device and inode of an entry's new file in the layer.
 fn identity(entry: &Entry) -> io::Result<Identity> {
     match (&entry.link_of, entry.new) {
         (Some(_), _) => Identity::at(&Place::of(&entry.source)?)?.ok_or_else(|| io::ErrorKind::NotFound.into()),

@@ -63,7 +63,7 @@ fn is_npm_log(bytes: &[u8]) -> bool {
     bytes.starts_with(b"0 verbose cli ") || bytes.starts_with(b"0 info it worked if it ends with ok")
 }
 
-/// Moves incidental changes out of the entries.
+/// Moves incidental changes, such as caches, from the change set's entries to a list of their own.
 pub(super) fn set_aside(set: &mut ChangeSet, limit: &Limit) {
     let is_outer = |entry: &&Entry| !entry.is_inside && matches!(entry.kind, Kind::Created | Kind::Changed);
     let gone = RemovedContents::of(set);
@@ -105,7 +105,8 @@ impl<'a> RemovedContents<'a> {
         Self { digests: files().filter_map(|file| file.digest.as_deref()).collect(), unread: unread.collect() }
     }
 
-    /// Whether a new file may have one of these contents: by digest, or by size if the old content was not read.
+    /// Whether a new file may have the content of a removed file: by digest, or by size if the removed file was not
+    /// read.
     fn may_be(&self, entry: &Entry) -> bool {
         entry.after.file().is_some_and(|file| {
             self.unread.contains(&file.bytes) || file.digest.as_deref().is_some_and(|it| self.digests.contains(it))
@@ -128,7 +129,8 @@ impl IncidentalPattern {
         }
     }
 
-    /// Whether the entry is incidental by this pattern; `all`: the entry and everything below it.
+    /// Whether the entry matches this pattern of an incidental change, in name and content; `all`: the entry and
+    /// everything below it.
     fn is(self, entry: &Entry, all: &[&Entry], limit: &Limit) -> bool {
         let is_plain = |entry: &&Entry| match &entry.after {
             State::File(file) => !entry.gains_capability && file.facts.mode & 0o7111 == 0 && file.links == 1,
@@ -167,18 +169,18 @@ fn named(path: &Path, name: &str) -> bool {
     path.file_name().is_some_and(|found| found == name)
 }
 
-/// Whether the folder has a valid `CACHEDIR.TAG`.
+/// Whether the file starts with the signature of a `CACHEDIR.TAG`, which marks its folder as a cache.
 fn is_marked(path: &Path) -> bool {
     beginning(path).is_some_and(|bytes| bytes.starts_with(MARK))
 }
 
-/// Whether mode, owner and attributes are equal before and after.
+/// Whether mode, owner, group and attributes are equal before and after.
 fn same_facts(entry: &Entry) -> bool {
     let facts = |state: &State| state.facts().map(|facts| (facts.mode, facts.owner, facts.group));
     facts(&entry.before) == facts(&entry.after) && entry.attributes.0 == entry.attributes.1
 }
 
-/// The first bytes of a file.
+/// The first bytes of a file, up to a limit; `None` if it can't be read.
 fn beginning(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = Place::of(path).ok()?.open_file().ok()?;

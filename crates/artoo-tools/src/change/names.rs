@@ -16,7 +16,7 @@ const OWN_PROGRAMS: [&str; 3] = ["bin", ".local/bin", ".cargo/bin"];
 /// Names listed; the rest is counted.
 const LISTED_MAX: usize = 500;
 
-/// Entries of a tree that are looked at.
+/// Maximum number of entries of a copied or moved folder that are checked for names needing approval.
 const TREE_MAX: usize = 100_000;
 
 /// Real folders from which commands are run by their name.
@@ -54,11 +54,13 @@ pub(crate) struct NewNames {
 }
 
 impl NewNames {
+    /// An empty list of new names, with the folders from which programs of this machine are run.
     pub(crate) fn new(config: &ToolConfig) -> Self {
         Self { command_folders: command_folders(config), listed: Vec::new(), more: 0 }
     }
 
-    /// Notes a new path if it needs an approval. A file counts as a program, since it may become one.
+    /// Notes the path of a new file or folder if its name needs an approval, with the reason. A new file counts as a
+    /// program.
     pub(crate) fn add(&mut self, path: &Path, is_folder: bool) {
         let is_git = path.iter().any(|name| name.eq_ignore_ascii_case(".git"));
         let run_by = || run_by_others(path, is_folder, !is_folder, &self.command_folders).map(Reason::RunByOthers);

@@ -10,7 +10,7 @@ use crate::paths;
 use crate::undo::{Identity, RecordedChanges, State, Touched};
 pub(crate) use crate::view::Layer;
 
-/// Digests of user attributes before and after; `None` if there are none.
+/// Digests of a file's user attributes before and after the change; `None` if it has none.
 pub(super) type AttributeDigests = (Option<String>, Option<String>);
 
 /// The kind of a change.
@@ -92,7 +92,7 @@ impl Kind {
 }
 
 impl Entry {
-    /// The number of names of the real file, if it has several.
+    /// The number of hard links of the real file before the change; `None` if it has one or does not exist.
     pub(crate) fn names_before(&self) -> Option<u64> {
         self.before.file().map(|file| file.links).filter(|links| *links > 1)
     }
@@ -102,7 +102,7 @@ impl Entry {
         if let Kind::Renamed { from } = &self.kind { Some(from) } else { None }
     }
 
-    /// Whether an undo can't revert it: owner or attributes of a file or folder that stays in its place.
+    /// Whether an undo can't revert this entry: it changes owner or attributes of a file that stays in its place.
     pub(crate) fn is_left_out(&self) -> bool {
         let is_kept = self.before.same_owner(&self.after) && self.attributes.0 == self.attributes.1;
         self.kind == Kind::Mode && !is_kept
@@ -115,7 +115,7 @@ impl Entry {
 }
 
 impl ChangeSet {
-    /// Whether every change creates a path.
+    /// Whether every change creates a new path, and no times of existing paths differ.
     pub(crate) fn only_creates(&self) -> bool {
         self.paths_with_new_times().next().is_none() && self.entries.iter().all(|entry| entry.kind == Kind::Created)
     }
@@ -133,7 +133,7 @@ impl ChangeSet {
         self.entries.is_empty() && self.touched.is_empty()
     }
 
-    /// The time that a command set on a file: `now` for the time of the run.
+    /// The time that a command set on a file, as text for a question: `now` for the time of the run.
     pub(crate) fn time(&self, entry: &Entry) -> String {
         let set = entry.after.facts().map_or(0, |facts| facts.modified_s);
         if set >= self.started.0 { "now".to_owned() } else { Timestamp::from_millis(set * 1000).to_string() }

@@ -8,11 +8,11 @@ use rustix::fs::{FileType, Stat};
 use super::set::Entry;
 use crate::undo::Identity;
 
-/// The names found so far, by inode.
+/// Files with several names in a layer, by device and inode, with the names found so far.
 #[derive(Default)]
 pub(super) struct SharedNames(HashMap<(u64, u64), Shared>);
 
-/// The names of one inode: how many there are, how many were found, and their entries.
+/// The names of one inode in a layer: how many it has, how many were found, and their entries in the change set.
 #[derive(Default)]
 struct Shared {
     links: u64,

@@ -13,7 +13,7 @@ use crate::paths;
 /// Longest pattern, in bytes.
 const PATTERN_MAX_BYTES: usize = 1000;
 
-/// The number of counted files, and of the hidden ones among them.
+/// The number of files counted by a check, and of the hidden ones among them.
 struct Counted {
     files: u64,
     /// How many of them are hidden, or in a hidden folder.
@@ -40,7 +40,7 @@ pub(super) fn files(input: &CheckInput<'_>, path: &str, pattern: &str, recursive
     }
 }
 
-/// Compiles a pattern; `None` if every name matches.
+/// Compiles a glob pattern for file names; `None` if it is empty, so that every name matches.
 fn matcher(pattern: &str) -> Result<Option<GlobMatcher>, String> {
     if pattern.is_empty() {
         return Ok(None);
@@ -52,7 +52,7 @@ fn matcher(pattern: &str) -> Result<Option<GlobMatcher>, String> {
     Ok(Some(glob.compile_matcher()))
 }
 
-/// Counts the files below `root` whose names match.
+/// Counts the files whose names match, in the folder `root` or also below it; an error if something can't be read.
 fn count(root: &Path, matcher: Option<&GlobMatcher>, recursive: bool) -> Result<Counted, String> {
     let limit = Limit::after(CHECK_TIMEOUT);
     let mut counted = Counted { files: 0, hidden: 0 };

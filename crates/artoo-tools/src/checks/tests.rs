@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::{CheckInput, run};
 
-/// The environment of the checks, with the folder as home and working folder.
+/// An environment for checks in which this folder is home and working folder.
 fn environment(dir: &TempDir) -> Environment {
     let home = dir.path().canonicalize().unwrap().to_str().unwrap().to_owned();
     Environment {

@@ -7,7 +7,7 @@ use std::str::Chars;
 /// Words that one brace expansion may give.
 const BRACES_MAX: usize = 64;
 
-/// The word in place of a command whose output is not known.
+/// Placeholder in a word for the output of a `$(…)` command, which is not known before the run.
 pub(crate) const SUBSTITUTION: &str = "$()";
 
 /// A token of a command line: a word, a redirect, a here-document, a substitution, or the end of a simple command.
@@ -150,7 +150,7 @@ impl Lexer<'_> {
         None
     }
 
-    /// Reads the lines before the one that is the end mark.
+    /// Reads the text of a here-document up to the line that is its end mark.
     fn document(&mut self, mark: &str) {
         let mut text = String::new();
         while self.chars.peek().is_some() {
@@ -164,7 +164,7 @@ impl Lexer<'_> {
         self.tokens.push(Token::Document(text));
     }
 
-    /// Reads a command up to its closing sign.
+    /// Reads the command of a `$(…)` or backtick substitution up to its closing sign.
     fn substitution(&mut self, close: char) {
         let (mut depth, mut text) = (0_usize, String::new());
         let mut quote = None;
@@ -256,7 +256,7 @@ fn ansi_quoted(chars: &mut Peekable<Chars<'_>>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The character with the code that follows, of at most `max` digits in this radix.
+/// The number that an escape sequence such as `\x41` gives: at most `max` digits in this radix; `None` without digits.
 fn coded(chars: &mut Peekable<Chars<'_>>, radix: u32, max: usize) -> Option<u32> {
     let mut digits = String::new();
     while digits.len() < max

@@ -69,7 +69,7 @@ const KEYWORDS: [&str; 13] =
 /// Words followed by a folder that other paths may be relative to.
 const FOLDER_WORDS: [&str; 4] = ["cd", "pushd", "-C", "--directory"];
 
-/// A word of a command line.
+/// A word of a command line, and whether it names a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Word {
     pub(crate) text: String,
@@ -106,7 +106,7 @@ pub(crate) fn read(command: &str, variables: &BTreeMap<String, String>) -> Words
     words
 }
 
-/// Reads commands and the commands inside their words, and collects both.
+/// Reads a command line and the commands inside its words, and collects all words and simple commands.
 struct Reader<'a> {
     variables: BTreeMap<String, String>,
     words: &'a mut Words,
@@ -126,7 +126,7 @@ struct Bodies {
 }
 
 impl Bodies {
-    /// Removes keywords before a command and notes the functions that it begins or ends.
+    /// Removes the shell's keywords before a command, and notes which function bodies begin or end there.
     fn strip(&mut self, words: &mut Vec<String>) {
         while let Some(first) = words.first().map(String::as_str) {
             match first {
@@ -146,7 +146,7 @@ impl Bodies {
         }
     }
 
-    /// Whether a command inside the body of a function runs this function once more beside itself.
+    /// Whether a command in a function's body starts the function again in parallel, as a fork bomb does.
     fn is_bomb(&mut self, words: &[String], end: char) -> bool {
         let program = words.first().filter(|program| self.open.iter().any(|(name, _)| name == *program)).cloned();
         let is_bomb = program.is_some() && (program == self.piped || end == '&' && words.len() == 1);
@@ -189,7 +189,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a simple command: its words, and the commands that its program would run.
+    /// Collects the words of a simple command, and reads the commands that its program would run, as in `sh -c`.
     fn simple(&mut self, simple: Simple, documents: &[String], depth: usize) {
         let Simple { words, redirects, .. } = simple;
         let mut previous: Option<&str> = None;
@@ -240,7 +240,7 @@ impl Reader<'_> {
     }
 }
 
-/// The command without assignments and wrappers before it, and the names of the wrappers.
+/// A command's words behind assignments and wrappers such as `sudo` and `env`, and the names of the wrappers.
 fn unwrapped(words: &[String]) -> (&[String], Vec<String>) {
     let mut rest = words;
     let mut wrappers = Vec::new();
@@ -267,7 +267,7 @@ fn unwrapped(words: &[String]) -> (&[String], Vec<String>) {
     (rest, wrappers)
 }
 
-/// The words after the first `count`.
+/// The words of a command without the first `count`.
 fn words_after(words: &[String], count: usize) -> &[String] {
     words.get(count..).unwrap_or_default()
 }

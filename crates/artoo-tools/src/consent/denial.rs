@@ -53,7 +53,7 @@ impl Denial {
         self.changes.iter().any(is_same) || self.names.iter().any(is_named)
     }
 
-    /// The first denied name that the call names.
+    /// The denied host, path or command that this call names too, for the message that refuses the call.
     fn named_by(&self, call: &CallEffects) -> Option<String> {
         if !self.commands.is_empty() && self.commands == call.commands {
             return Some("the same command".to_owned());

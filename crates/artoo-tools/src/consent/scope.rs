@@ -33,12 +33,12 @@ pub(crate) struct ApprovalScope {
     pub(crate) scope: PathScope,
 }
 
-/// Whether each effect is covered by one of the scopes.
+/// Whether each of these effects is covered by one of the approval scopes.
 pub(crate) fn covers<'a>(scopes: impl Iterator<Item = &'a ApprovalScope> + Clone, effects: &EffectSet) -> bool {
     effects.iter().all(|effect| scopes.clone().any(|scope| scope.covers(effect)))
 }
 
-/// Scopes for exactly these effects.
+/// One approval scope for each of these effects, no wider than the effect.
 pub(crate) fn exact(effects: &EffectSet) -> Vec<ApprovalScope> {
     let scope = |effect: &FileEffect| if effect.is_recursive { PathScope::Recursive } else { PathScope::Exact };
     let of =

@@ -105,7 +105,7 @@ impl Field {
         self.max_items.unwrap_or(ITEMS_MAX)
     }
 
-    /// Checks a value; the error says what is wrong with it.
+    /// Checks the value of an input against its declaration; the error says what is wrong.
     pub(super) fn check(&self, value: &Value) -> Result<(), String> {
         match (self.kind, value) {
             (Kind::String | Kind::Document, Value::String(text)) => {

@@ -76,7 +76,7 @@ pub(crate) enum Argument {
     Group(Vec<String>),
 }
 
-/// Deserialises the `effect` of a manifest.
+/// Deserialises the field `effect` of a manifest into an effect class.
 fn class<'de, D: serde::Deserializer<'de>>(text: D) -> Result<EffectClass, D::Error> {
     match String::deserialize(text)?.as_str() {
         "read_only" => Ok(EffectClass::ReadOnly),
@@ -175,12 +175,12 @@ impl Manifest {
 }
 
 impl Argument {
-    /// The text of a single argument; `None` for a group.
+    /// The text of an argument that is a single text; `None` for an optional group.
     pub(crate) fn text(&self) -> Option<&str> {
         if let Self::One(text) = self { Some(text) } else { None }
     }
 
-    /// The texts of the argument, in order.
+    /// The texts of this argument: one, or all texts of the group.
     fn texts(&self) -> Vec<String> {
         match self {
             Self::One(text) => vec![text.clone()],
@@ -287,7 +287,8 @@ pub(crate) fn find_program(config: &ToolConfig, folder: &Path, spelled: &str) ->
     Ok(path)
 }
 
-/// Checks that only the user or root can change the program and its folder.
+/// Checks that a program of a manifest is executable, lies outside the workspace, and can be changed only by the user
+/// or root.
 pub(super) fn check_program(config: &ToolConfig, path: &Path) -> Result<(), String> {
     let real = path.canonicalize().map_err(|error| format!("can't be found: {error}"))?;
     let found = fs::metadata(&real).map_err(|error| format!("can't be read: {error}"))?;

@@ -20,6 +20,7 @@ pub struct ToolProblem {
 pub struct ManifestProblem(String);
 
 impl ManifestProblem {
+    /// A manifest error with this text.
     pub(crate) fn new(problem: impl Into<String>) -> Self {
         Self(problem.into())
     }

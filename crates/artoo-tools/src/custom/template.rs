@@ -11,7 +11,7 @@ use crate::custom::problem::ManifestProblem;
 use crate::input;
 use crate::record::Record;
 
-/// One entry of a manifest's command: an argument, or in brackets several that are left out together.
+/// One entry of a manifest's `command`: one argument, or in brackets several arguments that are left out together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Group {
     parts: Vec<Part>,
@@ -19,7 +19,7 @@ pub(super) struct Group {
     is_optional: bool,
 }
 
-/// One argument, as a sequence of literal texts and placeholders.
+/// One argument of a command template: literal texts and placeholders in sequence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Part {
     pieces: Vec<Piece>,
@@ -46,7 +46,7 @@ enum Form {
 }
 
 impl Form {
-    /// The value in this form.
+    /// The value of a placeholder, quoted or escaped as its form demands.
     fn of(self, value: &str) -> Cow<'_, str> {
         match self {
             Self::Plain => value.into(),
@@ -56,12 +56,12 @@ impl Form {
     }
 }
 
-/// The record of a call in which the value of an input is invalid.
+/// The record of a call that is refused because the value of an input is invalid.
 pub(super) fn problem(field: &str, reason: &str) -> Box<Record> {
     input::unfit(format!("{}: {reason}", artoo_proto::escape::one_line(field)))
 }
 
-/// A text with the values of its fields filled in; a field without a value is empty.
+/// A text of a template with the values of its fields filled in; a field without a value is empty.
 pub(crate) fn render(text: &str, given: &Map<String, Value>) -> String {
     let filled = |piece| match piece {
         Piece::Literal(literal) => literal,
@@ -162,7 +162,7 @@ fn pieces(text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// The arguments for checked inputs.
+/// The arguments of a command template, with its placeholders replaced by the checked inputs.
 pub(super) fn arguments(groups: &[Group], given: &Map<String, Value>) -> Result<Vec<String>, Box<Record>> {
     let mut arguments = Vec::new();
     for group in groups {

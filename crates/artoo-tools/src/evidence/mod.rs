@@ -46,7 +46,7 @@ const FOLDER_MODE: u32 = 0o700;
 
 const FILE_MODE: u32 = 0o600;
 
-/// Length of a digest in hex.
+/// Length of a SHA-256 digest in hex.
 const DIGEST_CHARS: usize = 64;
 
 /// Why an item can't be read.
@@ -83,7 +83,7 @@ pub enum EvidenceProblem {
     },
 }
 
-/// A call whose output is stored.
+/// A call whose output is stored in the evidence store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptCall {
     /// When it ended.
@@ -119,7 +119,7 @@ impl EvidenceStore {
         &self.folder
     }
 
-    /// Reads and verifies an item.
+    /// Reads an item of stored output by its SHA-256, and verifies that the content still has it.
     ///
     /// # Errors
     /// [`EvidenceProblem`] if the item is missing, can't be read, or fails verification.
@@ -157,7 +157,7 @@ impl EvidenceStore {
         })
     }
 
-    /// The calls whose output is stored, oldest first.
+    /// The records of all calls in the evidence store, oldest first.
     ///
     /// # Errors
     /// [`EvidenceProblem::Io`] if a pack can't be read.
@@ -174,7 +174,7 @@ impl EvidenceStore {
         Ok(calls)
     }
 
-    /// Creates today's pack, so that no call creates a file.
+    /// Creates today's pack in advance, so that no call has to create a file.
     pub(crate) fn prepare(&self, now: Timestamp) -> io::Result<()> {
         match DirBuilder::new().mode(FOLDER_MODE).create(&self.folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -195,12 +195,12 @@ impl EvidenceStore {
         spill.keep(stream, bytes.get(bytes.len().saturating_sub(spill::TAIL_BYTES)..).unwrap_or_default())
     }
 
-    /// Starts to store a stream.
+    /// Starts to store a stream of unknown length.
     pub(crate) fn spill(&self) -> Spill {
         Spill::begin(self.clone())
     }
 
-    /// Adds a call to the pack.
+    /// Adds the record of a call to the pack that is being written.
     pub(crate) fn note(&self, call: KeptCall) -> io::Result<()> {
         self.with_pack(|pack| pack.append(&Frame::Call(call), &mut io::empty()))
     }
@@ -221,7 +221,7 @@ impl EvidenceStore {
         act(open.as_mut().ok_or(io::ErrorKind::NotFound)?)
     }
 
-    /// The day's first pack that is not full and has no frame of a later version.
+    /// Opens the day's first pack that is not full and has no frame of a later version.
     fn pack_of(&self, now: Timestamp) -> io::Result<Pack> {
         let day: String = now.to_string().chars().take(10).collect();
         for number in 0..PACKS_A_DAY_MAX {
@@ -250,7 +250,7 @@ impl EvidenceStore {
     }
 }
 
-/// Opens a file that only its owner can read and write.
+/// Opens or creates a file of the evidence store that only its owner can read and write.
 fn open_own(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).append(true).create(true).mode(FILE_MODE).open(path)
 }

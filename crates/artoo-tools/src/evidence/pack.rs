@@ -70,7 +70,7 @@ impl Pack {
         self.end
     }
 
-    /// Whether the item is in the pack and verifies.
+    /// Whether the pack contains the item with this SHA-256 and its content still has it.
     pub(super) fn holds(&mut self, sha256: &str) -> bool {
         let Some(place) = self.known.get(sha256) else { return false };
         let found = item(&mut self.file, *place).and_then(digest::of_reader);
@@ -135,7 +135,7 @@ pub(super) fn scan(file: &mut File) -> io::Result<(Vec<(Frame, Place)>, u64)> {
     }
 }
 
-/// The positions of the items with this digest, oldest first.
+/// The positions of the items with this digest in a pack file, oldest first.
 pub(super) fn places(file: &mut File, sha256: &str) -> io::Result<Vec<Place>> {
     let (frames, _) = scan(file)?;
     let is_it = |frame: &Frame| matches!(frame, Frame::Item { sha256: own, .. } if own == sha256);

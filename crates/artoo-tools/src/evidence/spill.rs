@@ -49,7 +49,7 @@ impl Spill {
         self.head += kept.len() as u64;
     }
 
-    /// Counts bytes of the stream that are not read.
+    /// Counts bytes that the stream has but that are not stored.
     pub(crate) fn skip(&mut self, bytes: u64) {
         self.total = self.total.saturating_add(bytes);
     }

@@ -22,13 +22,13 @@ struct Tried {
 
 static TRIED: OnceLock<Tried> = OnceLock::new();
 
-/// Tries out the sandbox on the first call; the kernel does not change while artoo runs. Concurrent callers wait for
-/// the result.
+/// Tests the sandbox on the first call and caches the result; the kernel does not change while artoo runs. Concurrent
+/// callers wait for the result.
 fn tried() -> Tried {
     *TRIED.get_or_init(try_out)
 }
 
-/// Starts trying out the sandbox on another thread, to shorten the wait of the first command.
+/// Starts testing the sandbox on another thread, so that the first command waits less for the result.
 pub(crate) fn try_early() {
     if TRIED.get().is_none() {
         // Without a thread, the first caller of `tried` does it.
@@ -43,7 +43,7 @@ pub(crate) fn signals_are_held() -> bool {
     tried().signals
 }
 
-/// Which parts of the sandbox work here.
+/// Reports which parts of the sandbox work on this machine, with a sentence on each.
 pub(crate) fn report() -> FenceReport {
     let Tried { files, network, signals } = tried();
     let words = [
@@ -99,7 +99,7 @@ mod probe {
     use crate::fence::linux::{Filters, rules};
     use crate::fence::{NetworkScope, RunKind};
 
-    /// Tests every part of the sandbox in a child process; `None` if no child can be started.
+    /// Tests every part of the sandbox with a thread and a child process; `None` if no child can be started.
     pub(super) fn run() -> Option<Tried> {
         // It reads from a pipe that is closed at the end, so it never outlives the probe.
         let mut outside = ["/usr/bin/cat", "/bin/cat", "/run/current-system/sw/bin/cat"].iter().find_map(|cat| {

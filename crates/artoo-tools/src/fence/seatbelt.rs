@@ -77,7 +77,7 @@ fn path_rule(text: &mut String, action: &str, path: &Path) {
     rule(text, action, "subpath", &path.to_string_lossy());
 }
 
-/// Adds a rule of the profile.
+/// Adds one rule to the text of a `sandbox-exec` profile: allow or deny, for a path.
 fn rule(text: &mut String, action: &str, kind: &str, name: &str) {
     let escaped = name.replace('\\', "\\\\").replace('"', "\\\"");
     // Writing to a `String` does not fail.

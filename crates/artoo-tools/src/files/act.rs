@@ -136,7 +136,7 @@ impl Act {
     }
 }
 
-/// Checks the number and length of the paths.
+/// Checks that a `files` call has at least one path and not too many.
 fn check_paths(paths: &[String]) -> Result<(), Box<Record>> {
     input::check_count("paths", paths.len(), PATHS_MAX)?;
     if paths.is_empty() { Err(unfit("the field paths is empty")) } else { Ok(()) }

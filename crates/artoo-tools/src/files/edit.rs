@@ -1,4 +1,4 @@
-//! Changes of files in place: content and permission bits; and new symbolic links.
+//! Edits by `files` of what exists: a file's content or permission bits; also creates symbolic links.
 
 use std::fmt;
 use std::fs::{File, Permissions};
@@ -64,7 +64,7 @@ impl fmt::Display for ModeChange {
 }
 
 impl ModeChange {
-    /// The mode after the change.
+    /// The permission bits that a file with the mode `mode` has after this change.
     fn of(self, mode: u32) -> u32 {
         match self {
             Self::Bits(bits) => bits,
@@ -81,7 +81,7 @@ pub(super) fn diff(operation: &Operation) -> Option<Vec<String>> {
     Some(change::with_text(to, text, DIFF_LINES_MAX)?.lines().map(escape::one_line).collect())
 }
 
-/// Checks that there is one source, a file whose content can be replaced.
+/// Checks that an edit has exactly one source, a file whose content can be replaced.
 pub(super) fn check_text(sources: &[Source]) -> Result<(), Box<Record>> {
     sources.iter().try_for_each(|source| {
         let path = paths::line(&source.path);

@@ -76,7 +76,7 @@ impl Operation {
         }
     }
 
-    /// Performs one operation and adds the paths that it changed.
+    /// Performs one operation of a `files` plan, adds the paths that it changed, and returns the line that reports it.
     fn perform(
         &self,
         environment: &Environment,
@@ -140,7 +140,7 @@ impl Operation {
     }
 }
 
-/// The place of a path that is about to be created; missing folders are created and recorded.
+/// Opens the folder for a path that is about to be created; missing folders are created and recorded.
 fn reach(path: &Path, changes: &mut Changes, act: &mut Act) -> io::Result<Place> {
     act.creating(path)?;
     let mut folders: Vec<PathBuf> = Vec::new();
@@ -149,7 +149,7 @@ fn reach(path: &Path, changes: &mut Changes, act: &mut Act) -> io::Result<Place>
     place
 }
 
-/// Moves a file or folder, with its own journal steps.
+/// Moves a file or folder and records it in the undo journal.
 fn relocate(from: &Path, to: &Path, changes: &mut Changes, act: &mut Act, limit: &Limit) -> io::Result<()> {
     let source = Place::of(from)?;
     let before = copy::inventory(&source, from, limit)?;
@@ -201,7 +201,7 @@ pub(crate) fn move_item(
     }
 }
 
-/// Renames without replacing anything.
+/// Renames a file or folder; an error if the target exists.
 pub(crate) fn rename(from: &Place, to: &Place) -> Result<(), Errno> {
     match renameat_with(&from.folder, &from.name, &to.folder, &to.name, RenameFlags::NOREPLACE) {
         // On a file system without `RENAME_NOREPLACE` the target is checked first, which leaves a race.

@@ -27,7 +27,7 @@ const RENAMES: &str = "renames";
 /// Longest file in which text is replaced.
 pub(super) const REPLACE_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// One operation of a plan. No folder of its paths is a symlink.
+/// One operation of a `files` plan, with absolute paths. No folder of its paths is a symlink.
 #[derive(Debug)]
 pub(super) enum Operation {
     MakeFolder { to: PathBuf },
@@ -111,7 +111,7 @@ pub(crate) fn plan(config: &ToolConfig, protected: &Protected, act: Act) -> Resu
 }
 
 impl Plan {
-    /// The files that the plan changes in place; `None` if it does anything else.
+    /// The files that the plan edits in place; `None` if it has any other operation.
     pub(super) fn edited(&self) -> Option<Vec<PathBuf>> {
         let edited = self.operations.iter().map(|operation| {
             let (Operation::Write { to: path, .. } | Operation::SetMode { path, .. }) = operation else { return None };
@@ -128,7 +128,8 @@ impl Plan {
     }
 }
 
-/// Notes the names that an operation creates; the names of an archive's entries are noted when the archive is surveyed.
+/// Notes the names that an operation creates, since some names need approval; those in an archive are noted when it is
+/// surveyed.
 fn note_names(operation: &Operation, names: &mut NewNames) -> Result<(), Box<Record>> {
     match operation {
         Operation::MakeFolder { to } => names.add(to, true),
@@ -165,13 +166,13 @@ impl Draft {
         Self { verb, tail, sources, targets: vec![to], operations: vec![operation], class, bytes }
     }
 
-    /// A draft whose operations change existing files.
+    /// A draft whose operations change existing files, so that it needs approval.
     fn changing(verb: &'static str, tail: String, sources: Vec<Source>, operations: Vec<Operation>) -> Self {
         let (class, bytes) = (EffectClass::Unproven, 0);
         Self { verb, tail, sources, targets: Vec::new(), operations, class, bytes }
     }
 
-    /// A draft with one operation for each source and target.
+    /// A draft with one operation for each pair of source and target.
     fn of_pairs(
         verb: &'static str,
         home: &str,
@@ -291,14 +292,14 @@ impl Planner<'_> {
         Ok(Draft::creating("makes a link", tail, Vec::new(), to, operation))
     }
 
-    /// Surveys the paths; `leaves`: the act removes them from their folders.
+    /// Surveys the source paths of an act; `leaves`: the act removes them from their folders.
     fn sources(&self, paths: &[String], leaves: bool) -> Result<Vec<Source>, Box<Record>> {
         let listed: Vec<PathBuf> =
             paths.iter().map(|line| act::listed(self.environment, line)).collect::<Result<_, _>>()?;
         listed.iter().map(|path| survey::source(self.environment, self.protected, path, leaves)).collect()
     }
 
-    /// The absolute path of a target.
+    /// The absolute path of the target (`to`) of a `files` act; an error if it can't be used.
     fn target(&self, to: &str) -> Result<PathBuf, Box<Record>> {
         input::path(self.environment, "to", to)
     }
@@ -308,7 +309,7 @@ impl Planner<'_> {
         survey::free_place(self.protected, &self.target(to)?)
     }
 
-    /// The draft of unpacking archives.
+    /// The draft of unpacking archives into a folder.
     fn extraction(&mut self, sources: Vec<Source>, to: &str) -> Result<Draft, Box<Record>> {
         let into = self.target(to)?;
         if let Some(reason) = self.protected.refusal(&into) {
@@ -365,8 +366,8 @@ impl Planner<'_> {
     }
 }
 
-/// Each source with its new path, the deepest first, so that no step changes the path of a later one. Names that don't
-/// change are left out.
+/// Pairs of sources and their new paths for a renaming, the deepest first, so that no step changes a later path.
+/// Unchanged names are left out.
 fn new_names(sources: Vec<Source>, template: &Template) -> Result<Vec<(Source, PathBuf)>, Box<Record>> {
     let mut pairs = Vec::new();
     for (position, source) in (1..).zip(sources) {
@@ -396,7 +397,7 @@ fn outermost(mut sources: Vec<Source>) -> Vec<Source> {
     sources
 }
 
-/// The text of a source after a replacement.
+/// The text of a source file after a replacement; `Err` if it is not text, too long, or does not have the text to find.
 fn replaced(source: &Source, find: &str, with: &str) -> Result<String, Box<Record>> {
     let path = paths::line(&source.path);
     let not_text = || unfit(format!("{path} is not text, or longer than {REPLACE_MAX_BYTES} bytes"));
@@ -438,7 +439,8 @@ fn detail(source: &Source) -> String {
     format!("{}: {files}, {bytes}, newest change {}", paths::line(&source.path), source.newest)
 }
 
-/// The verb and the total of a meter for these operations; `None` for operations that take no time.
+/// What a progress meter shows for these operations: the verb and the total of bytes; `None` for operations that take
+/// no time.
 fn stage(operations: &[Operation], bytes: u64) -> Option<Stage> {
     let (verb, passes) = match operations.first()? {
         Operation::Copy { .. } => ("copying", 3),

@@ -6,7 +6,7 @@ use super::plan::{Operation, Plan};
 use crate::effects::{Action, EffectSet, FileEffect};
 
 impl Plan {
-    /// The effects of all operations.
+    /// The file effects of all operations of the plan.
     pub(super) fn changes(&self) -> EffectSet {
         self.operations.iter().flat_map(effects).collect()
     }

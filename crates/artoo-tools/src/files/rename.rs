@@ -40,7 +40,7 @@ enum Case {
 }
 
 impl Template {
-    /// Parses a template; the default is `{name}`, for the replacement.
+    /// Parses a template for new file names; without one, `{name}` is used, in which `find` is replaced by `with`.
     pub(crate) fn parse(template: Option<String>, find: Option<String>, with: Option<String>) -> Result<Self, String> {
         let replacement = match (find, with) {
             (None, None) => None,
@@ -123,7 +123,7 @@ fn unbalanced() -> String {
     "a brace is not closed or not opened".to_owned()
 }
 
-/// A literal part of a template.
+/// A literal part of a template; an error if the text has a `}`.
 fn plain(text: &str) -> Result<Part, String> {
     if text.contains('}') { Err(unbalanced()) } else { Ok(Part::Text(text.to_owned())) }
 }

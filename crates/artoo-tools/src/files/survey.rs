@@ -11,7 +11,7 @@ use crate::protect::Protected;
 use crate::record::Record;
 use crate::{open, paths, texts};
 
-/// Maximum number of entries below a path.
+/// Maximum number of files and folders below the sources of a `files` act.
 pub(super) const TREE_MAX: u64 = 100_000;
 
 /// Maximum depth of folders.
@@ -25,7 +25,7 @@ pub(super) enum Kind {
     Link,
 }
 
-/// A source of an act, and what lies below it.
+/// A source path of a `files` act: its kind, size and times, and how many files and bytes are below it.
 #[derive(Debug)]
 pub(super) struct Source {
     /// The path as given.
@@ -42,7 +42,7 @@ pub(super) struct Source {
     pub(super) identity: String,
 }
 
-/// The record of an act that fails because of the environment, such as a missing file.
+/// The record of a `files` act that fails because of the environment, such as a missing file.
 pub(super) fn hindered(reason: String) -> Box<Record> {
     Box::new(Record::hindered(reason))
 }
@@ -96,7 +96,7 @@ pub(super) fn source(
     Ok(source)
 }
 
-/// The path with the symlinks in its folder resolved, if nothing exists there and it is not protected.
+/// The real path for a new file, if nothing exists there and it is not protected; otherwise the record that says so.
 pub(super) fn free_place(protected: &Protected, path: &Path) -> Result<PathBuf, Box<Record>> {
     if let Some(reason) = protected.refusal(path) {
         return Err(denied(&reason));
@@ -156,12 +156,12 @@ fn tree(source: &mut Source) -> Result<(), Box<Record>> {
     Ok(())
 }
 
-/// The identity of a file by device, inode, size and time.
+/// Device, inode, size and modification time of a file as text, for the consent digest.
 fn identity(found: &fs::Metadata) -> String {
     format!("{} {} {} {} {}", found.dev(), found.ino(), found.len(), found.mtime(), found.mtime_nsec())
 }
 
-/// The time of the last change.
+/// The time of a file's last change as a timestamp.
 fn time(found: &fs::Metadata) -> Timestamp {
     Timestamp::from_millis(found.mtime().saturating_mul(1000).saturating_add(found.mtime_nsec() / 1_000_000))
 }

@@ -24,7 +24,7 @@ use crate::{digest, input, open, paths};
 #[doc(alias = "limit")]
 pub(super) const UNPACKED_MAX_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 
-/// The size of an archive's content.
+/// The number of files in an archive, and the bytes they unpack to.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     pub(super) files: u64,
@@ -110,7 +110,7 @@ pub(super) fn unpack(
     Ok(files)
 }
 
-/// An entry of an archive.
+/// An entry of an archive that is unpacked: its relative path, whether it is a folder, and its permissions.
 struct Entry {
     /// Relative, without `..`.
     name: PathBuf,
@@ -162,7 +162,7 @@ fn each_tar(stream: impl Read, visit: &mut dyn FnMut(&Entry, &mut dyn Read) -> i
     Ok(())
 }
 
-/// Visits every entry of a zip archive.
+/// Visits every entry of a zip archive with a reader of its content; an error for links.
 fn each_zip(file: BufReader<File>, visit: &mut dyn FnMut(&Entry, &mut dyn Read) -> io::Result<()>) -> io::Result<()> {
     let mut archive = ZipArchive::new(file).map_err(io::Error::other)?;
     for index in 0..archive.len() {
@@ -178,7 +178,8 @@ fn each_zip(file: BufReader<File>, visit: &mut dyn FnMut(&Entry, &mut dyn Read) 
     Ok(())
 }
 
-/// The relative name of an entry; an error if it is absolute or contains `..`.
+/// The relative path of an archive's entry, without `.`; an error if it is absolute or contains `..`, so leads out of
+/// the folder.
 fn plain(name: &Path) -> io::Result<PathBuf> {
     let mut plain = PathBuf::new();
     for component in name.components() {

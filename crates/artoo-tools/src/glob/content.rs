@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 use crate::limit::Limit;
 
-/// Bytes read at a time.
+/// Bytes of a file that are read at a time to search its content.
 const CHUNK_BYTES: usize = 256 * 1024;
 
 /// A text to search for.
@@ -34,8 +34,7 @@ impl Needle {
         find(bytes, self.text.as_bytes())
     }
 
-    /// Number of bytes of a chunk that are searched again with the next one, to find matches across both. The lowercase
-    /// of a letter takes at most three times its bytes.
+    /// Number of bytes at the end of a chunk that are searched again with the next chunk, to find matches across both.
     fn overlap(&self) -> usize {
         if self.ignore_case { self.text.len().saturating_mul(3) + 8 } else { self.text.len() }
     }
@@ -62,7 +61,7 @@ impl Needle {
     }
 }
 
-/// Whether `hay` contains `needle`.
+/// Whether the bytes `hay` contain the bytes `needle`.
 fn find(hay: &[u8], needle: &[u8]) -> bool {
     let Some(first) = needle.first() else { return true };
     let mut rest = hay;

@@ -196,7 +196,7 @@ fn split_literal(pattern: &str) -> (&str, &str) {
     (pattern.get(..slash).unwrap_or(""), pattern.get(slash..).unwrap_or(pattern))
 }
 
-/// Whether a part of the pattern begins with a dot.
+/// Whether a glob pattern names hidden files, because one of its parts begins with a dot (other than `.` and `..`).
 fn names_hidden(pattern: &str) -> bool {
     pattern.split('/').any(|part| part.starts_with('.') && !part.trim_start_matches('.').is_empty())
 }

@@ -78,7 +78,7 @@ pub(crate) fn run(search: Search, protected: &Protected, limit: &Limit) -> Recor
     report(filter, collected, &walked)
 }
 
-/// The record of a root that can't be searched; `None` if it can.
+/// The record of a search whose root is protected, missing or no folder; `None` if it can be searched.
 pub(crate) fn unusable_root(root: &Path, protected: &Protected) -> Option<Record> {
     if let Some(reason) = protected.refusal(root) {
         return Some(Record::denied(&reason));
@@ -134,7 +134,7 @@ fn judge(
     }
 }
 
-/// Whether an entry has the size, the time and the kind of the filter.
+/// Whether a found entry has a size and a time of change within the limits of the filter.
 fn matches_filter(filter: &Filter, found: &Found, is_file: bool) -> bool {
     let size_asked = filter.min_bytes.is_some() || filter.max_bytes.is_some();
     let modified = modified(found);
@@ -150,7 +150,7 @@ fn modified(found: &Found) -> Timestamp {
     Timestamp::from_millis(i64::try_from(found.modified_ns.div_euclid(1_000_000)).unwrap_or(i64::MAX))
 }
 
-/// Whether a file contains the needle; an error if it can't be read.
+/// Whether a file contains the searched text; an error if the file is protected, can't be read or takes too long.
 fn holds(needle: &Needle, path: &Path, protected: &Protected, limit: &Limit) -> Result<bool, String> {
     if let Some(reason) = protected.refusal(path) {
         return Err(reason);

@@ -52,6 +52,7 @@ impl Patterns {
         Ok(Self { names: build(names)?, paths: build(paths)? })
     }
 
+    /// Whether there are no patterns.
     pub(crate) fn is_empty(&self) -> bool {
         self.names.is_empty() && self.paths.is_empty()
     }

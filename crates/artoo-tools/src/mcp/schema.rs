@@ -9,13 +9,13 @@ const DEPTH_MAX: usize = 6;
 /// Longest description, in characters.
 const DESCRIPTION_MAX_CHARS: usize = 200;
 
-/// Maximum number of fields of an object and of entries of a list.
+/// Maximum number of fields of an object in a schema, and of entries of a list.
 const ENTRIES_MAX: usize = 40;
 
 /// Longest schema as JSON, in bytes: it is in every prompt.
 const SCHEMA_MAX_BYTES: usize = 6000;
 
-/// Keywords whose value is a number or a boolean.
+/// Names of JSON schema keywords whose value is a number or a bool, which are passed on to models.
 const PLAIN: &str = "minimum maximum minLength maxLength minItems maxItems exclusiveMinimum exclusiveMaximum \
     uniqueItems";
 
@@ -70,7 +70,8 @@ fn cleaned(schema: &Map<String, Value>, depth: usize) -> Option<Value> {
     Some(Value::Object(clean))
 }
 
-/// A short string, a plain value, or a list of these; `None` for anything else.
+/// A JSON value that a question may show: a short text, number, bool, null, or a list of such texts; `None` for any
+/// other.
 fn words(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) => is_plain(text).then(|| value.clone()),

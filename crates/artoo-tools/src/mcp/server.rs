@@ -48,7 +48,7 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// Starts the process and connects to it; [`Self::listed`] gives its tools.
+    /// Starts the MCP server on a thread of its own and connects to it; [`Self::listed`] gives its tools.
     pub(super) fn start(machine: &Arc<Machine>, manifest: &Arc<ServerManifest>) -> Result<Self, String> {
         let (orders, receiver) = channel::channel(CALLS_MAX);
         let (listing, list) = mpsc::sync_channel(1);
@@ -155,8 +155,7 @@ async fn serve_calls(
     }
 }
 
-/// Starts the server to list its tools; also returns the session if the server may be called as it was started: it only
-/// reads and has no network.
+/// Starts the server to list its tools; also returns the running session if the same process may be used for calls.
 async fn first(
     machine: &Arc<Machine>,
     manifest: &ServerManifest,

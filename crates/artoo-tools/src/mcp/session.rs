@@ -16,7 +16,7 @@ use crate::mcp::{START_TIME, TOOLS_MAX};
 use crate::process::{Ended, Order, Serving, Verdict, capture, serve};
 use crate::tool::Machine;
 
-/// Longest line of a server, in bytes.
+/// Longest line, in bytes, that an MCP server may send.
 const LINE_MAX_BYTES: usize = 4 * 1024 * 1024;
 
 /// Maximum number of pages of a server's list of tools.
@@ -81,8 +81,8 @@ impl Session {
         Ok(offered)
     }
 
-    /// Makes a call and returns its result as if the server were a program that prints the answer. Unless it `stays`,
-    /// the server is ended first, so that all of its changes are complete.
+    /// Calls a tool of the server and returns its result in the form of a program that ended. Unless the server
+    /// `stays`, it is ended first, so that all of its changes are complete.
     pub(super) async fn call(&mut self, tool: &str, input: Map<String, Value>, stays: bool) -> io::Result<Ended> {
         let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(input);
         let result = self.service.call_tool_once(request).await;
@@ -116,7 +116,7 @@ fn failure(machine: &Machine, verdict: Option<Verdict>, reason: &str) -> io::Res
     }
 }
 
-/// The outcome of a call with this text as its output.
+/// The result of an MCP call in the form of a program that ended: `text` is its output, `is_error` its exit code.
 fn ended(machine: &Machine, verdict: Verdict, is_error: bool, text: &str) -> Ended {
     let config = &machine.config;
     let mut stdout = capture(config);

@@ -22,7 +22,7 @@ use crate::tool::{Call, Held, Machine, Request, Tool, UserContext, spec};
 use crate::transaction::{ConfiguredCall, End, Work};
 use crate::{paths, texts};
 
-/// Tried after the user's own tools and before shell commands.
+/// Place of a server's tools in the order in which tools are tried: after the user's own tools, before shell commands.
 const PRIORITY: u8 = 5;
 
 /// Longest name of a server's tool.
@@ -37,7 +37,7 @@ const TARGET_MAX_CHARS: usize = 500;
 /// Longest input as JSON; a question shows all of it.
 const INPUT_MAX_CHARS: usize = 16_000;
 
-/// A tool of a server, as it is offered to models.
+/// A tool of an MCP server, with the name, description and schema under which models see it.
 #[derive(Debug)]
 pub(super) struct Remote {
     server: Arc<Server>,
@@ -48,7 +48,7 @@ pub(super) struct Remote {
     schema: Value,
 }
 
-/// One call of a server's tool.
+/// A call of an MCP server's tool, with its input.
 #[derive(Debug)]
 struct RemoteCall {
     server: Arc<Server>,
@@ -138,7 +138,7 @@ impl Remote {
     }
 }
 
-/// Adds every text of an input that is spelled as a path.
+/// Adds each text in an input that is spelled as an absolute path, one below `~`, or a `file://` URL.
 fn collect_paths(machine: &Machine, value: &Value, found: &mut Vec<PathBuf>) {
     match value {
         Value::String(text) => {

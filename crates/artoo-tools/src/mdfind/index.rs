@@ -26,7 +26,7 @@ pub(crate) struct Index {
     program: PathBuf,
 }
 
-/// The program that searches an index.
+/// The program that searches a file index: Spotlight, LocalSearch (formerly Tracker) or locate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Spotlight,
@@ -57,7 +57,7 @@ impl Index {
         found
     }
 
-    /// The name for users.
+    /// The index's name as users know it.
     pub(crate) fn name(&self) -> &'static str {
         match self.kind {
             Kind::Spotlight => "the Spotlight index",
@@ -66,7 +66,7 @@ impl Index {
         }
     }
 
-    /// The command that queries it.
+    /// The command that queries this file index for the words.
     pub(crate) fn invocation(&self, query: &Query, config: &ToolConfig) -> Invocation {
         let words = || query.words.iter().map(OsString::from);
         let arguments: Vec<OsString> = match self.kind {
@@ -90,7 +90,7 @@ impl Index {
         Invocation { program: self.program.clone(), name, arguments, environment: config.session.clone() }
     }
 
-    /// The paths in its answer; `Err` if the answer is not complete.
+    /// The paths that the index program printed; `Err` with the reason if its answer is not complete.
     pub(crate) fn paths(&self, ended: &Ended) -> Result<Vec<PathBuf>, String> {
         if let Some(time) = ended.timed_out {
             return Err(format!("it gave no answer in {} ms", time.as_millis()));

@@ -31,7 +31,7 @@ impl Captured {
         Self { end_bytes, head: Vec::new(), tail: VecDeque::new(), total: 0, spill: None }
     }
 
-    /// Also stores the stream as evidence, if there is a store.
+    /// The same capture, which also stores the stream as evidence if `spill` is given.
     pub(crate) fn with_spill(self, spill: Option<Spill>) -> Self {
         Self { spill, ..self }
     }
@@ -47,7 +47,7 @@ impl Captured {
         self.total
     }
 
-    /// Whether every byte is captured.
+    /// Whether all bytes of the stream are in memory, so that none are omitted.
     pub(crate) fn is_whole(&self) -> bool {
         self.left_out() == 0
     }
@@ -63,7 +63,7 @@ impl Captured {
         &self.head
     }
 
-    /// The last bytes, in order, without those in the head.
+    /// The last captured bytes of the stream, in order, without those in the head.
     pub(crate) fn tail(&self) -> Vec<u8> {
         self.tail.iter().copied().collect()
     }
@@ -74,7 +74,7 @@ impl Captured {
         crate::text::ends(&self.head, self.left_out(), &self.tail(), max_chars)
     }
 
-    /// Adds the next bytes of the stream.
+    /// Adds the next bytes of the captured stream.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         if let Some(spill) = &mut self.spill {
             spill.take(bytes);

@@ -38,7 +38,7 @@ const PASSED_ON: [&str; 6] = ["USER", "LOGNAME", "TZ", "TMPDIR", "SHELL", "LANG"
 /// some of this time.
 const REAP_GRACE: Duration = Duration::from_secs(4);
 
-/// Maximum characters of marks and remarks around the streams.
+/// Maximum characters that a record adds to a program's output: marks for omitted bytes, and messages about its end.
 pub(crate) const REMARKS_CHARS: usize = 400;
 
 /// A program to run.
@@ -79,7 +79,7 @@ impl Invocation {
     }
 }
 
-/// The end of a program, with its output.
+/// How a program ended, with the output that was captured.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) exit_code: Option<i32>,
@@ -103,7 +103,7 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// The message about what the sandbox denied.
+    /// A message for the user about what the sandbox denied to the program; `None` if nothing.
     pub(crate) fn kept(&self) -> Option<String> {
         fence::remark(&self.denied)
     }
@@ -113,7 +113,7 @@ impl Ended {
         self.stdout.total().saturating_add(self.stderr.total())
     }
 
-    /// Commits both streams to the evidence store.
+    /// Stores the program's output and error streams in the evidence store; returns the stored items.
     pub(crate) fn keep(&mut self) -> Vec<KeptOutput> {
         [self.stdout.keep("stdout"), self.stderr.keep("stderr")].into_iter().flatten().collect()
     }
@@ -175,7 +175,7 @@ pub(crate) fn find_program(config: &ToolConfig, name: &str) -> Option<PathBuf> {
         .find(|path| path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0))
 }
 
-/// A program with its permissions, limits and environment.
+/// A program to run, with its environment, folder, sandbox, limits and input.
 #[derive(Debug, Clone)]
 pub(crate) struct Order {
     /// The program with its whole environment.

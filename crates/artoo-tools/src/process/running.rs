@@ -12,7 +12,7 @@ use super::{Order, Verdict};
 use crate::fence;
 use crate::fence::seatbelt;
 
-/// Dropping it kills the program and all of its descendants.
+/// A started program, in a sandbox or not. Dropping it kills the program and all of its descendants.
 #[derive(Debug)]
 pub(crate) enum Running {
     /// Sandboxed on Linux.

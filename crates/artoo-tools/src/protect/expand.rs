@@ -7,9 +7,8 @@ use globset::GlobBuilder;
 
 use crate::effects::is_pattern;
 
-/// The existing paths that a name stands for: the name itself, or the matches of a pattern, in hidden folders too. A
-/// `**` stands for one level, and its folder is listed as well. `entries` is the number of entries that may still be
-/// compared; it is 0 afterwards if some were not.
+/// The existing paths that a name or glob pattern stands for. Stops when `entries`, the number of directory entries
+/// that may be compared, reaches 0.
 pub(super) fn expand(name: &Path, entries: &mut usize) -> Vec<PathBuf> {
     let mut found = Vec::new();
     if name.symlink_metadata().is_ok() {

@@ -13,7 +13,7 @@ struct Mount {
     at: PathBuf,
 }
 
-/// The mounts of this process at one moment.
+/// The mounts that this process sees, read once.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Mounts(Vec<Mount>);
 
@@ -33,8 +33,8 @@ impl Mounts {
         Self(mounts.collect())
     }
 
-    /// The other paths that lead to a real path, or into it if only a part of it is mounted elsewhere. Mounts of other
-    /// file systems that show the same content, such as overlays, are not recognised.
+    /// Other paths that lead to the same file or folder through further mounts of its file system. Overlays are not
+    /// recognised.
     pub(super) fn aliases(&self, place: &Path) -> Vec<PathBuf> {
         // Of several mounts at one path the last covers the others.
         let holder = self.0.iter().filter(|mount| is_at_or_below(place, &mount.at));

@@ -14,13 +14,13 @@ use crate::paths;
 use crate::secret::{self, Walk};
 use crate::undo::is_system;
 
-/// Entries compared with the patterns of one command line.
+/// Maximum number of directory entries compared with the wildcards of one command line, in the search for secrets.
 const EXPANDED_MAX: usize = 100_000;
 
 /// Files matched by the patterns of one command line whose beginning is read.
 const MATCHED_OPENED_MAX: usize = 20_000;
 
-/// Entries of protected places that are compared with other names of the same file.
+/// Maximum number of entries of protected places whose inodes are compared, to find hard links to them.
 const LINKED_MAX: usize = 5_000;
 
 /// Folders of the system's programs and of public certificates, installed for everyone to read.
@@ -56,7 +56,8 @@ impl Protected {
         self.secrets_within(environment, named, folders, secret::SEARCHED_MAX)
     }
 
-    /// Finds the secrets among these names and below these folders, comparing at most `entries_max` entries.
+    /// Finds files with secrets among these names and below these folders, comparing at most `entries_max` directory
+    /// entries.
     fn secrets_within(
         &self,
         environment: &Environment,
@@ -114,7 +115,7 @@ impl Protected {
         found
     }
 
-    /// Adds the paths under which other mounts show the same files.
+    /// Adds to `files` the other paths under which further mounts show the same files.
     fn add_aliases(&self, files: &mut BTreeSet<PathBuf>) {
         let mounts = Mounts::read();
         let aliases: Vec<PathBuf> = files.iter().flat_map(|file| mounts.aliases(file)).collect();
@@ -149,7 +150,7 @@ impl Protected {
     }
 }
 
-/// Whether one more file may be opened; a file whose name has no wildcard may always be.
+/// Whether the search may open one more file. The limit counts only files that matched a pattern with wildcards.
 fn may_open(opened: &mut usize, is_literal: bool) -> bool {
     let may = is_literal || *opened > 0;
     if !is_literal {
@@ -173,7 +174,7 @@ mod tests {
 
     use super::{FoundSecrets, Protected};
 
-    /// The secrets found in a home for these names, with a limit on compared entries.
+    /// Searches a home for secrets that these names may mean, comparing at most `entries_max` directory entries.
     fn found(home: &Path, cwd: &str, named: &[&str], entries_max: usize) -> FoundSecrets {
         let text = |path: &str| home.join(path).to_str().unwrap().to_owned();
         let environment = Environment {

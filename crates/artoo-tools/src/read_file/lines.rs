@@ -42,12 +42,12 @@ struct SelectedLines<'a> {
 }
 
 impl<'a> SelectedLines<'a> {
-    /// No lines yet.
+    /// An empty selection of lines.
     fn new(config: &'a ToolConfig) -> Self {
         Self { captured: captured(config), config, is_empty: true }
     }
 
-    /// Adds a line.
+    /// Adds one line to the selected lines.
     fn push(&mut self, line: &[u8]) {
         if !std::mem::take(&mut self.is_empty) {
             self.captured.push(b"\n");
@@ -120,7 +120,8 @@ fn finished(complete: bool, gathered: SelectedLines<'_>) -> Record {
     Record::cut(format!("incomplete: the time was up before the last line was read\n{}", record.text))
 }
 
-/// Passes each line to `take`, without its line break, until it returns false. `false` if the deadline came first.
+/// Passes each line's number and text, without its line break, to `take` until that returns false. `false` if the
+/// deadline came first.
 fn each_line(file: File, limit: &Limit, mut take: impl FnMut(u64, Vec<u8>) -> bool) -> io::Result<bool> {
     let mut reader = BufReader::with_capacity(256 * 1024, file);
     let mut number: u64 = 0;

@@ -43,7 +43,7 @@ enum Lines {
     Last { last: u64 },
 }
 
-/// What to count: lines.
+/// What `read_file` counts; there is only `lines`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Counted {
@@ -61,7 +61,7 @@ struct Wire {
     ignore_case: Option<bool>,
 }
 
-/// What to read: the whole file, some lines, their number, or matching lines.
+/// What `read_file` is asked for: the whole file, some lines, their number, or matching lines.
 #[derive(Debug)]
 enum Wanted {
     Whole,
@@ -107,7 +107,7 @@ impl Reading {
         Ok(Self { path, wanted })
     }
 
-    /// Why the content needs approval before it is shown; `None` if it needs none. The number of lines never needs one.
+    /// Why showing this file's content needs approval; `None` if it needs none. Counting lines never needs one.
     fn secret(&self, protected: &Protected) -> Option<String> {
         let is_shown = !matches!(self.wanted, Wanted::Count) && protected.refusal(&self.path).is_none();
         is_shown.then(|| protected.secret(&self.path)).flatten()
@@ -136,7 +136,7 @@ pub(crate) fn run(reading: &Reading, Machine { config, protected, .. }: &Machine
     result.unwrap_or_else(|error| Record::hindered(format!("{}: {error}", paths::line(path))))
 }
 
-/// The record of a file that can't be opened.
+/// The record of a `read_file` call whose file can't be opened, with the reason.
 fn unopened(path: &Path, problem: &OpenProblem) -> Record {
     let reason = format!("{}: {problem}", paths::line(path));
     match problem {
@@ -166,7 +166,7 @@ fn captured(config: &ToolConfig) -> Captured {
     Captured::new(KEPT_BYTES).with_spill(config.evidence.as_ref().map(EvidenceStore::spill))
 }
 
-/// The record of a captured text.
+/// The record of a text that `read_file` captured and stored, shortened if it is too long.
 fn recorded(mut captured: Captured, config: &ToolConfig) -> Record {
     let kept = captured.keep("output").into_iter().collect();
     let max_chars = config.output_max_chars;

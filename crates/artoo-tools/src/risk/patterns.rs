@@ -12,7 +12,7 @@ use std::path::Path;
 use crate::command_line::Simple;
 use crate::paths;
 
-/// Devices and folders in /dev that programs use without changing the machine.
+/// Prefixes of names in `/dev` that programs use without changing the machine, such as `null`.
 const HARMLESS_DEVICES: [&str; 17] = [
     "null", "zero", "full", "random", "urandom", "tty", "pts/", "ptmx", "fd", "std", "shm", "mqueue", "tcp/", "udp/",
     "snd/", "video", "log",
@@ -69,7 +69,7 @@ fn matches_pattern(arguments: &[String], pattern: &str) -> bool {
     }
 }
 
-/// The arguments that are neither options nor values of options.
+/// The arguments of a command that are neither options nor values of options.
 pub(super) fn operands(arguments: &[String]) -> impl Iterator<Item = &str> {
     let mut previous = "";
     arguments.iter().map(String::as_str).filter(move |word| {

@@ -12,7 +12,7 @@ const ORDINARY: [&str; 2] = [
     include_str!("../../../../fixtures/commands/reading.tsv"),
 ];
 
-/// Reads a command line in a home folder that does not exist.
+/// Reads a command line in a home folder that does not exist, so that no word is a path on disk.
 fn read(command: &str) -> CommandLine {
     let text = |text: &str| text.to_owned();
     let environment = Environment {
@@ -83,7 +83,7 @@ echo $(uptime) reboot | case x in reboot) echo yes;; esac | for x in reboot halt
 python3 -c \"print(1)\" | perl -e \"print 1 while 1\" | timeout 5 make | make reboot | docker stop init
 ";
 
-/// Ordinary commands that contain `|` and so can't be rows of the table.
+/// Ordinary commands that contain `|` and so can't be rows of the table; no risk may be found in them.
 const USUAL_PIPED: [&str; 6] = [
     "cat <<'EOF' > notes.md\nreboot\nmkfs /dev/sda\nrm -rf /\nEOF",
     "walk() { for d in *; do walk \"$d\" | sort; done; }; walk .",
@@ -93,7 +93,7 @@ const USUAL_PIPED: [&str; 6] = [
     "sleep 1 & wait; echo $0",
 ];
 
-/// The commands of a table.
+/// The commands of a table, which are separated by lines or ` | `.
 fn listed(table: &'static str) -> Vec<String> {
     table
         .lines()

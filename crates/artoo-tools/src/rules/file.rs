@@ -38,7 +38,7 @@ pub(super) struct Locked {
     _lock: File,
 }
 
-/// The path of the rule file in a data folder.
+/// The path of the file with the approval rules in a data folder.
 pub(super) fn path(folder: &Path) -> PathBuf {
     folder.join("rules.json")
 }
@@ -73,7 +73,7 @@ pub(super) fn read(folder: &Path) -> Result<Content, RuleProblem> {
 }
 
 impl Locked {
-    /// Locks the file and reads the valid rules.
+    /// Locks the rule file against other processes, and reads the rules that are valid now.
     pub(super) fn open(folder: &Path, now: Timestamp) -> Result<Self, RuleProblem> {
         let path = folder.join("rules.lock");
         let failed = |source| RuleProblem::Io { path: path.clone(), source };

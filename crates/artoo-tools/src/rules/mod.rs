@@ -113,7 +113,7 @@ impl RuleBook {
         Self { folder: data_dir.into() }
     }
 
-    /// The file of the rules.
+    /// The path of the file in which the approval rules are stored.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         file::path(&self.folder)
@@ -192,7 +192,7 @@ impl RuleBook {
     }
 }
 
-/// The paths that rules may cover.
+/// The environment and the protected places, which limit the paths that approval rules may cover.
 pub(crate) struct Bounds<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) protected: &'a Protected,
@@ -214,8 +214,8 @@ impl Bounds<'_> {
         changes.iter().all(|effect| self.is_open(&effect.path, effect.is_recursive))
     }
 
-    /// Whether a path lies below the home folder or in the workspace, and is not hidden or protected. If it is recursive,
-    /// nothing below it may be protected.
+    /// Whether a rule may cover a path: below the home folder or in the workspace, not hidden, and with nothing
+    /// protected at it (or below it, if recursive).
     fn is_open(&self, path: &Path, is_recursive: bool) -> bool {
         let home = paths::real(Path::new(&self.environment.home));
         let workspace = paths::real(Path::new(&self.environment.workspace));

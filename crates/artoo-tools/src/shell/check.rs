@@ -4,7 +4,7 @@ use crate::command_line;
 use crate::config::ToolConfig;
 use crate::risk::{self, CommandAssessment};
 
-/// Assesses commands by their words.
+/// Assesses the risks of shell commands by their words, without running them.
 #[derive(Debug)]
 pub struct Assessor {
     config: ToolConfig,

@@ -15,13 +15,13 @@ const INDEX_MAX_BYTES: u64 = 64 << 20;
 const PASSING_ON: [&str; 14] =
     ["git", "cd", "cat", "head", "tail", "grep", "sort", "uniq", "wc", "less", "tee", "echo", "true", "test"];
 
-/// Folders in which keys are test data.
+/// Names of folders in which files named like secrets are test data, so that git may read them.
 const TEST_FOLDERS: [&str; 6] = ["test", "tests", "testdata", "fixtures", "vendor", "node_modules"];
 
 /// Options of git that are followed by a value.
 const WITH_VALUE: [&str; 5] = ["-C", "-c", "--git-dir", "--work-tree", "--namespace"];
 
-/// Whether one of these commands is git.
+/// Whether one of these simple commands runs git.
 pub(super) fn is_run(commands: &[Vec<String>]) -> bool {
     commands.iter().any(|words| is_git(words))
 }
@@ -82,7 +82,7 @@ fn subcommand(words: &[String]) -> Option<(&str, &[String])> {
     None
 }
 
-/// Whether a subcommand prints the content of committed files that it does not name.
+/// Whether a git subcommand prints the content of committed files that the command line does not name.
 fn shows_content(name: &str, words: &[String]) -> bool {
     let options = || words.iter().take_while(|word| *word != "--").filter(|word| word.starts_with('-'));
     let has = |names: &[&str]| options().any(|word| names.contains(&word.as_str()));

@@ -11,7 +11,7 @@ use crate::input;
 use crate::process::{self, Invocation};
 use crate::record::Record;
 
-/// A valid pipeline as a shell command, for display and as the target.
+/// A valid pipeline written as a shell command, for display and as the call's target.
 ///
 /// # Errors
 /// `TooMany`, `TooLong` or `Unfit`: the pipeline is empty or too long, or a program or word is not valid.
@@ -34,8 +34,8 @@ pub(super) fn text(pipeline: &[Vec<String>]) -> Result<String, Box<Record>> {
     Ok(text)
 }
 
-/// The invocation of a pipeline: of its only program, or of a shell that joins several by pipes; `None` if none is
-/// found.
+/// The invocation of a pipeline: of its only program, or of a shell that joins several by pipes; `None` if a program is
+/// not found.
 pub(super) fn invocation(pipeline: &[Vec<String>], config: &ToolConfig) -> Option<Invocation> {
     if let [words] = pipeline
         && let Some((name, arguments)) = words.split_first()
@@ -57,12 +57,13 @@ pub(super) fn invocation(pipeline: &[Vec<String>], config: &ToolConfig) -> Optio
     Some(shell)
 }
 
-/// A program by its path, or by its name on the configured path.
+/// The path of a program: as given if it has a `/`, otherwise searched for in the configured folders.
 fn program(name: &str, config: &ToolConfig) -> Option<PathBuf> {
     if name.contains('/') { Some(PathBuf::from(name)) } else { process::find_program(config, name) }
 }
 
-/// The invocation of the installed shell without start-up files; its options and script are to be added.
+/// The start of an invocation of bash, or else sh, without start-up files; its script is to be added. `None` if neither
+/// is installed.
 pub(super) fn shell(config: &ToolConfig) -> Option<Invocation> {
     let (program, name, options) = match process::find_program(config, "bash") {
         Some(bash) => (bash, "bash", &["--noprofile", "--norc"][..]),
@@ -127,7 +128,7 @@ mod tests {
         ToolConfig { program_path: vec![bin], ..ToolConfig::new(environment) }
     }
 
-    /// The output of a pipeline.
+    /// Runs the invocation of a pipeline and returns its output.
     fn run(pipeline: &[Vec<String>], config: &ToolConfig) -> Output {
         let invocation = invocation(pipeline, config).unwrap();
         Command::new(&invocation.program)
@@ -140,8 +141,8 @@ mod tests {
             .unwrap()
     }
 
-    /// The output of `printf` with these words, in a pipeline of one and in a pipeline of several; the pipeline's text
-    /// run by a shell must print the same.
+    /// What `printf` prints for these words, alone and through a pipeline; panics unless the pipeline's text run by a
+    /// shell prints the same.
     fn printed(words: &[String], shell: &str) -> Vec<u8> {
         let folder = tempfile::TempDir::new().unwrap();
         let config = config(folder.path(), shell);

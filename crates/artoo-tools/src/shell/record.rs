@@ -13,7 +13,7 @@ use crate::record::Record;
 use crate::tool::Machine;
 use crate::{paths, secret, suggest};
 
-/// What to do if the sandbox denied a command something.
+/// What a model should do if the sandbox denied a command something, added to the record.
 const REMEDY: &str = "name a folder outside the home in \"writes\", or ask for \"network\"; the user decides";
 
 /// Programs whose exit code 1 is an answer and not a failure, if they print no error.
@@ -24,7 +24,7 @@ const ANSWERING: &str = "grep egrep fgrep zgrep rg ag ack diff cmp test [ [[ pgr
 const ECHOING: &str = "echo printf true false : seq yes expr bc dc basename dirname sleep";
 
 impl Command {
-    /// The record of a command that ran or could not be started.
+    /// The record of a shell command that has ended, or of the error why it could not be started.
     pub(super) fn ended(&self, machine: &Machine, ended: io::Result<Ended>) -> Record {
         let cwd = &machine.config.environment.cwd;
         match ended {
@@ -33,7 +33,7 @@ impl Command {
         }
     }
 
-    /// The record of a command that ran.
+    /// The record of a shell command that ran to its end, from its output and exit code.
     fn record(&self, cwd: &Path, mut ended: Ended, max_chars: usize) -> Record {
         let measures = self.commands.is_empty() || self.programs().any(|name| !is_listed(ECHOING, name));
         let mut record = Record { measures, ..Record::of_program(&mut ended, max_chars) };
@@ -72,7 +72,7 @@ impl Command {
         first.filter_map(|program| Path::new(program).file_name()?.to_str())
     }
 
-    /// The files left out that the command names in its errors, and whether every error is about one of them.
+    /// Files hidden from the command that its "permission denied" errors name, and whether all of its errors are such.
     fn missed(&self, ended: &Ended, max_chars: usize) -> (Vec<PathBuf>, bool) {
         if self.left_out.is_empty() || ended.stderr.total() == 0 {
             return (Vec::new(), false);

@@ -19,7 +19,7 @@ fn large(fixture: &Fixture) -> std::path::PathBuf {
     fixture.file("large", vec![1; usize::try_from(LARGE_BYTES).unwrap()])
 }
 
-/// The order of a `files` call and the approval of its question.
+/// The order of a `files` call, and the user's approval of it.
 async fn approved(fixture: &Fixture, input: Value) -> (ToolOrder, crate::Grant) {
     let mut context = Fixture::context("files", input);
     context.allowed_tools.push("files".to_owned());
@@ -29,7 +29,7 @@ async fn approved(fixture: &Fixture, input: Value) -> (ToolOrder, crate::Grant) 
     (context, fixture.registry.grant(&hash, ConsentScope::Once))
 }
 
-/// The activities that another thread observes while a call runs.
+/// The progress that another thread reads while a `files` call runs.
 async fn watched(fixture: &Fixture, input: Value) -> Vec<Activity> {
     let (context, grant) = approved(fixture, input).await;
     let (seen, is_over) = (Arc::new(Mutex::new(Vec::<Activity>::new())), Arc::new(AtomicBool::new(false)));

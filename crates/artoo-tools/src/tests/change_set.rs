@@ -16,7 +16,8 @@ use super::{Fixture, called};
 
 const ACCESS: &str = "system.posix_acl_access";
 
-/// The question about a command, its reason first; empty if there is no question. The command has no effect.
+/// The text of the question about a command, its reason first; empty if there is none. The question is denied, so the
+/// command does not run.
 async fn question(fixture: &Fixture, command: &str) -> String {
     match fixture.outcome(&order(command), None).await {
         ToolOutcome::NeedsConsent { hash, effects, reason, details, .. } => {
@@ -31,7 +32,7 @@ async fn question(fixture: &Fixture, command: &str) -> String {
     }
 }
 
-/// Runs a command with the approval of its question, and returns the question.
+/// Approves the question about a command, runs it, and returns the question's text.
 async fn approved(fixture: &Fixture, command: &str) -> String {
     let ToolOutcome::NeedsConsent { hash, effects, details, .. } = fixture.outcome(&order(command), None).await else {
         panic!("{command} was not asked about");
@@ -67,6 +68,7 @@ fn attribute(path: &Path, name: &str) -> Option<Vec<u8>> {
     Some(value)
 }
 
+/// Sets an extended attribute of a file.
 fn set_attribute(path: &Path, name: &str, value: &[u8]) {
     rustix::fs::setxattr(path, name, value, rustix::fs::XattrFlags::empty()).unwrap();
 }
@@ -172,6 +174,7 @@ async fn access_lists_survive_a_change_undone() {
     }
 }
 
+/// A copied folder needs approval if a name inside it is one that other programs run; the question lists the names.
 #[tokio::test]
 async fn names_inside_copied_folders_are_asked_about() {
     let fixture = fixture(true);

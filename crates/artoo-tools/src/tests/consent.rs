@@ -20,6 +20,7 @@ async fn asked(fixture: &Fixture, context: &ToolOrder) -> (ConsentHash, Vec<Stri
     }
 }
 
+/// A question about a command names its effects, and nothing changes before it is answered.
 #[doc = "holds: law 1.1"]
 #[tokio::test]
 async fn nothing_changes_before_approval() {
@@ -67,6 +68,7 @@ async fn approval_covers_one_folder_only() {
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
 }
 
+/// A script that was edited after its approval is not run, even if its size is the same.
 #[doc = "holds: law 1.3; design H12"]
 #[tokio::test]
 async fn script_edited_after_approval_does_not_run() {

@@ -18,29 +18,29 @@ use crate::rules::{Bounds, RuleBook};
 
 const DAY_MS: i64 = 86_400_000;
 
-/// Names of folders, two of which no rule may cover.
+/// Names from which random paths are made; rules may cover none of the last two.
 const NAMES: [&str; 4] = ["a", "b", ".hidden", ".ssh"];
 
-/// A random action.
+/// Generates a random action: create or modify.
 fn action() -> impl Strategy<Value = Action> {
     prop_oneof![Just(Action::Create), Just(Action::Modify)]
 }
 
-/// A random path of one to three names.
+/// Generates a random path of one to three names.
 fn place() -> impl Strategy<Value = Vec<&'static str>> {
     proptest::collection::vec(proptest::sample::select(&[0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 3][..]), 1..4)
         .prop_map(|path| path.into_iter().map(|at: usize| NAMES[at]).collect())
 }
 
-/// An action, the names of a path, and whether the effect is recursive.
+/// An action, the names of its path, and whether it covers everything below.
 type Wanted = (Action, Vec<&'static str>, bool);
 
-/// A random effect.
+/// Generates a random action on a path, alone or with everything below it.
 fn effect() -> impl Strategy<Value = Wanted> {
     (action(), place(), any::<bool>())
 }
 
-/// The effects below this root.
+/// A set of these effects, with paths below this root.
 fn effects(root: &Path, wanted: &[Wanted]) -> EffectSet {
     let effect = |(action, path, is_recursive): &Wanted| {
         let path = path.iter().fold(root.to_path_buf(), |path, name| path.join(name));
@@ -49,7 +49,7 @@ fn effects(root: &Path, wanted: &[Wanted]) -> EffectSet {
     wanted.iter().map(effect).collect()
 }
 
-/// An action on a path, as the oracle knows it.
+/// An action on one path; the oracle represents effects and approvals as sets of these.
 type Point = (Action, PathBuf);
 
 /// All points of the effects: a recursive effect has those of everything that may be below it, one level deeper than
@@ -78,17 +78,17 @@ fn tree(action: Action, path: &Path, is_recursive: bool) -> Vec<Point> {
     points
 }
 
-/// The points (an action on a path) whose paths have at most this many components.
+/// Keeps the points (an action on a path) whose paths have at most this many components.
 fn shallow(points: BTreeSet<Point>, components: usize) -> BTreeSet<Point> {
     points.into_iter().filter(|(_, path)| path.components().count() <= components).collect()
 }
 
-/// A random approval: whether it is for this task, whether it is for this tool, and the approved effects.
+/// Generates a random approval: whether it is for this task, whether it is for this tool, and the approved effects.
 fn given() -> impl Strategy<Value = (bool, bool, Vec<Wanted>)> {
     (prop::bool::weighted(0.8), prop::bool::weighted(0.8), proptest::collection::vec(effect(), 1..3))
 }
 
-/// The points that a rule for the folders of these effects permits: everything below them.
+/// The points that a rule for the folders of these effects permits, by the oracle: everything below the folders.
 fn permitted_in_folders(effects: &EffectSet) -> BTreeSet<Point> {
     let below = |effect: &FileEffect| {
         let folder = effect.path.parent().unwrap().to_path_buf();

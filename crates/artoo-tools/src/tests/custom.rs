@@ -35,12 +35,12 @@ fn fixture(manifests: &[&str]) -> Fixture {
     })
 }
 
-/// The order of a call in whose plan the tool is allowed.
+/// The order of a call to this tool, in a plan that allows the tool.
 fn context(tool: &str, input: Value) -> ToolOrder {
     ToolOrder { allowed_tools: vec![tool.to_owned()], ..Fixture::context(tool, input) }
 }
 
-/// The record of a call that needs no approval.
+/// The record of a call of this tool that needs no approval; panics if it asks.
 async fn call(fixture: &Fixture, tool: &str, input: Value) -> ToolCall {
     called(fixture.outcome(&context(tool, input), None).await)
 }

@@ -36,7 +36,7 @@ fn has(fixture: &Fixture, tool: &str) -> bool {
     fixture.registry.specs().iter().any(|spec| spec.name == tool)
 }
 
-/// The call as the question shows it, and its record after approval.
+/// The text of a call's question, and the call's record after approval; nothing may run before the approval.
 async fn asked(fixture: &Fixture, tool: &str, input: Value) -> (String, ToolCall) {
     let context = Fixture::context(tool, input.clone());
     let before = log(fixture);
@@ -47,6 +47,7 @@ async fn asked(fixture: &Fixture, tool: &str, input: Value) -> (String, ToolCall
     (shown, called(fixture.outcome(&context, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await))
 }
 
+/// A desktop action is offered only if this machine has its program and a desktop session.
 #[doc = "holds: design D14"]
 #[test]
 fn actions_need_a_program_and_a_session() {
@@ -239,6 +240,7 @@ async fn macos_shortcuts_run_by_name_after_approval() {
     }
 }
 
+/// On Linux, programs in the user's `shortcuts` folder are offered as actions of the tool `shortcuts`.
 #[doc = "holds: design D14"]
 #[tokio::test]
 async fn shortcuts_elsewhere_are_own_programs() {

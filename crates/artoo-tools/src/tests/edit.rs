@@ -15,7 +15,7 @@ fn sha(text: &str) -> String {
     digest::of_reader(text.as_bytes()).unwrap()
 }
 
-/// The input that replaces the text of a file.
+/// The input of a `files` act that replaces the text of a file, with the digest of the text before.
 fn write(path: &Path, before: &str, after: &str) -> Value {
     json!({"act": "write", "to": path, "text": after, "before": sha(before)})
 }

@@ -24,6 +24,7 @@ fn with_data() -> Fixture {
     })
 }
 
+/// The evidence store in the data folder of the fixture's home.
 fn store(fixture: &Fixture) -> EvidenceStore {
     EvidenceStore::new(&fixture.home.join(".artoo"))
 }
@@ -142,6 +143,7 @@ async fn large_output_keeps_both_ends_in_evidence() {
     assert!(String::from_utf8(whole).unwrap().contains(&mark));
 }
 
+/// A stream of any length is stored whole, or with the number of bytes left out between its beginning and end.
 #[test]
 fn random_streams_are_stored_as_known() {
     let dir = tempfile::TempDir::new().unwrap();
@@ -170,6 +172,7 @@ fn random_streams_are_stored_as_known() {
     assert_eq!(left, 1, "what is not kept leaves nothing behind");
 }
 
+/// A sweep of the evidence store removes packs that have expired, and then the oldest ones beyond the size limit.
 #[tokio::test]
 async fn sweep_removes_expired_and_oldest_packs() {
     let fixture = with_data();

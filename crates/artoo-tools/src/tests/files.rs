@@ -45,7 +45,7 @@ fn changed_names(call: &ToolCall) -> Vec<(&str, bool, bool)> {
     sides
 }
 
-/// Checks that the call succeeded.
+/// Panics unless the call succeeded.
 fn ok(call: &ToolCall) {
     assert_eq!(call.status, CallStatus::Ok, "{}", call.output);
 }
@@ -284,6 +284,7 @@ async fn archives_stay_inside_their_folder() {
     }
 }
 
+/// A symlink put into a `files` target between planning and acting is not followed: the act is refused.
 #[tokio::test]
 async fn links_made_after_planning_are_refused() {
     let fixture = Fixture::new();

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{Fixture, make_fifo};
 
-/// A fixture with files of known sizes and days, hidden ones among them.
+/// A fixture with files of known sizes and days of change, some of them hidden.
 fn tree() -> Fixture {
     let fixture = Fixture::new();
     for (path, size, day) in [
@@ -32,7 +32,7 @@ fn tree() -> Fixture {
     fixture
 }
 
-/// The lines of the answer, relative to the working folder.
+/// The paths that `glob` found, relative to the working folder.
 async fn found(fixture: &Fixture, input: Value) -> Vec<String> {
     let work = format!("{}/work/", fixture.home.display());
     fixture
@@ -43,6 +43,7 @@ async fn found(fixture: &Fixture, input: Value) -> Vec<String> {
         .collect()
 }
 
+/// Each field of `glob`'s input selects exactly the files that match it.
 #[tokio::test]
 async fn each_input_field_selects_matching_files() {
     let fixture = tree();

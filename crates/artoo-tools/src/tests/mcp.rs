@@ -74,13 +74,13 @@ fn problems(fixture: &Fixture) -> String {
     fixture.registry.problems().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// Names of the server's tools.
+/// Names of the tools of the server `test` that are offered.
 fn names(fixture: &Fixture) -> Vec<String> {
     let specs = fixture.registry.specs().into_iter().map(|spec| spec.name);
     specs.filter_map(|name| name.strip_prefix("test.").map(str::to_owned)).collect()
 }
 
-/// What a server says of itself decides nothing: its tool claims to be read-only, and this one is.
+/// Calls that only read, one after another, are answered by one server process.
 #[doc = "holds: law 1.26"]
 #[tokio::test]
 async fn reading_calls_share_one_server_process() {
@@ -156,6 +156,7 @@ async fn parallel_calls_are_judged_separately() {
     }
 }
 
+/// A server's tool runs without approval if it only creates workspace files or its manifest grants it.
 #[doc = "holds: law 1.26"]
 #[tokio::test]
 async fn only_new_or_granted_changes_run_unasked() {
@@ -332,7 +333,7 @@ async fn silent_server_ends_with_its_descendants() {
     assert_eq!(running(&home), 0, "the server outlived its registry");
 }
 
-/// Processes whose working folder lies in this home.
+/// Number of living processes whose working folder is in this home.
 #[cfg(target_os = "linux")]
 fn running(home: &str) -> usize {
     let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());

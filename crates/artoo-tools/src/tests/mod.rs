@@ -66,6 +66,7 @@ struct Fixture {
 }
 
 impl Fixture {
+    /// A fixture with the default configuration.
     fn new() -> Self {
         Self::with(|_| {})
     }
@@ -104,7 +105,7 @@ impl Fixture {
         Self { _dir: dir, home, registry: Registry::detect(config.clone()), config, is_one_task }
     }
 
-    /// Creates a file in the home folder, with its folders.
+    /// Creates a file in the fixture's home folder, with its folders; returns its path.
     fn file(&self, path: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.home.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -116,7 +117,7 @@ impl Fixture {
         PathBuf::from(&self.config.environment.workspace)
     }
 
-    /// The order of a call in which all tools are allowed.
+    /// A tool call's order in a new task, in which all tools are allowed.
     fn context(tool: &str, input: Value) -> ToolOrder {
         ToolOrder {
             task_id: next_task(),
@@ -131,12 +132,12 @@ impl Fixture {
         }
     }
 
-    /// The outcome of a call with this grant.
+    /// The outcome of a call by this order, with the user's approval if `grant` has one.
     async fn outcome(&self, context: &ToolOrder, grant: Option<Grant>) -> ToolOutcome {
         self.outcome_for(context, "", grant).await
     }
 
-    /// The outcome of a call in a task with this request of the user.
+    /// The outcome of a call in a task in which the user's words are `said`.
     async fn outcome_for(&self, context: &ToolOrder, said: &str, grant: Option<Grant>) -> ToolOutcome {
         self.registry.call(&self.in_task(context), said, grant).await
     }
@@ -154,7 +155,7 @@ impl Fixture {
         called(self.outcome(&Self::context(tool, input), None).await)
     }
 
-    /// The output of a call that must succeed.
+    /// The output of a call of this tool with this input; panics if it does not succeed.
     async fn output(&self, tool: &str, input: Value) -> String {
         let call = self.call(tool, input).await;
         assert_eq!(call.status, CallStatus::Ok, "{call:?}");
@@ -185,7 +186,7 @@ fn put(path: &Path, text: &str, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// A fixture with these scripts, by name, as its only programs.
+/// A fixture on whose search path only these scripts are, given as name and text.
 fn with_programs(programs: &[(&str, &str)]) -> Fixture {
     Fixture::with(|config| only_programs(config, programs))
 }
@@ -205,7 +206,7 @@ fn next_task() -> TaskId {
     TaskId::try_from(format!("test-00000000-0000-4000-8000-{number:012}")).unwrap()
 }
 
-/// The record of a call that was made; fails if it needs approval.
+/// The record of a call's outcome; panics if the outcome asks for approval instead.
 fn called(outcome: ToolOutcome) -> ToolCall {
     match outcome {
         ToolOutcome::Called { call } => call,
@@ -236,6 +237,7 @@ fn make_fifo(path: &Path) {
     assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
+/// The present time as a timestamp.
 fn now() -> artoo_proto::Timestamp {
     let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     artoo_proto::Timestamp::from_millis(since_1970.as_millis().try_into().unwrap())

@@ -14,6 +14,7 @@ async fn with_blocks(fixture: &Fixture, tool: &str, input: Value, blocked: &[&st
     called(fixture.outcome(&context, None).await)
 }
 
+/// A call is refused unless its tool name equals a name exactly; other cases, look-alikes and blanks do not count.
 #[doc = "holds: fault L22"]
 #[tokio::test]
 async fn only_exact_names_are_tools() {
@@ -27,6 +28,7 @@ async fn only_exact_names_are_tools() {
     }
 }
 
+/// A call is refused if its tool is blocked in the task or not allowed by the plan.
 #[doc = "holds: invariant 9; design D4"]
 #[tokio::test]
 async fn blocked_and_unplanned_tools_are_refused() {
@@ -125,7 +127,7 @@ fn tools_are_ordered_with_strict_schemas() {
     }
 }
 
-/// Checks that every string and list of a schema has a limit.
+/// Checks that every string and list in a tool's input schema has a maximum length.
 fn bounded(path: &str, schema: &Value) {
     let is = |kind: &str| schema["type"] == json!(kind);
     assert!(!is("string") || schema["maxLength"].is_u64(), "{path} is unbounded");

@@ -14,7 +14,7 @@ use crate::limit::Limit;
 use crate::record::Record;
 use crate::tool::{Machine, Next, Outcome, Pending, Question, Request, Running, Staged, Tool, UserContext, spec};
 
-/// A tool whose run shows that it would replace a file.
+/// A test tool whose run shows that it would replace a file.
 #[derive(Debug)]
 struct Replacing {
     path: PathBuf,
@@ -22,7 +22,7 @@ struct Replacing {
     runs: Arc<AtomicU64>,
 }
 
-/// The pending replacement of a file.
+/// Pending change of a test: replaces the content of this file.
 #[derive(Debug)]
 struct Replacement(PathBuf);
 
@@ -38,7 +38,7 @@ impl Tool for Replacing {
     }
 }
 
-/// Runs the tool: returns the pending replacement, with a question if it needs approval.
+/// Test tool that replaces a file's content: returns the pending replacement, with a question if it needs approval.
 fn replace(path: PathBuf, needs_approval: bool, runs: &AtomicU64) -> Running {
     runs.fetch_add(1, Ordering::Relaxed);
     let changed = FileEffect { action: Action::Modify, path: path.clone(), is_recursive: false };

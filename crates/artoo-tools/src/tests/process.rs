@@ -47,7 +47,7 @@ async fn wait_until_gone(mark: &str) -> bool {
     true
 }
 
-/// Longer than any step takes on a loaded machine, and shorter than what hangs here would last.
+/// Timeout that no step of a test needs, and after which a hanging test fails.
 const LONG: Duration = Duration::from_secs(60);
 
 #[doc = "holds: law 1.27; design T1, T2"]

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::{Fixture, called};
 
-/// A random tree of files, folders and links, hidden ones among them.
+/// Generates a random tree of files, folders and links, hidden ones among them.
 fn tree() -> impl Strategy<Value = Vec<(Vec<&'static str>, u8)>> {
     let name = proptest::sample::select(&["a", "b.txt", ".hidden", "c d.md", "ä.txt", "-name"][..]);
     proptest::collection::vec((proptest::collection::vec(name, 1..5), 0_u8..3), 0..20)

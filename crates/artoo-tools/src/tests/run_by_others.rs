@@ -29,8 +29,8 @@ const RUN: [(&str, &str); 16] = [
 const ORDINARY: [&str; 8] =
     ["notes.txt", "a/notes.txt", "src/main.rs", "bin/tool.c", "ls", "bin/ls/notes.txt", ".gitignore", "git/hooks/a"];
 
-/// The reason and the details of the question about a call; `None` if there is no question. Nothing is created before
-/// an answer.
+/// The reason and the details of the question about a call; `None` if there is no question. Asserts that nothing exists
+/// before approval.
 async fn asked(fixture: &Fixture, tool: &str, input: &Value) -> Option<(String, Vec<String>)> {
     let mut context = Fixture::context(tool, input.clone());
     context.allowed_tools.push("files".to_owned());

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Fixture, called, next_task};
 use crate::RuleBook;
 
-/// A fixture with a data folder.
+/// A fixture with a data folder, in which approval rules can be stored.
 fn with_data() -> Fixture {
     Fixture::with(|config| {
         let data = std::path::Path::new(&config.environment.home).join(".artoo");
@@ -24,7 +24,7 @@ fn book(fixture: &Fixture) -> RuleBook {
     RuleBook::new(fixture.home.join(".artoo"))
 }
 
-/// The order of a call in this task.
+/// A tool call's order in this task, in which `files` is allowed.
 fn of(task: &TaskId, tool: &str, input: Value) -> ToolOrder {
     let mut context = ToolOrder { task_id: task.clone(), ..Fixture::context(tool, input) };
     context.allowed_tools.push("files".to_owned());
@@ -36,12 +36,12 @@ fn delete(task: &TaskId, paths: &[&str]) -> ToolOrder {
     of(task, "files", json!({"act": "delete", "paths": paths}))
 }
 
-/// The order of a shell command in this task.
+/// The order of a shell command as a tool call in this task.
 fn shell(task: &TaskId, command: &str) -> ToolOrder {
     of(task, "shell", json!({"command": command}))
 }
 
-/// The wider approvals that the question about a call offers.
+/// The wider approvals (task, folder) that the question about a call offers; panics if there is no question.
 async fn offered(fixture: &Fixture, context: &ToolOrder) -> ConsentOffers {
     match fixture.outcome(context, None).await {
         ToolOutcome::NeedsConsent { offers, .. } => offers,
@@ -49,19 +49,19 @@ async fn offered(fixture: &Fixture, context: &ToolOrder) -> ConsentOffers {
     }
 }
 
-/// The record of a call with an approval of this scope.
+/// The record of a call that the user approved for this scope (once, task or folders).
 async fn allowed(fixture: &Fixture, context: &ToolOrder, scope: ConsentScope) -> ToolCall {
     let ToolOutcome::NeedsConsent { hash, .. } = fixture.outcome(context, None).await else { panic!("not asked") };
     called(fixture.outcome(context, Some(fixture.registry.grant(&hash, scope))).await)
 }
 
-/// Denies the question about a call.
+/// Lets the user deny the question about a call; panics if there is none.
 async fn refused(fixture: &Fixture, context: &ToolOrder) {
     let ToolOutcome::NeedsConsent { hash, .. } = fixture.outcome(context, None).await else { panic!("not asked") };
     fixture.registry.refuse(&context.task_id, &hash);
 }
 
-/// Whether a call needs approval.
+/// Whether a call asks for approval.
 async fn asks(fixture: &Fixture, context: &ToolOrder) -> bool {
     matches!(fixture.outcome(context, None).await, ToolOutcome::NeedsConsent { .. })
 }
@@ -306,6 +306,7 @@ async fn denied_effects_stay_denied_in_the_task() {
     assert!(fixture.home.join("work/keep.txt").exists());
 }
 
+/// After the user denied deleting a folder with `files`, shell commands that would remove or move it are denied too.
 #[doc = "holds: law 1.14; design D10"]
 #[tokio::test]
 async fn denied_file_acts_are_denied_in_shell() {

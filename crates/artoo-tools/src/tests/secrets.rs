@@ -214,7 +214,7 @@ async fn scripts_cannot_read_unapproved_secrets() {
     }
 }
 
-/// Runs git in a folder.
+/// Runs git with these arguments in a folder; panics if it fails.
 fn git(folder: &Path, arguments: &[&str]) {
     let mut git = Command::new("git");
     git.args(["-c", "user.email=a@b", "-c", "user.name=n"]).args(arguments).current_dir(folder);
@@ -285,7 +285,7 @@ async fn copying_a_secret_needs_approval() {
     }
 }
 
-/// Whether a command runs without approval.
+/// Whether a command runs without asking for approval.
 async fn runs(fixture: &Fixture, command: &str) -> bool {
     let outcome = fixture.outcome(&Fixture::context("shell", json!({"command": command})), None).await;
     matches!(outcome, ToolOutcome::Called { .. })

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::{Fixture, called};
 
+/// The record of a pipeline says whether its output measures something on the machine, or only echoes its arguments.
 #[tokio::test]
 async fn pipelines_report_whether_they_measure() {
     let fixture = Fixture::new();

@@ -33,7 +33,7 @@ struct Asked {
     reason: String,
 }
 
-/// The question about a command.
+/// The digest, effects and reason of the question about a command; panics if there is none.
 async fn asked(fixture: &Fixture, command: &str) -> Asked {
     match fixture.outcome(&order(command), None).await {
         ToolOutcome::NeedsConsent { hash, effects, reason, .. } => Asked { hash, effects: effects.join("\n"), reason },
@@ -115,7 +115,7 @@ async fn files_changed_since_the_question_stay() {
     assert_eq!(fs::read_to_string(fixture.home.join("work/a.txt")).unwrap(), "mine\n");
 }
 
-/// The workspace exists while a command runs that names it, and remains only if something was written to it.
+/// A command that only names the workspace leaves none behind; if it writes a file there, the workspace remains.
 #[tokio::test]
 async fn unused_workspace_is_not_left_behind() {
     for views in [true, false] {
@@ -135,6 +135,7 @@ async fn unused_workspace_is_not_left_behind() {
     }
 }
 
+/// Setting set-user-id or set-group-id bits always needs approval.
 #[tokio::test]
 async fn set_id_bits_are_asked_about() {
     let fixture = fixture(true);
@@ -161,13 +162,13 @@ fn mode(path: &std::path::Path) -> u32 {
     std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path).unwrap().permissions())
 }
 
-/// The outcome of a command with the approval of its question.
+/// The outcome of a command after the user has approved this question about it.
 async fn approved(fixture: &Fixture, command: &str, question: &Asked) -> ToolOutcome {
     let grant = fixture.registry.grant(&question.hash, ConsentScope::Once);
     fixture.outcome(&order(command), Some(grant)).await
 }
 
-/// The question that follows the approval of the first question.
+/// The second question about a command, asked after the first one was approved; panics if there is none.
 async fn asked_further(fixture: &Fixture, command: &str) -> Asked {
     let first = asked(fixture, command).await;
     match approved(fixture, command, &first).await {
@@ -176,6 +177,7 @@ async fn asked_further(fixture: &Fixture, command: &str) -> Asked {
     }
 }
 
+/// Access denied after the run has made changes: the changes are undone, and a question asks for the access.
 #[tokio::test]
 async fn later_denials_are_undone_and_asked_about() {
     for (command, made, named) in [
@@ -213,7 +215,7 @@ async fn replaced_folders_invalidate_an_approval() {
     let fixture = fixture(false);
     let (workspace, moved, victim) = (fixture.workspace(), fixture.home.join("moved"), fixture.home.join("victim"));
     let command = "rm ~/artoo_workspace/old; echo a > ~/artoo_workspace/new";
-    /// Replaces the victim folder or links to it.
+    /// A test's way to replace the first folder by another one, or by a link to it.
     type Replace = fn(&std::path::Path, &std::path::Path);
     let linked: Replace = |victim, workspace| std::os::unix::fs::symlink(victim, workspace).unwrap();
     let renamed: Replace = |victim, workspace| fs::rename(victim, workspace).unwrap();
@@ -235,6 +237,8 @@ async fn replaced_folders_invalidate_an_approval() {
     }
 }
 
+/// A script that is found only while the command runs is part of the approval, and is not run if it was edited
+/// afterwards.
 #[tokio::test]
 async fn scripts_found_while_running_are_approved() {
     let fixture = fixture(false);

@@ -17,7 +17,7 @@ use serde_json::json;
 use super::Fixture;
 use crate::undo::{ItemOutcome, Report, UndoConfig, UndoStore};
 
-/// Mode, and content, target or kind, by path.
+/// Everything below a folder: its mode, and its content, link target or kind, by path.
 type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
 
 /// Every path below a folder: its mode, and its content, target or kind.
@@ -91,7 +91,7 @@ impl Fixture {
     }
 }
 
-/// Whether the path was restored, by this undo or before.
+/// Whether an undo's outcome is that the path has its old state, by this undo or before.
 fn is_fine(outcome: &ItemOutcome) -> bool {
     matches!(outcome, ItemOutcome::Done | ItemOutcome::Already)
 }
@@ -101,7 +101,7 @@ fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// Creates a workspace with files of many kinds.
+/// Creates a workspace with files of many kinds: text, binary, empty, executable, with odd names.
 fn furnish(fixture: &Fixture) {
     let ws = fixture.workspace();
     for (path, content) in [
@@ -124,6 +124,7 @@ fn furnish(fixture: &Fixture) {
     mode(&ws.join("void"), 0o711);
 }
 
+/// Changes made by shell commands are reverted by undo.
 #[doc = "holds: law 1.10"]
 #[tokio::test]
 async fn changes_by_shell_commands_are_undone() {

@@ -102,7 +102,7 @@ pub(super) fn reasons(entries: &[(usize, Vec<Reason>)]) -> String {
     join_reasons(entries.iter().flat_map(|(_, reasons)| reasons))
 }
 
-/// The reasons joined, each once.
+/// The reasons as one text, each once.
 fn join_reasons<'a>(reasons: impl Iterator<Item = &'a Reason>) -> String {
     reasons.map(ToString::to_string).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join("; ")
 }
@@ -127,7 +127,7 @@ fn notable<'a>(set: &'a ChangeSet, asks: &'a [(usize, Vec<Reason>)]) -> Vec<(&'a
     told
 }
 
-/// The entries, deleted and replaced ones first, new ones last; a folder represents everything in it.
+/// The entries sorted for display: deleted and replaced ones first, new ones last; a folder stands for all in it.
 fn in_order_of_weight(set: &ChangeSet) -> Vec<&Entry> {
     let weight = |entry: &&Entry| match entry.kind {
         Kind::Deleted => 0,

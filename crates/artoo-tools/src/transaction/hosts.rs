@@ -85,7 +85,7 @@ fn targets_by(
     targets
 }
 
-/// The addresses of a host, as programs on this machine find them.
+/// The addresses of a host on a port, resolved as programs on this machine do; none if `may_look_up` is false.
 fn addresses(host: &str, port: u16, may_look_up: bool) -> Vec<SocketAddr> {
     if host == "localhost" {
         // No DNS server is queried for an address.
@@ -109,7 +109,7 @@ fn addresses(host: &str, port: u16, may_look_up: bool) -> Vec<SocketAddr> {
 mod tests {
     use super::*;
 
-    /// A socket address from its text.
+    /// Parses a socket address, for tests.
     fn at(text: &str) -> SocketAddr {
         text.parse().unwrap()
     }

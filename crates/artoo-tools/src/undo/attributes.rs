@@ -20,7 +20,7 @@ use crate::openat::Place;
 /// Prefix of extended attributes that need no privileges.
 const USER: &[u8] = b"user.";
 
-/// Attributes that grant rights in addition to the mode.
+/// Names of attributes that grant rights in addition to the mode: access control lists and capabilities.
 const RIGHTS: [&[u8]; 3] = [b"system.posix_acl_access", b"system.posix_acl_default", CAPABILITY];
 
 const CAPABILITY: &[u8] = b"security.capability";
@@ -54,7 +54,7 @@ impl Attributes {
         Self::read(file, false)
     }
 
-    /// Reads the attributes; `is_layer`: attributes of the overlay are expected.
+    /// Reads the extended attributes of a file; `is_layer`: attributes of the overlay are expected and unescaped.
     fn read(file: impl AsFd, is_layer: bool) -> io::Result<Self> {
         let mut all = Self::default();
         for name in names(&file)? {
@@ -73,7 +73,8 @@ impl Attributes {
         Ok(all)
     }
 
-    /// The capabilities that a program gets from this file, for any user who runs it.
+    /// The attribute with the capabilities that a program gets from this file, for any user who runs it; `None` if
+    /// there is none.
     pub(crate) fn capability(&self) -> Option<&[u8]> {
         self.user.get(CAPABILITY).map(Vec::as_slice)
     }
@@ -84,7 +85,7 @@ impl Attributes {
         (!self.user.is_empty()).then(|| digest::of_parts(parts))
     }
 
-    /// Whether the overlay added attributes that must be removed before a commit.
+    /// Whether the overlay added attributes to this file or folder that must be removed before a commit.
     pub(crate) fn is_marked(&self) -> bool {
         !self.overlay.is_empty()
     }
@@ -144,12 +145,12 @@ pub(super) fn transfer(source: &Place, target: &Place) -> io::Result<()> {
     Ok(())
 }
 
-/// Sets one attribute.
+/// Sets one extended attribute of an open file.
 fn set(file: impl AsFd, name: &[u8], value: &[u8]) -> io::Result<()> {
     Ok(fsetxattr(file, OsStr::from_bytes(name), value, XattrFlags::empty())?)
 }
 
-/// The names of all attributes.
+/// The names of all extended attributes of an open file.
 fn names(file: impl AsFd) -> io::Result<Vec<Vec<u8>>> {
     // Most files have few or none, so a short buffer is tried first.
     let mut short = [0; 512];

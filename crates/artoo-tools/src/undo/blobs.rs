@@ -36,13 +36,13 @@ pub(super) struct BlobDir {
 }
 
 impl BlobDir {
-    /// Creates the folder of a new act.
+    /// Creates the journal folder in which a new act saves contents.
     pub(super) fn make(folder: PathBuf) -> io::Result<Self> {
         private_folder(&folder.join(SAVED))?;
         Ok(Self { folder })
     }
 
-    /// The path of a saved content.
+    /// The path in the journal of the content saved under this number.
     fn saved(&self, number: u64) -> PathBuf {
         self.folder.join(SAVED).join(number.to_string())
     }
@@ -79,7 +79,8 @@ impl BlobDir {
         Ok(Place { folder, name: number.to_string().into() })
     }
 
-    /// The real path of the subfolder for files and folders moved here unchanged; creates it if missing.
+    /// The real path of the journal subfolder for files and folders that are moved there instead of deleted; creates it
+    /// if missing.
     pub(super) fn stored(&self) -> io::Result<PathBuf> {
         let folder = self.folder.join(STORED);
         private_folder(&folder)?;
@@ -116,7 +117,7 @@ impl BlobDir {
         sync_folder(&self.folder.join(SAVED))
     }
 
-    /// Deletes saved contents with other numbers.
+    /// Deletes the saved contents whose numbers are not among these.
     pub(super) fn keep_only(&self, numbers: &std::collections::BTreeSet<u64>) -> io::Result<()> {
         for entry in fs::read_dir(self.folder.join(SAVED))? {
             let entry = entry?;
@@ -158,7 +159,7 @@ impl BlobDir {
         self.read(ENDED)
     }
 
-    /// Opens the log of steps for appending.
+    /// Opens the log of an act's steps for appending.
     pub(super) fn steps_log(&self) -> io::Result<File> {
         OpenOptions::new().create(true).append(true).mode(0o600).open(self.folder.join(STEPS))
     }
@@ -192,7 +193,7 @@ impl BlobDir {
         sync_folder(&self.folder)
     }
 
-    /// Reads a note; `None` if it is missing.
+    /// Reads a JSON note of the act from the journal; `None` if its file is missing.
     fn read<T: DeserializeOwned>(&self, name: &str) -> io::Result<Option<T>> {
         let path = self.folder.join(name);
         match limited(&path) {
@@ -231,7 +232,7 @@ pub(super) fn discard(place: &Place) -> io::Result<()> {
     }
 }
 
-/// Gives the owner access to a folder and to all folders below it.
+/// Adds the owner's permissions to a folder and to all folders below it, so that it can be deleted.
 fn open_all(place: &Place) -> io::Result<()> {
     let State::Folder(facts) = state::read_facts(place)? else { return Ok(()) };
     set_mode(place, facts.mode | OWNER)?;
@@ -241,7 +242,7 @@ fn open_all(place: &Place) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a note, at most [`NOTE_MAX_BYTES`] of it.
+/// Reads a note of the journal, at most [`NOTE_MAX_BYTES`] of it.
 fn limited(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(NOTE_MAX_BYTES).read_to_end(&mut bytes)?;

@@ -29,7 +29,7 @@ pub(super) fn shift(from: &Place, to: &Place) -> Result<(), Errno> {
     opened(from, || files::rename(from, to))
 }
 
-/// Runs `act`, again with a writable folder if its mode was the obstacle. The mode is restored.
+/// Runs `act`, and if a folder's own mode prevents it, again with the folder made writable meanwhile.
 fn opened(place: &Place, act: impl Fn() -> Result<(), Errno>) -> Result<(), Errno> {
     match act() {
         #[cfg(target_os = "linux")]
@@ -91,7 +91,7 @@ pub(crate) fn set_time(place: &Place, facts: &Facts) -> io::Result<()> {
     Ok(rustix::fs::utimensat(&place.folder, &place.name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
-/// Sets owner and group, if this process has the right to.
+/// Sets owner and group of a place; ignores an error, since an ordinary user can't set another one.
 pub(super) fn set_owner(place: &Place, facts: &Facts) {
     let (owner, group) = (Uid::from_raw(facts.owner), Gid::from_raw(facts.group));
     let flags = AtFlags::SYMLINK_NOFOLLOW;

@@ -5,7 +5,7 @@
 #[cfg(not(test))]
 pub(super) fn point(_what: &'static str) {}
 
-/// Syncs a note to disk.
+/// Syncs a journal file to disk.
 pub(super) fn sync(note: &std::fs::File) -> std::io::Result<()> {
     note.sync_data()?;
     #[cfg(test)]
@@ -23,13 +23,13 @@ mod power {
 
     static SYNCED: Mutex<Option<HashMap<(u64, u64), u64>>> = Mutex::new(None);
 
-    /// Records how much of a note is synced.
+    /// In tests of power loss: records how many bytes of a journal file are synced to disk.
     pub(super) fn synced(note: &File) {
         let found = note.metadata().unwrap();
         SYNCED.lock().unwrap().get_or_insert_default().insert((found.dev(), found.ino()), found.len());
     }
 
-    /// Truncates the open notes to what was synced.
+    /// In tests of power loss: truncates the open journal logs to the length that was synced.
     pub(super) fn fail() {
         if std::env::var_os("ARTOO_TEST_POWER").is_none() {
             return;
@@ -53,7 +53,7 @@ type Interference = Box<dyn FnMut(&'static str)>;
 
 #[cfg(test)]
 thread_local! {
-    /// The change that this thread makes at each fault point.
+    /// The change of another program that this thread simulates at each fault point; `None` outside such tests.
     static MEANWHILE: std::cell::RefCell<Option<Interference>> = const { std::cell::RefCell::new(None) };
 }
 

@@ -21,10 +21,10 @@ use super::{DAYS_MAX, UndoConfig, fault};
 use crate::limit::Limit;
 use crate::protect::Protected;
 
-/// Pause between attempts to take the lock.
+/// Pause between attempts to take the lock of the journal.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// Name of the state of a folder that can't be read.
+/// Text that describes the journal's state of a folder that can't be read.
 pub(super) const CLOSED: &str = "a folder that can't be read";
 
 const LOCK: &str = "lock";
@@ -63,6 +63,7 @@ pub(super) struct DeletedTasks {
 }
 
 impl Journal {
+    /// The undo journal with this configuration; opens no file yet.
     pub(crate) fn new(config: UndoConfig, protected: Protected) -> Self {
         Self { config, protected }
     }
@@ -123,7 +124,7 @@ impl Journal {
         }
     }
 
-    /// Saves the files that a command may change.
+    /// Saves in the journal the files that a command may change.
     fn snapshot(
         &self,
         blobs: &BlobDir,
@@ -271,7 +272,7 @@ fn begun_at(entry: &Path) -> Option<Timestamp> {
     acts.iter().rev().find_map(|(_, blobs)| header(blobs)).map(|header| header.at)
 }
 
-/// The size of everything in a folder.
+/// The size in bytes of all files in a folder and its subfolders.
 fn size(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries
@@ -280,6 +281,7 @@ fn size(folder: &Path) -> u64 {
         .sum()
 }
 
+/// The present time as a timestamp.
 pub(super) fn now() -> Timestamp {
     SystemTime::now().into()
 }

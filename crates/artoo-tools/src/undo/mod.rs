@@ -49,7 +49,8 @@ pub use taken_back::TakenBack;
 pub(crate) use tree::{fingerprint, list};
 pub(crate) use walk::names;
 
-/// Maximum bytes copied before one command: a large source tree fits, and copying it takes a second or two.
+/// Maximum bytes of files copied into the undo journal before one command: a large source tree fits, copied in a second
+/// or two.
 #[doc(alias = "limit")]
 pub const KEPT_MAX_BYTES: u64 = 512 * 1024 * 1024;
 

@@ -11,7 +11,7 @@ use crate::paths;
 /// Maximum number of changes in one record: a build makes thousands.
 const LISTED_MAX: usize = 256;
 
-/// The changes found by the journal.
+/// The changes that the undo journal found after a call, and whether they are all.
 #[derive(Debug, Default)]
 pub(crate) struct RecordedChanges {
     /// The changes in the order of paths, at most [`LISTED_MAX`].
@@ -64,7 +64,7 @@ fn recorded_change((path, was, is): (&Path, &State, &State)) -> FileChange {
     FileChange { path: paths::line(path), before, after }
 }
 
-/// The digest or the kind of a state; `None` if the path does not exist.
+/// How a record names a state: a file's digest, a link's target or the kind; `None` if the path does not exist.
 fn name(state: &State) -> Option<String> {
     match state {
         State::Absent => None,
@@ -75,7 +75,7 @@ fn name(state: &State) -> Option<String> {
     }
 }
 
-/// Mode and time, for states whose content is the same.
+/// Mode and modification time of a state as text, to tell apart states whose content is the same.
 fn particulars(state: &State) -> String {
     match state {
         State::File(file) => {

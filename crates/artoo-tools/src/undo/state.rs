@@ -37,7 +37,7 @@ pub(crate) enum State {
     },
 }
 
-/// The metadata of a path: mode, modification time and owner.
+/// The metadata of a path: mode, modification time, owner and group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Facts {
     pub(crate) mode: u32,
@@ -74,7 +74,7 @@ pub(crate) struct FileState {
 }
 
 impl State {
-    /// Whether kind, content, mode and target are equal. A content that was not read equals no other.
+    /// Whether two states have equal kind, content, mode and link target. Content without a digest equals no other.
     pub(crate) fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Absent, Self::Absent) => true,
@@ -123,7 +123,7 @@ impl State {
         }
     }
 
-    /// The state with the number of the saved content.
+    /// The state of a file with the number under which the journal saves its content; other states unchanged.
     pub(crate) fn stored_as(mut self, number: Option<u64>) -> Self {
         if let Self::File(file) = &mut self {
             file.saved = number;
@@ -139,7 +139,7 @@ impl State {
 
 #[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
 impl Identity {
-    /// The identity in a `stat` result.
+    /// The device, inode, size and modification time in a `stat` result.
     pub(crate) fn of(found: &Stat) -> Self {
         Self {
             device: u64::from(found.st_dev),
@@ -162,7 +162,7 @@ impl Identity {
 }
 
 impl Facts {
-    /// The metadata in a `stat` result.
+    /// The mode, owner and modification time in a `stat` result.
     pub(crate) fn of(found: &Stat) -> Self {
         Self {
             mode: found.st_mode & MODE_BITS,
@@ -202,7 +202,7 @@ pub(super) fn read_facts(place: &Place) -> io::Result<State> {
     found.map_or(Ok(State::Absent), |found| of_stat(&place.folder, &place.name, &found))
 }
 
-/// Reads the state of a path with the digest of a file; `Absent` if a parent folder is missing.
+/// Reads the state of a path, with the digest if it is a file; `Absent` if a parent folder is missing.
 pub(super) fn at(path: &Path, limit: &Limit) -> io::Result<State> {
     match Place::of(path) {
         Ok(place) => read(&place, limit),
@@ -211,7 +211,7 @@ pub(super) fn at(path: &Path, limit: &Limit) -> io::Result<State> {
     }
 }
 
-/// Whether anything exists at a place.
+/// Whether a file, folder or link exists at a place.
 pub(super) fn exists(place: &Place) -> io::Result<bool> {
     Ok(stat(&place.folder, &place.name)?.is_some())
 }
@@ -226,7 +226,7 @@ pub(super) fn is_missing(path: &Path, error: &io::Error) -> bool {
     }
 }
 
-/// The state by the result of `stat`, without the content.
+/// The state of a path from the result of `stat`, without a file's content.
 #[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
 pub(crate) fn of_stat(folder: impl AsFd, name: &OsStr, found: &Stat) -> io::Result<State> {
     let odd = |what: &str| State::Odd { what: what.to_owned() };

@@ -26,7 +26,7 @@ const WAIT: Duration = Duration::from_secs(2);
 #[doc(alias = "limit")]
 const UNDO_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Prefix of the names of undos' own entries; a number follows.
+/// Prefix of ids of journal entries that undos themselves write; a number follows.
 const UNDO_PREFIX: &str = "undo-";
 
 /// The undo journal of a user, for listing and reverting its entries.
@@ -70,7 +70,7 @@ pub struct Item {
     pub outcome: ItemOutcome,
 }
 
-/// The outcome of restoring one path.
+/// What an undo did with one path: restored, unchanged, or left as it is and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ItemOutcome {
     /// The path was restored; in a preview: it would be.
@@ -141,7 +141,7 @@ impl UndoStore {
         &self.config
     }
 
-    /// The deadline of an undo, with the meter of this store.
+    /// The deadline of one undo, from now on; its work advances the store's meter.
     pub(super) fn limit(&self) -> Limit {
         Limit::metered(UNDO_TIMEOUT, &self.meter)
     }
@@ -179,7 +179,7 @@ impl UndoStore {
         Ok(journal.forget_oldest()?)
     }
 
-    /// How many tasks the limits have deleted from the journal.
+    /// How many tasks were deleted from the journal so far because it exceeded its limits.
     #[must_use]
     pub fn forgotten(&self) -> u64 {
         journal::forgotten(&self.config.folder).tasks
@@ -311,7 +311,7 @@ impl UndoStore {
         Ok(all)
     }
 
-    /// The id of the next undo's own entry.
+    /// The id under which the next undo is stored in the journal: `undo-` and a number.
     fn next_undo(&self) -> io::Result<String> {
         let names = journal::entry_names(&self.config.folder)?;
         let numbers = names.iter().filter_map(|name| name.strip_prefix(UNDO_PREFIX)?.parse::<u64>().ok());
@@ -319,7 +319,7 @@ impl UndoStore {
     }
 }
 
-/// An entry that can be undone, with the lock held.
+/// A journal entry that is complete and can be undone, with the journal's lock held.
 struct Ready {
     not_undoable: Vec<String>,
     acts: Vec<(BlobDir, Ended)>,
@@ -329,7 +329,7 @@ struct Ready {
     lock: journal::Lock,
 }
 
-/// The number of paths that were changed.
+/// The number of paths that an act changed with this entry; notes of the trash are not counted.
 fn paths_of(done: &Done) -> usize {
     match done {
         Done::Changed { changes } => changes.iter().filter(|change| !trash::is_bookkeeping(&change.path)).count(),
@@ -337,7 +337,7 @@ fn paths_of(done: &Done) -> usize {
     }
 }
 
-/// An entry from its acts; `None` without acts.
+/// A listed journal entry, made from its acts; `None` without acts.
 fn entry(id: String, acts: &[Ended]) -> Option<Entry> {
     let last = acts.last()?;
     let reason =
@@ -361,7 +361,7 @@ fn is_undone(id: &str, entries: &[Entry], depth: usize) -> bool {
     depth <= entries.len() && entries.iter().filter(undoing).any(|undo| !is_undone(&undo.id, entries, depth + 1))
 }
 
-/// The outcomes as items of a report.
+/// The outcomes of an undo as items of its report.
 pub(super) fn items(told: impl IntoIterator<Item = Told>) -> Vec<Item> {
     // Notes of the trash are removed with their files; a report names them only if they stay.
     let is_told = |(path, _, outcome): &Told| {

@@ -18,7 +18,7 @@ use crate::{paths, texts};
 /// Folders of the kernel and of devices.
 const SYSTEM_PLACES: [&str; 3] = ["/proc", "/sys", "/dev"];
 
-/// A folder below `/dev` with ordinary files.
+/// `/dev/shm`, the folder below `/dev` that has ordinary files.
 const MEMORY_DISK: &str = "/dev/shm";
 
 /// Devices that discard what is written to them.
@@ -62,12 +62,12 @@ impl UndoSurvey {
         Self { roots, leaves_out: leaves_out.get(), copied }
     }
 
-    /// Whether a comparison afterwards finds every change of these paths.
+    /// Whether the survey covers all paths the command may change, so that a comparison afterwards finds every change.
     pub(crate) fn sees_all(&self) -> bool {
         !self.leaves_out && self.copied.as_ref().is_ok_and(|copied| copied.left_out.is_empty())
     }
 
-    /// Why the command can't be undone, if so.
+    /// Why the command can't be undone; `None` if it can.
     pub(crate) fn not_undoable(&self) -> Option<&str> {
         self.copied.as_ref().err().map(String::as_str)
     }
@@ -173,7 +173,7 @@ fn roots(may_change: &[PathBuf]) -> Vec<PathBuf> {
     roots
 }
 
-/// The path if it exists, else its topmost parent that does not.
+/// The path itself if it exists, else its topmost ancestor that does not exist.
 pub(super) fn topmost_missing(path: &Path) -> PathBuf {
     let mut missing = path;
     while let Some(parent) = missing.parent() {

@@ -75,7 +75,7 @@ impl Race {
         assert_eq!(fs::metadata(outside.join("f")).unwrap().mode() & 0o7777, 0o640);
     }
 
-    /// The path of the file in the real folder, which has one of two names at any moment.
+    /// Waits until `swap` or `link` is the real folder, and returns the path of the file in it.
     fn real(&self) -> PathBuf {
         loop {
             for folder in ["swap", "link"].map(|folder| self.home.join(folder)) {
@@ -87,7 +87,7 @@ impl Race {
     }
 }
 
-/// A deadline that no test reaches.
+/// A deadline of ten minutes, which no test reaches.
 fn limit() -> Limit {
     Limit::after(Duration::from_secs(600))
 }

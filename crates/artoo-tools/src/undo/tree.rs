@@ -10,7 +10,7 @@ use crate::digest;
 use crate::limit::Limit;
 use crate::openat::Place;
 
-/// Prefix of a fingerprint; a digest without it is a digest of contents.
+/// Prefix of a fingerprint made from metadata; a digest without it is of contents.
 const FACTS: &str = "facts:";
 
 /// The states of everything at and below a place, parents first. `read` may add a file's digest.
@@ -43,12 +43,12 @@ pub(super) fn fingerprint_at(place: &Place, path: &Path, limit: &Limit) -> io::R
     Ok(fingerprint(path, &list(place, path, limit, &mut |_, _| Ok(()))?))
 }
 
-/// Whether a digest is a fingerprint.
+/// Whether a digest is a fingerprint made from metadata, and not a digest of content.
 pub(super) fn is_fingerprint(tree: &str) -> bool {
     tree.starts_with(FACTS)
 }
 
-/// The metadata of a state as text.
+/// The metadata of a state as text, to be hashed for a fingerprint.
 fn facts(state: &State) -> String {
     match state {
         State::File(file) => {

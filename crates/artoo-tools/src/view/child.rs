@@ -19,7 +19,7 @@ const GUARD_BYTES: usize = 64 * 1024;
 /// Size of the kernel's signal set.
 const SIGNAL_SET_BYTES: usize = 8;
 
-/// The highest number of a signal.
+/// The highest signal number.
 const LAST_SIGNAL: c_int = 64;
 
 /// Exit code of a child whose body panicked or could not execute a program.
@@ -68,6 +68,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    /// Prepares a program from its path, arguments and environment, with the arrays of pointers that the kernel reads.
     pub(crate) fn new(path: CString, arguments: Vec<CString>, environment: Vec<CString>) -> Self {
         let pointers = |texts: &[CString]| texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect();
         let (first, second) = (pointers(&arguments), pointers(&environment));

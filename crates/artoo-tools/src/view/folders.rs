@@ -27,14 +27,14 @@ pub(super) struct Parts {
     pub(super) read_only: Vec<PathBuf>,
 }
 
-/// A mount of this process.
+/// A mount that this process sees: its path, and whether it must stay read-only in a view.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Mounted {
     at: PathBuf,
     is_kept_read_only: bool,
 }
 
-/// Divides these folders into those to be overlaid and those that stay read-only.
+/// Divides folders that a program may change into those to be overlaid and those that stay read-only, such as mounts.
 pub(super) fn parts(folders: &[PathBuf]) -> Result<Parts, NoView> {
     let mut real: Vec<PathBuf> = folders.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
     real.retain(|folder| folder.is_dir() && folder.parent().is_some() && !is_system(folder));
@@ -58,7 +58,7 @@ pub(super) fn parts(folders: &[PathBuf]) -> Result<Parts, NoView> {
     }
 }
 
-/// Adds a folder to the overlaid ones, or divides it if there are mounts below it.
+/// Adds a folder to the overlaid ones; if there are mounts below it, adds its subfolders one by one instead.
 fn divide(folder: &Path, mounts: &[Mounted], parts: &mut Parts) {
     let is_below = |mounted: &Mounted| mounted.at != folder && mounted.at.starts_with(folder);
     if !mounts.iter().any(is_below) {

@@ -97,7 +97,7 @@ impl View {
         self.renamed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Adds renames of folders.
+    /// Notes that folders were renamed in the view, as pairs of old and new path.
     pub(crate) fn note_renamed(&self, renamed: Vec<(PathBuf, PathBuf)>) {
         self.renamed.lock().unwrap_or_else(PoisonError::into_inner).extend(renamed);
     }

@@ -19,10 +19,10 @@ use super::problem::{NoView, Step};
 /// Number of attempts to make the mounts read-only, a millisecond apart.
 const READ_ONLY_TRIES: u32 = 50;
 
-/// Flags of `mount_setattr` for a mount and all below it.
+/// Flags of `mount_setattr` that apply a change to a mount and all mounts below it.
 const WHOLE_TREE: libc::c_uint = libc::AT_EMPTY_PATH as libc::c_uint | libc::AT_RECURSIVE as libc::c_uint;
 
-/// A change of mount attributes that changes none.
+/// Mount attributes that change nothing, to which single changes are added.
 const UNCHANGED: libc::mount_attr = libc::mount_attr { attr_set: 0, attr_clr: 0, propagation: 0, userns_fd: 0 };
 
 /// Opens a path with `O_PATH`; fails if one of its names is a symlink.
@@ -59,7 +59,7 @@ pub(super) fn map_owners(mount: &OwnedFd, users: &OwnedFd) -> io::Result<()> {
     change(mount.as_fd(), libc::AT_EMPTY_PATH.unsigned_abs(), &owners)
 }
 
-/// Changes the attributes of a mount.
+/// Changes the attributes of a mount, by `mount_setattr`.
 fn change(mount: BorrowedFd<'_>, flags: libc::c_uint, change: &libc::mount_attr) -> io::Result<()> {
     let (path, size) = (c"".as_ptr(), size_of::<libc::mount_attr>());
     // SAFETY: the structure is the one the call is defined for, with its size, and outlives the call like the path.
@@ -105,7 +105,7 @@ pub(super) fn overlay(lower: &OwnedFd, upper: &OwnedFd, work: &OwnedFd) -> Resul
     fsmount(&system, FsMountFlags::FSMOUNT_CLOEXEC, attributes).map_err(&failed)
 }
 
-/// A detached, empty file system in memory.
+/// A new, empty file system in memory, not mounted at a path yet.
 pub(super) fn memory() -> Result<OwnedFd, Errno> {
     let system = fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_create(&system)?;

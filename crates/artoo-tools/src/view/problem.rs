@@ -109,7 +109,7 @@ fn remedy(step: Step, error: &io::Error) -> String {
     format!("; {remedy}")
 }
 
-/// The folders as a list in a sentence.
+/// The folders joined to a list for an error message.
 fn list(folders: &[PathBuf]) -> String {
     texts::first(folders.iter().map(|path| paths::line(path)), texts::NAMED_MAX)
 }

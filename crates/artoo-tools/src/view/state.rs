@@ -12,7 +12,8 @@ use rustix::fs::{FlockOperation, Timespec, Timestamps, flock, futimens, getxattr
 use crate::open;
 use crate::undo::remove_tree;
 
-/// How long changes are stored after their process has ended, for example with a question that is still open.
+/// How long the changes made in a view are stored after the process of artoo has ended, for a question that is still
+/// open.
 pub(crate) const KEPT_FOR: Duration = Duration::from_secs(30 * 60);
 
 /// Maximum bytes of the names, and of one value, of a folder's extended attributes.
@@ -21,10 +22,10 @@ const ATTRIBUTES_MAX_BYTES: usize = 64 * 1024;
 /// Name of the file that is locked as long as a process uses the view.
 const LOCK: &str = "lock";
 
-/// Name of the folder that is mounted over hidden ones.
+/// Name of the empty folder that is mounted over hidden folders in a view.
 const EMPTY: &str = "empty";
 
-/// Name of the file that exists if the changes are to be stored after the process has ended.
+/// Name of a marker file: if it exists, the changes of a view stay stored after the process has ended.
 const KEPT: &str = "kept";
 
 static MADE: AtomicU64 = AtomicU64::new(0);
@@ -38,7 +39,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Creates the folder in `views`, which is created if missing.
+    /// Creates the folder of one view in `views`, which is created if missing.
     pub(super) fn new(views: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(views)?;
         let folder = open::private_folder(&views.canonicalize()?, "")?;
@@ -52,11 +53,12 @@ impl State {
         Ok(state)
     }
 
+    /// The folder that stores the state of one view.
     pub(super) fn path(&self) -> &Path {
         &self.folder
     }
 
-    /// The folder that is mounted over hidden folders.
+    /// The empty folder of this view that is mounted over hidden folders.
     pub(super) fn empty_folder(&self) -> PathBuf {
         self.folder.join(EMPTY)
     }
@@ -108,7 +110,7 @@ impl Drop for State {
     }
 }
 
-/// Deletes views of ended processes; those that were kept only after [`KEPT_FOR`].
+/// Deletes the folders of views whose process has ended; those marked to be kept only after [`KEPT_FOR`].
 pub(crate) fn clean(views: &Path) {
     for entry in fs::read_dir(views).into_iter().flatten().flatten() {
         let folder = entry.path();
@@ -123,7 +125,7 @@ pub(crate) fn clean(views: &Path) {
     }
 }
 
-/// Whether nothing has been added to the folder for that long.
+/// Whether the folder was last modified longer ago than `age`.
 fn is_older(folder: &Path, age: Duration) -> bool {
     let changed = fs::symlink_metadata(folder).and_then(|found| found.modified());
     changed.is_ok_and(|changed| SystemTime::now().duration_since(changed).is_ok_and(|since| since > age))
@@ -202,6 +204,7 @@ mod tests {
         assert_eq!(fs::read_to_string(lower.join("f")).unwrap(), "held dear");
     }
 
+    /// A new upper folder of an overlay gets mode, owner and times of the real folder.
     #[test]
     fn upper_folder_matches_the_real_one() {
         let dir = TempDir::new().unwrap();

@@ -43,7 +43,7 @@ fn attempt(views: &Path) -> Result<(), NoView> {
     outcome
 }
 
-/// Runs `work` in a view, in a child process.
+/// Runs a test's `work` inside a view, in a child process, and returns its outcome.
 fn within(view: &View, work: impl FnOnce() -> io::Result<()>) -> Result<(), NoView> {
     let entry = Entry::new(view, &[], &[])?;
     let mut outcome = Err(NoView::Refused { step: Step::Trial, error: io::ErrorKind::Interrupted.into() });
@@ -56,7 +56,7 @@ fn within(view: &View, work: impl FnOnce() -> io::Result<()>) -> Result<(), NoVi
     outcome
 }
 
-/// Changes files in the view, and checks that files outside can't be changed.
+/// Changes files in the view that is tested, and checks that files outside can't be changed.
 fn work(folder: &Path) -> io::Result<()> {
     fs::write(folder.join("new"), "new")?;
     fs::remove_file(folder.join("old"))?;
@@ -86,7 +86,7 @@ fn check_layer(view: &View, lower: &Path) -> io::Result<()> {
     }
 }
 
-/// Creates a private folder unless it exists.
+/// Creates a private folder; does nothing if it exists.
 fn make(folder: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),

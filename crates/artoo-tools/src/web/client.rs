@@ -49,6 +49,7 @@ pub(crate) struct Network {
 }
 
 impl Network {
+    /// HTTP clients that check addresses by these hosts; an error if one can't be built.
     pub(crate) fn new(hosts: Hosts) -> Result<Self, String> {
         let hosts = Arc::new(hosts);
         let public = build(builder()?.dns_resolver(Arc::new(CheckedResolver(Arc::clone(&hosts)))))?;
@@ -90,7 +91,7 @@ fn redirect(answer: &Answer) -> Result<Option<Url>, String> {
     next.map(Some).ok_or_else(|| format!("{} redirected to an invalid URL", host(&answer.url)))
 }
 
-/// Sends one request and reads the response up to the limit of its size.
+/// Sends one HTTP request and reads the response; an error if it is larger than the limit.
 async fn once(client: &Client, request: Request) -> Result<Answer, String> {
     let url = request.url().clone();
     let failed = |error: reqwest::Error| problem(&url, &error);

@@ -59,14 +59,14 @@ pub enum EngineProblem {
 }
 
 impl ApiKey {
-    /// A key that can be sent in a header.
+    /// A search engine's key without blanks around it; an error if it can't be sent in a header.
     fn new(engine: &'static str, key: &str) -> Result<Self, EngineProblem> {
         let key = key.trim();
         let is_one = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic());
         if is_one { Ok(Self(key.to_owned())) } else { Err(EngineProblem::Key { engine }) }
     }
 
-    /// The key, for the HTTP header.
+    /// The secret key itself, to be sent in the HTTP header.
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }

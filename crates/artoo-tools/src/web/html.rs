@@ -12,7 +12,7 @@ const UNREAD: &str = "script style noscript template svg math iframe object canv
 const BLOCKS: &str = "address article aside blockquote body br caption dd details div dl dt figcaption figure footer \
     form h1 h2 h3 h4 h5 h6 header hr html li main nav ol p pre section summary table tr ul";
 
-/// Elements without an end tag and content.
+/// Names of HTML elements that have no end tag and no content.
 const VOID: &str = "area base br col embed hr img input link meta source track wbr";
 
 /// Elements whose end tag is optional; they are not treated as hidden, since their end is not known.
@@ -54,12 +54,12 @@ pub(crate) fn events(html: &str, limit: &Limit, mut visit: impl FnMut(Event<'_>)
     true
 }
 
-/// The value of an attribute.
+/// The value of an attribute of an HTML tag; `None` if it is missing.
 pub(crate) fn attribute(tag: &StartTag<()>, name: &str) -> Option<String> {
     tag.attributes.get(name.as_bytes()).map(|value| String::from_utf8_lossy(value).into_owned())
 }
 
-/// Whether the element has this class.
+/// Whether the HTML element has this class.
 pub(crate) fn has_class(tag: &StartTag<()>, class: &str) -> bool {
     attribute(tag, "class").is_some_and(|classes| classes.split_ascii_whitespace().any(|word| word == class))
 }
@@ -87,7 +87,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Handles one tag or text.
+    /// Handles one start tag, end tag or text of the page; adds text that is visible to the output.
     fn handle_event(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.start(tag),
@@ -98,7 +98,7 @@ impl Reader {
         }
     }
 
-    /// Handles a start tag.
+    /// Handles a start tag: begins a line, a list item or a hidden element.
     fn start(&mut self, tag: &StartTag<()>) {
         let name: &[u8] = &tag.name;
         if let Some((hiding, depth)) = &mut self.hidden {
@@ -117,7 +117,7 @@ impl Reader {
         }
     }
 
-    /// Handles an end tag.
+    /// Handles an end tag: ends a line, a list item or a hidden element.
     fn end(&mut self, name: &[u8]) {
         if let Some((hiding, depth)) = &mut self.hidden {
             if hiding.as_slice() == name {
@@ -153,7 +153,7 @@ fn is_one_of(names: &str, name: &[u8]) -> bool {
     names.split(' ').any(|known| known.as_bytes() == name)
 }
 
-/// Whether an element is hidden.
+/// Whether an HTML tag hides its element and everything in it.
 fn hides(tag: &StartTag<()>) -> bool {
     if is_one_of(OPEN_ENDED, &tag.name) {
         return false;

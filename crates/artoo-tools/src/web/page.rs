@@ -40,7 +40,8 @@ pub(crate) fn record(asked: &Url, from: usize, answer: &Answer, room: usize, lim
     shown(asked, from, answer, &page, room)
 }
 
-/// The part of the text that fits into a record, with its range.
+/// The record of a fetched page: its address, its title, and the part of its text that fits, with the range of
+/// characters.
 fn shown(asked: &Url, from: usize, answer: &Answer, page: &html::VisibleText, room: usize) -> Record {
     let text = escape::visible(&page.text);
     let total = text.chars().count();

@@ -53,7 +53,7 @@ async fn one(
     call.deadline.blocking(move |limit| engine::hits(&engine, &answer, limit)).await
 }
 
-/// The results as text, with the engines that gave no answer.
+/// The search results as text for a record, with the engines that gave no answer.
 fn listed(engine: &Engine, query: &str, hits: &[Hit], silent: &[String]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for (number, hit) in (1..).zip(hits) {

@@ -87,7 +87,7 @@ impl Tool for Search {
     }
 }
 
-/// The request as the user sees it, its effect, and why it needs approval.
+/// What a question says about a `search` call: the request as shown to the user, its effect, and why it needs approval.
 type About = (String, String, &'static str);
 
 impl Web {
@@ -121,7 +121,7 @@ impl Web {
         named.iter().any(|known| known == url.as_str())
     }
 
-    /// Remembers result URLs; the oldest are dropped.
+    /// Adds result URLs to those that can be fetched without a question; the oldest are dropped.
     fn remember(&self, urls: Vec<String>) {
         let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
         named.extend(urls);
@@ -134,7 +134,7 @@ impl Web {
         self.network.get_or_init(|| Network::new(self.hosts.clone())).as_ref().map_err(Clone::clone)
     }
 
-    /// Performs a query or fetches a page.
+    /// Sends a query to the engines or fetches a page, and returns the record.
     async fn answer(&self, wanted: &Wanted, call: Call) -> Result<Look, Stopped> {
         let network = match self.network() {
             Ok(network) => network,

@@ -54,6 +54,7 @@ mod tests {
         check(&"Lisbon ".repeat(25), false);
     }
 
+    /// A URL counts as named by the user only if the request has all of it, not just its host or a part.
     #[test]
     fn only_complete_urls_count_as_named() {
         let said = "summarise https://example.org/a?b=1, then compare with <example.com/x> and example.net.";

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::*;
 use crate::change::{Class, Places, Reason, classify};
 
-/// The paths of a change set that need an approval, with their reasons.
+/// The paths of a change set that need an approval, each with its reasons.
 fn reasons(home: &Home, set: &ChangeSet, commands: &[PathBuf]) -> Vec<(String, Vec<Reason>)> {
     let (workspace, protected) = (home.workspace(), home.protected());
     let places = Places { workspace: &workspace, command_folders: commands, protected: &protected };

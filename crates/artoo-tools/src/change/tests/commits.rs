@@ -6,14 +6,14 @@ use std::path::PathBuf;
 
 use super::*;
 
-/// A home with files of each kind.
+/// A home with files of each kind that the tests change.
 fn furnished(in_memory: bool) -> Home {
     let home = Home::new(in_memory);
     furnish(&home);
     home
 }
 
-/// Creates files of each kind in a home.
+/// Creates files, folders and a symlink of each kind that the tests change.
 fn furnish(home: &Home) {
     for (path, content) in [
         ("ws/a.txt", "alpha\n"),
@@ -268,6 +268,7 @@ fn diff_of_changed_text_is_shown() {
     assert_eq!(set.entries[1].diff(10), None);
 }
 
+/// A change set that changes artoo's own data is refused as a whole.
 #[test]
 fn artoos_own_data_is_never_changed() {
     let home = furnished(true);

@@ -10,17 +10,18 @@ use crate::undo::{ItemOutcome, Report};
 /// Variable with the number of the point at which the child kills itself; see `undo/fault.rs`.
 const KILL_AT: &str = "ARTOO_TEST_KILL_AT";
 
-/// Variable with the folder in which the child runs a commit or an undo.
+/// Name of the environment variable with the folder in which the child runs a commit or an undo.
 const ROOT: &str = "ARTOO_TEST_CHANGE_ROOT";
 const ROLE: &str = "ARTOO_TEST_CHANGE_ROLE";
 
-/// Variable that makes a kill lose what was not synced, as a power cut would; see `undo/fault.rs`.
+/// Name of the environment variable that makes a kill lose what was not synced, as a power cut would; see
+/// `undo/fault.rs`.
 const POWER: &str = "ARTOO_TEST_POWER";
 
 /// Upper bound on the number of points; the loop ends when a child is not killed.
 const MOMENTS_MAX: u64 = 600;
 
-/// The body of the child processes; passes without doing anything if the variables are not set.
+/// Code of the child processes that other tests start and kill: commits or undoes; does nothing without the variables.
 #[test]
 fn child() {
     let (Ok(root), Ok(role)) = (std::env::var(ROOT), std::env::var(ROLE)) else { return };
@@ -33,7 +34,7 @@ fn child() {
     }
 }
 
-/// The change set of the home, in which one folder was renamed.
+/// Reads the change set of a home in whose layer the folder `ws/k` was renamed to `ws/k2`.
 fn renamed_change_set(home: &Home) -> ChangeSet {
     let pair = ["ws/k", "ws/k2"].map(|path| home.home.join(path));
     scan_changes(&[home.layer()], &[pair.into()], SystemTime::now(), &limit()).unwrap()

@@ -50,7 +50,8 @@ pub(super) fn limit() -> Limit {
 }
 
 impl Home {
-    /// Creates the folders on disk, or in memory for tests in which syncs would take most of the time.
+    /// A home with a workspace in a temporary folder: on disk, or in memory for tests in which syncs would take most of
+    /// the time.
     pub(super) fn new(in_memory: bool) -> Self {
         let dir = if in_memory { TempDir::new_in("/dev/shm").unwrap() } else { TempDir::new().unwrap() };
         let root = dir.path().canonicalize().unwrap();
@@ -72,13 +73,13 @@ impl Home {
         Some(Self { _dirs: vec![other], ..Self::at(dir.path()) }.keeping(dir))
     }
 
-    /// Keeps a temporary folder until the home is dropped.
+    /// Stores a temporary folder in this value, so that it is deleted together with the home.
     fn keeping(mut self, dir: TempDir) -> Self {
         self._dirs.push(dir);
         self
     }
 
-    /// The home of existing folders below `root`.
+    /// A test home made of existing folders below `root`, as a child process uses it.
     pub(super) fn at(root: &Path) -> Self {
         let root = root.canonicalize().unwrap();
         Self { _dirs: Vec::new(), home: root.join("home").canonicalize().unwrap(), root }
@@ -100,6 +101,7 @@ impl Home {
         Layer { lower: self.home.clone(), upper: self.root.join("upper") }
     }
 
+    /// The environment of the test's home: its folders and operating system.
     pub(super) fn environment(&self) -> Environment {
         let text = |path: PathBuf| path.to_str().unwrap().to_owned();
         Environment {
@@ -111,15 +113,17 @@ impl Home {
         }
     }
 
+    /// The protected places of the test's home.
     pub(super) fn protected(&self) -> Protected {
         Protected::new(&self.environment(), &[self.config().folder])
     }
 
-    /// The configuration of the undo journal.
+    /// The configuration of an undo journal below the test's folder.
     pub(super) fn config(&self) -> UndoConfig {
         UndoConfig::new(self.root.join("journal"))
     }
 
+    /// The undo journal of this test's home.
     pub(super) fn store(&self) -> UndoStore {
         UndoStore::open(self.config(), &self.environment())
     }
@@ -168,7 +172,7 @@ impl Home {
         self.commit_keeping(set, self.config())
     }
 
-    /// Commits a change set as a task of its own, with this journal configuration.
+    /// Commits a change set as a task of its own, in an undo journal with this configuration.
     pub(super) fn commit_keeping(&self, set: &ChangeSet, config: UndoConfig) -> Committed {
         let journal = Journal::new(config, self.protected());
         static NUMBER: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
@@ -248,7 +252,7 @@ pub(super) fn also_as_user(test: &str) {
     }
 }
 
-/// Everything below a folder, by relative path.
+/// Everything below a folder, by relative path, to compare it with another.
 pub(super) fn tree(root: &Path) -> Tree {
     let mut all = BTreeMap::new();
     let mut names: BTreeMap<(u64, u64), PathBuf> = BTreeMap::new();
@@ -318,7 +322,7 @@ pub(super) fn differences(one: &Tree, two: &Tree) -> Vec<String> {
     differ.map(|path| format!("{}:\n  {}\n  {}", path.display(), told(one.get(path)), told(two.get(path)))).collect()
 }
 
-/// The tree without times, which an undo need not restore.
+/// The tree without modification times, which an undo need not restore.
 pub(super) fn timeless(tree: &Tree) -> Tree {
     tree.iter().map(|(path, thing)| (path.clone(), PathState { time: None, ..thing.clone() })).collect()
 }

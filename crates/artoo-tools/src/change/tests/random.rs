@@ -136,7 +136,7 @@ impl Random {
         Self(0x9E37_79B9_7F4A_7C15 ^ (seed as u64 + 1).wrapping_mul(0x2545_F491_4F6C_DD1D))
     }
 
-    /// A random number below `bound`.
+    /// A pseudo-random number from 0 up to, not including, `bound`.
     fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -144,13 +144,13 @@ impl Random {
         usize::try_from(self.0 >> 16).unwrap() % bound
     }
 
-    /// A random element.
+    /// A pseudo-randomly chosen one of these texts.
     fn pick<'a>(&mut self, all: &[&'a str]) -> &'a str {
         all[self.below(all.len())]
     }
 }
 
-/// A script with one form of the row `first` and some forms of other rows.
+/// A random script with one command of the program `first` and some commands of others.
 fn script(random: &mut Random, rows: &[(&str, &[&str])], first: usize) -> String {
     const FILES: [&str; 9] = ["f1", "f2", "d1/f3", "d1/f4", "d1/d2/f5", "d3/f6", "l1", "n1", "d5/f7"];
     const FOLDERS: [&str; 7] = ["d1", "d1/d2", "d3", "d4", "n2", "d1/n3", "d5/sub"];
@@ -172,7 +172,7 @@ fn script(random: &mut Random, rows: &[(&str, &[&str])], first: usize) -> String
     script
 }
 
-/// The position of a placeholder letter that stands alone.
+/// The position of a placeholder letter (`F`, `D`, `N`) that is not part of a word.
 fn position(form: &str, letter: char) -> Option<usize> {
     let is_word = |at: Option<char>| at.is_some_and(|c| c.is_ascii_alphanumeric());
     form.char_indices()
@@ -205,7 +205,7 @@ fn create_random_tree(home: &Home, random: &mut Random, has_links: bool) {
     home.run_bare("find . -exec touch -h -d 2000-01-01 {} +; [ -d d1 ] && chmod 750 d1");
 }
 
-/// Runs scripts in the sandbox, in a view or without.
+/// Runs random scripts in the sandbox, each in a view if this machine has views.
 pub(super) struct Runner {
     config: ToolConfig,
     protected: Protected,
@@ -249,7 +249,7 @@ impl Runner {
     }
 }
 
-/// The tree of a folder, in which two git indexes are equal if they list the same entries.
+/// The tree of a folder for comparisons, in which two git indexes are equal if they list the same entries.
 fn comparable(root: &Path) -> Tree {
     let mut tree = tree(root);
     for (_, index) in tree.iter_mut().filter(|(path, _)| path.ends_with(".git/index")) {

@@ -56,7 +56,7 @@ impl BesideHidden {
         self.watched.is_unchanged()
     }
 
-    /// Whether `is_current` can notice every later change; if not, the rules must not be cached.
+    /// Whether `is_current` can notice every later change; if not, the Landlock rules must not be cached.
     pub(crate) fn can_be_kept(&self) -> bool {
         self.watched.tells_changes()
     }
@@ -108,7 +108,8 @@ mod tests {
 
     use super::BesideHidden;
 
-    /// Makes the rules beside hidden paths, and then calls `change` with the folder that contains them.
+    /// Reads the rules beside hidden paths, then calls `change` with a folder that contains them; returns whether the
+    /// rules are still current.
     fn is_current_after(places: &[&str], change: impl FnOnce(&Path)) -> bool {
         let dir = TempDir::new_in("/var/tmp").unwrap();
         let folder = dir.path().canonicalize().unwrap();

@@ -17,10 +17,10 @@ const NUMBER_AT: u32 = 0;
 const ARCHITECTURE_AT: u32 = 4;
 const ARGUMENTS_AT: u32 = 16;
 
-/// Instructions of one condition.
+/// Number of BPF instructions that test one condition.
 const CONDITION_LENGTH: u8 = 3;
 
-/// The action for a call whose arguments meet all conditions.
+/// A rule of a seccomp filter: the action for a call whose arguments meet all conditions.
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
     pub(super) call: c_long,
@@ -61,7 +61,7 @@ impl Condition {
         Self { at: lower.at + 4, ..lower }
     }
 
-    /// The condition that all of these bits of an argument are set.
+    /// The filter condition that all of these bits of a system call's argument are set.
     pub(super) fn set(argument: u8, bits: u32) -> Self {
         Self::masked(argument, bits, bits)
     }
@@ -108,7 +108,7 @@ pub(super) fn compile(architecture: u32, first_unknown: u32, rules: &[Rule]) -> 
     program
 }
 
-/// Adds the tests of a rule: they return its action if all of its conditions are met, and else go on after it.
+/// The BPF instructions of a rule: they return its action if all of its conditions are met, and else go on after it.
 fn test(rule: &Rule) -> Vec<sock_filter> {
     let count = rule.conditions.len();
     let test = |(at, condition): (usize, &Condition)| {
@@ -121,7 +121,7 @@ fn test(rule: &Rule) -> Vec<sock_filter> {
     tests.chain([instruction(RETURN, rule.action)]).collect()
 }
 
-/// What the search does for the calls from one number up to the next range: return an action, or run tests.
+/// What the binary search over system call numbers does in a range: return an action, or run tests of arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Returns(u32),
@@ -134,7 +134,7 @@ enum Step {
     ToTests(usize),
 }
 
-/// A binary search for the loaded number.
+/// Compiles a binary search for the loaded system call number over these ranges, as BPF steps.
 fn search(ranges: &[(u32, End)]) -> Vec<Step> {
     let (left, right) = ranges.split_at(ranges.len() / 2);
     let Some((from, end)) = right.first() else { return Vec::new() };
@@ -168,6 +168,7 @@ fn distance(instructions: usize) -> u32 {
     u32::try_from(instructions).unwrap_or(u32::MAX)
 }
 
+/// Evaluates compiled seccomp filters in tests, without a kernel.
 #[cfg(test)]
 pub(super) mod testing {
     //! Filters evaluated without a kernel.
@@ -177,13 +178,13 @@ pub(super) mod testing {
     pub(in super::super) const ARCHITECTURE: u32 =
         if cfg!(target_arch = "aarch64") { 0xc000_00b7 } else { 0xc000_003e };
 
-    /// Whether a call meets a condition if every argument has the same value.
+    /// Whether a call whose arguments all have this value meets a condition of a filter rule.
     pub(in super::super) fn is_met(condition: Condition, argument: u64) -> bool {
         let half = if condition.at.is_multiple_of(8) { argument & u64::from(u32::MAX) } else { argument >> 32 };
         (half & u64::from(condition.mask) == u64::from(condition.value)) == condition.is_equal
     }
 
-    /// The interpreter of `seccomp(2)` for the instructions that occur; every argument has the same value.
+    /// What the kernel would decide for a call by these BPF instructions, for tests; every argument has the same value.
     pub(in super::super) fn decision(program: &[sock_filter], architecture: u32, call: u32, argument: u64) -> u32 {
         let halves = [argument & u64::from(u32::MAX), argument >> 32].map(|half| u32::try_from(half).unwrap());
         let word = |at: u32| match at {
@@ -211,6 +212,7 @@ pub(super) mod testing {
     }
 }
 
+/// Tests that compiled seccomp filters decide as their rules say.
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -32,9 +32,7 @@ pub(super) enum TimeFormat {
     Nanoseconds,
 }
 
-/// A call with its arguments. `process` is `None` in `Share`, which sets how processes share the machine, for all of a
-/// group or user. `ids` is `None` in `Identity` if the arguments don't tell. `Make` makes an entry in a way that is left
-/// to the kernel.
+/// A system call that the supervisor answers, decoded, with its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call {
     NewSession,
@@ -69,7 +67,7 @@ pub(super) enum Call {
     Make { path: PathArgument, mode: u32 },
 }
 
-/// The data that a call sends, as a range of the caller's memory.
+/// The data that a network call sends, as a range of the caller's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Message {
     Bytes {
@@ -91,7 +89,7 @@ pub(super) struct Memory {
     pub(super) length: u64,
 }
 
-/// Decodes a call; `None` for one that no filter asks about.
+/// Decodes the system call of a notification; `None` if no filter asks about this call.
 pub(super) fn read(notification: Notification) -> Option<Call> {
     let [a, b, c, d, e, f] = notification.arguments;
     let older = || older(notification.call, [a, b, c]);
@@ -101,7 +99,7 @@ pub(super) fn read(notification: Notification) -> Option<Call> {
         .or_else(|| denied(notification))
 }
 
-/// Decodes calls that reach other processes, devices or the network.
+/// Decodes system calls that reach other processes, devices or the network; `None` for any other.
 fn reaching(call: c_long, [a, b, c, d, e, f]: [u64; 6]) -> Option<Call> {
     let address = Memory { address: b, length: c };
     Some(match call {
@@ -157,7 +155,7 @@ fn reaching(call: c_long, [a, b, c, d, e, f]: [u64; 6]) -> Option<Call> {
     })
 }
 
-/// Decodes a call that changes user or group ids.
+/// Decodes a system call that changes user or group ids; `None` for any other.
 fn identity(call: c_long, ids: [u64; 3]) -> Option<Call> {
     let (_, name) = *IDENTITY.iter().find(|(known, _)| *known == call)?;
     Some(Call::Identity { name, ids: Some(ids.map(low_word)) })
@@ -209,7 +207,7 @@ fn subject(folder: u64, address: u64, flags: u64) -> Subject {
     Subject::Path { path: relative_to_folder(folder, address), follows: !has(flags, libc::AT_SYMLINK_NOFOLLOW) }
 }
 
-/// Decodes calls that exist on every architecture.
+/// Decodes system calls that exist on every architecture.
 fn at(call: c_long, [a, b, c, d, e]: [u64; 5]) -> Option<Call> {
     Some(match call {
         libc::SYS_setsid => Call::NewSession,
@@ -237,7 +235,7 @@ fn at(call: c_long, [a, b, c, d, e]: [u64; 5]) -> Option<Call> {
     })
 }
 
-/// Decodes calls that exist on x86-64 only.
+/// Decodes file calls that exist on x86-64 only, such as `chmod` and `open`.
 #[cfg(target_arch = "x86_64")]
 fn older(call: c_long, [a, b, c]: [u64; 3]) -> Option<Call> {
     let path = |follows| Subject::Path { path: relative_to_cwd(a), follows };

@@ -16,7 +16,7 @@ use crate::paths::PATH_MAX_BYTES;
 /// The working folder, in the form in which a program passes it.
 const WORKING_FOLDER: i32 = libc::AT_FDCWD;
 
-/// A thread whose call waits for an answer.
+/// A thread of the program whose system call waits for the supervisor's answer.
 pub(super) struct Caller {
     thread: i32,
     memory: File,
@@ -24,7 +24,7 @@ pub(super) struct Caller {
     root: Option<OwnedFd>,
 }
 
-/// A directory entry: the open folder, the name, and the real path.
+/// A directory entry that a call names: the open folder, the name in it, and the real path.
 #[derive(Debug)]
 pub(super) struct DirEntry {
     pub(super) folder: OwnedFd,
@@ -80,7 +80,7 @@ impl Caller {
         Ok(open(format!("/proc/{}/fd/{number}", self.thread), OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?)
     }
 
-    /// Opens one of the thread's files again, for reading.
+    /// Opens again, for reading, the file behind one of the thread's descriptors.
     pub(super) fn open(&self, number: i32) -> io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         Ok(open(format!("/proc/{}/fd/{number}", self.thread), flags, Mode::empty())?)
@@ -97,13 +97,13 @@ impl Caller {
         self.field("status", "Tgid:")?.parse().ok().and_then(Pid::from_raw)
     }
 
-    /// The value of a field in one of the thread's files in `/proc`.
+    /// The value of a field, such as `Uid:`, in a file of the thread's folder in `/proc`.
     fn field(&self, file: &str, name: &str) -> Option<String> {
         let fields = std::fs::read_to_string(format!("/proc/{}/{file}", self.thread)).ok()?;
         fields.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_owned())
     }
 
-    /// The open flags of one of the thread's files.
+    /// The flags with which one of the thread's descriptors was opened; `None` if `/proc` does not tell.
     pub(super) fn flags_of(&self, number: i32) -> Option<OFlags> {
         let flags = self.field(&format!("fdinfo/{number}"), "flags:")?;
         u32::from_str_radix(&flags, 8).ok().map(OFlags::from_bits_retain)
@@ -123,7 +123,7 @@ impl Caller {
         Ok(pidfd_getfd(&process, number, PidfdGetfdFlags::empty())?)
     }
 
-    /// The file name of the thread's program, and the program's arguments as far as `/proc` shows them.
+    /// The file name of the thread's program, and the program's arguments from `/proc`.
     pub(super) fn command(&self) -> (OsString, Vec<Vec<u8>>) {
         let program = std::fs::read_link(format!("/proc/{}/exe", self.thread)).unwrap_or_default();
         let arguments = std::fs::read(format!("/proc/{}/cmdline", self.thread)).unwrap_or_default();
@@ -131,7 +131,8 @@ impl Caller {
         (program.file_name().unwrap_or_default().to_owned(), arguments)
     }
 
-    /// Opens the file at a path; a link in the last part is followed only if `follows`.
+    /// Opens with `O_PATH` the file at a path as the caller sees it; a symlink in the last part is followed only if
+    /// `follows`.
     pub(super) fn target(&self, folder: i32, path: &Path, follows: bool) -> io::Result<OwnedFd> {
         // glibc sets modes through this path, which would be one of this process's own files here.
         if let Some(number) = own_file(path) {
@@ -188,7 +189,8 @@ impl Caller {
     }
 }
 
-/// The file descriptor in paths like `/dev/stdin` and `/proc/self/fd/3`.
+/// The number of the caller's own file descriptor in a path like `/dev/stdin` or `/proc/self/fd/3`; `None` for other
+/// paths.
 fn own_file(path: &Path) -> Option<i32> {
     let standard = ["/dev/stdin", "/dev/stdout", "/dev/stderr"].iter().position(|known| Path::new(known) == path);
     let number =

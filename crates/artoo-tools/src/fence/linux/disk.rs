@@ -14,7 +14,7 @@ use rustix::io::Errno;
 /// Interval between checks of the free space.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Maximum depth of folders below those in which the run may write.
+/// Maximum depth of folders that are walked to measure how much disk space a run uses.
 const DEPTH_MAX: usize = 256;
 
 /// Resolution of the clock that sets the times of changes.
@@ -72,7 +72,8 @@ impl Disk {
         self.next_look = Instant::now();
     }
 
-    /// The limit that the run exceeds, if one is found. `is_of_run` tells whether a process belongs to the run.
+    /// The disk space limit in bytes if the run exceeds it; `None` otherwise. `is_of_run` tells whether a process
+    /// belongs to the run.
     pub(super) fn exceeded(&mut self, is_of_run: impl Fn(i32) -> bool) -> Option<u64> {
         if Instant::now() < self.next_look {
             return None;
@@ -111,7 +112,7 @@ fn free(folder: &OwnedFd) -> u64 {
     fstatvfs(folder).map_or(0, |found| found.f_bavail.saturating_mul(found.f_frsize))
 }
 
-/// A count of the bytes that a run has changed on one file system.
+/// Adds up the bytes of files that a run has changed on one file system, by walking the folders in which it may write.
 struct Walk {
     device: u64,
     since: Duration,
@@ -152,7 +153,7 @@ impl Walk {
         Some(())
     }
 
-    /// Adds a file if it was changed since the start and was not counted by another name.
+    /// Adds the size of a file that was changed since the run began, unless it was counted under another name.
     fn count(&mut self, found: &Stat) {
         let changed = Duration::new(
             u64::try_from(found.st_ctime).unwrap_or(u64::MAX),
@@ -163,7 +164,7 @@ impl Walk {
         }
     }
 
-    /// Adds deleted files that the run's processes have open.
+    /// Adds the sizes of deleted files that the run's processes still have open.
     fn deleted(&mut self, is_of_run: &impl Fn(i32) -> bool) {
         let entries = |path: &Path| std::fs::read_dir(path).into_iter().flatten().flatten();
         for process in entries(Path::new("/proc")) {
@@ -180,7 +181,7 @@ impl Walk {
         }
     }
 
-    /// Adds blocks of a file to the sum.
+    /// Adds a file's disk blocks (512 bytes each) to the disk use measured so far.
     fn add(&mut self, blocks: u64) {
         self.bytes = self.bytes.saturating_add(blocks.saturating_mul(BLOCK_BYTES));
     }

@@ -26,10 +26,10 @@ const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     None
 };
 
-/// A system call and the conditions that its arguments must all meet.
+/// A filter rule without its action: a system call and the conditions that its arguments must all meet.
 type Match = (c_long, Vec<Condition>);
 
-/// The compiled programs for one kind of run.
+/// The compiled seccomp filters of one kind of run, with and without a supervisor.
 #[derive(Debug, Clone)]
 pub(crate) struct Filters {
     asking: Arc<Vec<sock_filter>>,
@@ -62,7 +62,7 @@ impl Filters {
         Ok(cached.get_or_init(made).clone())
     }
 
-    /// Whether a program of this kind must have a supervisor that answers its calls.
+    /// Whether a program with these filters must have a supervisor that answers its system calls.
     pub(crate) fn must_ask(&self) -> bool {
         self.must_ask
     }
@@ -85,7 +85,7 @@ impl Filters {
     }
 }
 
-/// All rules of one kind of run.
+/// All seccomp rules for a kind of run, with this network access; `asks`: a supervisor answers.
 fn rules(kind: RunKind, network: NetworkScope, asks: bool) -> Vec<Rule> {
     let parts = parts(kind, network, asks).into_iter();
     let rules = parts.flat_map(|(matches, action)| matches.into_iter().map(move |matched| (matched, action)));
@@ -151,7 +151,8 @@ fn asked_reading() -> Vec<Match> {
     [asked(), denied(), pairs(), always(&files), requests].concat()
 }
 
-/// Calls on sockets that are asked about, besides `socket` and `connect`.
+/// Filter rules for calls on sockets that the supervisor is asked about, by the network access; `socket` and `connect`
+/// are elsewhere.
 fn sockets(network: NetworkScope) -> Vec<Match> {
     let to_address = [Condition::is_not(4, 0), Condition::upper_is_not(4, 0)];
     let to_address = to_address.map(|condition| (libc::SYS_sendto, vec![condition])).to_vec();
@@ -170,7 +171,7 @@ fn interface_addresses() -> Vec<Match> {
     INTERFACE_ADDRESSES.map(|request| (libc::SYS_ioctl, vec![Condition::is(1, request)])).to_vec()
 }
 
-/// Socket options by which packets would reach other hosts than the approved ones.
+/// Filter rules that match socket options by which packets would reach other hosts than the approved ones.
 fn routing() -> Vec<Match> {
     let options = ROUTING_OPTIONS.iter().flat_map(|(level, options)| options.iter().map(move |option| (level, option)));
     let is = |argument, value: &i32| Condition::is(argument, value.unsigned_abs());
@@ -199,28 +200,29 @@ fn asked() -> Vec<Match> {
     asked
 }
 
-/// Exclusive locks, which block other readers. Some files can't be read without a shared lock.
+/// Filter rules for exclusive file locks, which would block other readers. Some files can't be read without a shared
+/// lock.
 fn locks() -> Vec<Match> {
     vec![(libc::SYS_flock, vec![Condition::set(1, libc::LOCK_EX.unsigned_abs())])]
 }
 
-/// The numbers of these calls.
+/// The system call numbers of these pairs of number and name.
 fn names(calls: &[(c_long, &str)]) -> Vec<c_long> {
     calls.iter().map(|(call, _)| *call).collect()
 }
 
-/// Rules without conditions for these calls.
+/// Filter rules for these system calls that match whatever their arguments are.
 fn always(calls: &[c_long]) -> Vec<Match> {
     calls.iter().map(|call| (*call, Vec::new())).collect()
 }
 
-/// Conditions that an `ioctl` request is none of the allowed [`REQUESTS`].
+/// Filter conditions that are all met if an `ioctl` request is none of the allowed [`REQUESTS`].
 fn other_requests() -> Vec<Condition> {
     let known = REQUESTS.iter().flat_map(|(upper, lowest)| lowest.iter().map(move |byte| upper | u32::from(*byte)));
     known.map(|request| Condition::is_not(1, request)).collect()
 }
 
-/// Calls that would create files with set-id bits.
+/// Filter rules that match calls which would create a file with set-user-id or set-group-id bits.
 fn set_id_modes() -> Vec<Match> {
     let mut modes = Vec::new();
     for (call, mode, flags) in MAKING {
@@ -276,7 +278,7 @@ mod tests {
         compile(ARCHITECTURE, FIRST_UNKNOWN, &rules(kind, network, asks))
     }
 
-    /// The kernel's choice among several filters: the strictest action.
+    /// The strictest of several filters' actions, which the kernel chooses.
     fn strictest(decisions: impl Iterator<Item = u32>) -> u32 {
         // Actions are ordered by their numbers as signed integers.
         decisions.min_by_key(|made| (made & libc::SECCOMP_RET_ACTION_FULL).cast_signed()).unwrap()

@@ -35,7 +35,7 @@ const NAME_SERVICES: [&str; 3] = ["/run/nscd/socket", "/var/lib/sss/pipes/nss", 
 /// Netlink protocols with which a program only queries routes, addresses and sockets.
 const TELLING: [i32; 2] = [libc::NETLINK_ROUTE, libc::NETLINK_SOCK_DIAG];
 
-/// `SOCK_DESTROY`, which libc does not name.
+/// Number of the netlink message `SOCK_DESTROY`, which ends a connection; libc does not name it.
 const SOCKET_DESTROYED: u16 = 21;
 
 /// First message type that is not one of netlink's control messages.
@@ -50,13 +50,13 @@ const LOG_READS: [i32; 3] = [3, 9, 10];
 /// Maximum bytes of the kernel's log: no log is that long.
 const LOG_MAX: u64 = 1 << 26;
 
-/// Groups of `ioctl` requests for terminals and sockets, which fail on other files.
+/// Upper byte of `ioctl` request numbers that concern terminals, which fail with `ENOTTY` on other files.
 const FOR_TERMINALS: u32 = 0x54;
 const FOR_SOCKETS: u32 = 0x89;
 
 impl Supervisor {
-    /// An exclusive lock: allowed on files that may be changed, and in a view on files of the overlay. A reading run
-    /// learns whether it would get the lock, but does not hold it, so that no other program is blocked.
+    /// Answers a request for a file lock: allowed on files that may be changed. In a reading run the caller learns
+    /// whether it would get the lock, without holding it.
     pub(super) fn lock(&self, caller: &Caller, number: i32, waits: bool) -> io::Result<Answer> {
         let file = caller.file(number)?;
         let path = caller::real(&file)?;
@@ -179,7 +179,7 @@ impl Supervisor {
         Ok(Answer::Returns(0))
     }
 
-    /// An abstract address, which fails as usual unless the kernel lists it as in use.
+    /// Answers connecting to an abstract socket address: refused if no socket has this address, otherwise denied.
     fn abstract_address(&self, address: &[u8]) -> Answer {
         let name: Vec<u8> =
             address.get(2..).unwrap_or_default().iter().map(|byte| if *byte == 0 { b'@' } else { *byte }).collect();
@@ -193,7 +193,7 @@ impl Supervisor {
         self.deny(Denial::UnixSocket(PathBuf::from(OsStr::from_bytes(&name))), Answer::Fails(libc::EACCES))
     }
 
-    /// Answers a call that binds a socket to an address.
+    /// Answers a call that binds a socket to an address: only addresses that reach no other program are allowed.
     pub(super) fn bind(
         &mut self,
         notification: Notification,
@@ -309,7 +309,7 @@ impl Supervisor {
             .map_or(Answer::Fails(libc::EBADF), |pid| self.signal(pid.as_raw_nonzero().get(), signal))
     }
 
-    /// Whether a process, or the group it leads, belongs to the run: the supervisor knows all of the run's sessions.
+    /// Whether a process, or the group it leads, belongs to the run, by its session.
     fn is_of_run(&self, pid: Pid) -> bool {
         // If the leader of a group has ended, Landlock decides.
         let session = session(pid.as_raw_nonzero().get());
@@ -326,7 +326,8 @@ impl Supervisor {
         }
     }
 
-    /// Denies a call that changes the user, which the sandbox prevents even for root.
+    /// Answers a call that changes user ids: denied if artoo runs as root and the ids would change, otherwise passed to
+    /// the kernel.
     pub(super) fn identity(&self, name: &'static str, ids: Option<[u32; 3]>) -> Answer {
         let stays = ids.is_some_and(|ids| ids.iter().all(|id| *id == 0 || *id == u32::MAX));
         if stays || !geteuid().is_root() { Answer::Continue } else { self.deny_call(name) }
@@ -356,8 +357,8 @@ impl Supervisor {
         Ok(Answer::Returns(i64::try_from(link.len()).unwrap_or_default()))
     }
 
-    /// Reads the kernel's log for the program, which may have lost the capability to do so; other uses of the call are
-    /// denied.
+    /// Reads the kernel's log on behalf of a program that lost the capability for it in the sandbox; other uses of the
+    /// call are denied.
     pub(super) fn log(
         &self,
         notification: Notification,
@@ -393,7 +394,7 @@ impl Supervisor {
     }
 }
 
-/// Sends a signal to a granted process, unless its number was reused.
+/// Sends a signal that an approval allows, unless another process has the receiver's process ID by now.
 fn granted_signal(receiver: Receiver, signal: i32) -> io::Result<()> {
     let gone = || io::Error::from_raw_os_error(libc::ESRCH);
     let pid = Pid::from_raw(receiver.pid).ok_or_else(gone)?;
@@ -406,7 +407,7 @@ fn granted_signal(receiver: Receiver, signal: i32) -> io::Result<()> {
     Ok(pidfd_send_signal(&process, signal)?)
 }
 
-/// The real path of a socket.
+/// The real path of a Unix socket that the caller's path leads to; an error if it is not a socket.
 fn socket_at(caller: &Caller, path: &Path) -> io::Result<PathBuf> {
     let target = caller.target(libc::AT_FDCWD, path, true)?;
     is_socket(&target)?;
@@ -429,8 +430,7 @@ fn connected(target: &OwnedFd, kind: SocketType) -> rustix::io::Result<OwnedFd> 
     Ok(socket)
 }
 
-/// Whether a netlink message may change routes or end connections. Root lacks the capability in the sandbox, so the
-/// denial must be noted here.
+/// Whether a netlink message would change routes or end connections, which must then be recorded as denied.
 fn changes_network(caller: &Caller, socket: i32, at: u64) -> io::Result<bool> {
     let handle = caller.handle(socket)?;
     if socket_domain(&handle)? != AddressFamily::NETLINK {
@@ -454,7 +454,7 @@ fn path_of(address: &[u8]) -> Option<&Path> {
     Some(Path::new(OsStr::from_bytes(path)))
 }
 
-/// The process ID in `/proc/PID/fd/N`, `exe`, `cwd` or `root`.
+/// The process ID in a path of the form `/proc/PID/fd/N`, `exe`, `cwd` or `root`; `None` for other paths.
 fn process_of_link(path: &Path) -> Option<&str> {
     let parts: Vec<&str> = path.iter().filter_map(OsStr::to_str).collect();
     let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());

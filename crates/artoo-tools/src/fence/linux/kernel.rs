@@ -26,8 +26,7 @@ pub(crate) fn unshare_files() -> io::Result<()> {
     Ok(())
 }
 
-/// Borrows a file descriptor by its number, to duplicate it at once. The number must belong to an open file of the
-/// calling thread.
+/// Borrows one of the calling thread's open file descriptors by its number; the caller must duplicate it at once.
 pub(crate) fn borrow_by_number(number: RawFd) -> BorrowedFd<'static> {
     // SAFETY: the caller promises that it is open; it is duplicated at once.
     unsafe { BorrowedFd::borrow_raw(number) }
@@ -43,7 +42,7 @@ pub(crate) struct Notification {
     pub(crate) arguments: [u64; 6],
 }
 
-/// The answer to a call.
+/// The supervisor's answer to a system call of a sandboxed program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// The kernel makes the call; all other restrictions still apply.
@@ -80,7 +79,7 @@ pub(crate) fn set_filter(program: &[sock_filter], flags: libc::c_ulong) -> io::R
     if done < 0 { Err(io::Error::last_os_error()) } else { RawFd::try_from(done).map_err(io::Error::other) }
 }
 
-/// Receives the next notification.
+/// Receives the next seccomp notification, waiting until there is one.
 pub(crate) fn receive(listener: BorrowedFd<'_>) -> io::Result<Notification> {
     // SAFETY: all zeros is a valid value, and the kernel requires it.
     let mut notification: libc::seccomp_notif = unsafe { std::mem::zeroed() };
@@ -99,7 +98,7 @@ pub(crate) fn still_waits(listener: BorrowedFd<'_>, notification: Notification) 
     request(listener, IS_VALID, &raw mut id).is_ok()
 }
 
-/// Sends the answer. A thread that has ended meanwhile needs none.
+/// Sends the supervisor's answer to the kernel; does nothing if the thread has ended.
 pub(crate) fn answer(listener: BorrowedFd<'_>, notification: Notification, answer: Answer) {
     let (val, error, flags) = match answer {
         Answer::Continue => (0, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
@@ -111,7 +110,7 @@ pub(crate) fn answer(listener: BorrowedFd<'_>, notification: Notification, answe
     let _ = request(listener, libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut response);
 }
 
-/// Gives the program a file: it replaces the program's own descriptor, or else is the result of the call.
+/// Gives the program an open file: in place of one of its own descriptors, or as the result of its system call.
 pub(crate) fn add_file(
     listener: BorrowedFd<'_>,
     notification: Notification,
@@ -146,7 +145,7 @@ pub(crate) fn log(request: libc::c_int, into: &mut [u8]) -> io::Result<usize> {
     usize::try_from(done).map_err(|_| io::Error::last_os_error())
 }
 
-/// Makes an `ioctl` call on the listener.
+/// Makes an `ioctl` call on the seccomp listener.
 fn request<T>(listener: BorrowedFd<'_>, number: libc::Ioctl, argument: *mut T) -> io::Result<()> {
     // SAFETY: each request is made with the structure it is defined for, which outlives the call.
     let done = unsafe { libc::ioctl(listener.as_raw_fd(), number, argument) };

@@ -58,8 +58,8 @@ fn changing(open: &[&Path], network: bool) -> io::Result<RulesetCreated> {
     rules::changing(open, network).map_err(io::Error::other)
 }
 
-/// Restricts signals and abstract sockets of the calling thread and its descendants to each other; returns whether the
-/// kernel enforces that.
+/// Lets the calling thread and its descendants signal and connect only to each other; returns whether the kernel
+/// enforces that.
 pub(crate) fn hold_signals() -> io::Result<bool> {
     let status = rules::scoped().and_then(RulesetCreated::restrict_self).map_err(io::Error::other)?;
     Ok(status.ruleset != RulesetStatus::NotEnforced)

@@ -28,7 +28,7 @@ use crate::fence::reach::plain;
 pub(super) const PROTOCOLS: [i32; 5] =
     [libc::IPPROTO_IP, libc::IPPROTO_TCP, libc::IPPROTO_UDP, libc::IPPROTO_ICMP, libc::IPPROTO_ICMPV6];
 
-/// Maximum bytes sent at once. The program sends the rest of a stream with its next call.
+/// Maximum bytes of a stream that the supervisor sends for one call. The program sends the rest with its next call.
 const SENT_MAX: usize = 1 << 20;
 
 /// Maximum messages sent by one call. The program sends the rest with its next call.
@@ -37,30 +37,30 @@ const MESSAGES_MAX: u64 = 64;
 /// Maximum parts of one message, as in the kernel.
 const PARTS_MAX: u64 = 1024;
 
-/// Maximum calls that wait for the network at once.
+/// Maximum number of a program's network calls that wait for the network at once.
 const WAITING_MAX: usize = 64;
 
 /// Size of `struct mmsghdr` and the offset of its `msg_len`.
 const MESSAGE_BYTES: u64 = 64;
 const SENT_AT: u64 = 56;
 
-/// Flags of the program that are passed on.
+/// Flags of a program's `send` call that the supervisor uses too; others are dropped.
 const SEND_FLAGS: i32 = libc::MSG_DONTWAIT | libc::MSG_MORE | libc::MSG_EOR | libc::MSG_OOB | libc::MSG_CONFIRM;
 
-/// Levels of socket options that exist without an internet address.
+/// Levels of socket options that a Unix socket in place of an internet socket supports too.
 const WITHOUT_ADDRESS: [i32; 2] = [libc::SOL_SOCKET, libc::SOL_NETLINK];
 
-/// Levels of socket options that only internet sockets have.
+/// Levels of socket options that only internet sockets have, so that a Unix socket in place of one can't set them.
 const OF_INTERNET: [i32; 3] = [libc::IPPROTO_IP, libc::IPPROTO_IPV6, libc::IPPROTO_TCP];
 
-/// A Unix socket that the program has in place of an internet socket.
+/// State of a Unix socket that a program gets in place of an internet socket.
 pub(super) struct Substitute {
     /// The family that the program asked for.
     pub(super) family: i32,
     pub(super) is_bound: bool,
 }
 
-/// A message copied from the program's memory.
+/// A message that the supervisor copied from the program's memory, with its destination.
 struct Copied {
     bytes: Vec<u8>,
     /// Empty if the message has no address.
@@ -68,14 +68,14 @@ struct Copied {
     has_control: bool,
 }
 
-/// A message that may be sent; `to` is `None` if the socket is connected already.
+/// A message that the supervisor has checked and may send; `to` is `None` if the socket is connected already.
 struct Checked {
     bytes: Vec<u8>,
     to: Option<SocketAddr>,
 }
 
 impl Checked {
-    /// Sends the message on this socket.
+    /// Sends the checked message on this socket with these flags; returns the number of bytes sent.
     fn send(&self, socket: &OwnedFd, flags: i32) -> rustix::io::Result<usize> {
         let flags = SendFlags::from_bits_retain(flags.cast_unsigned());
         match self.to {
@@ -130,7 +130,8 @@ impl Supervisor {
         Ok(Answer::Returns(0))
     }
 
-    /// Sets an option of a socket. A substitute pretends to have any option that names no other host.
+    /// Answers setting a socket option. A Unix socket in place of an internet socket pretends to have any option that
+    /// names no other host.
     pub(super) fn set_option(&self, level: i32, option: i32) -> Answer {
         let routes = || ROUTING_OPTIONS.iter().any(|(known, options)| *known == level && options.contains(&option));
         match () {
@@ -180,7 +181,7 @@ impl Supervisor {
         self.wait(notification, move || Ok(connect(&handle, &to).map(|()| 0)?))
     }
 
-    /// Sends messages; those with an address only to an approved one.
+    /// Sends a program's messages on a socket; those with an address only if that is approved.
     pub(super) fn send_approved(
         &self,
         notification: Notification,
@@ -257,7 +258,8 @@ impl Supervisor {
         })
     }
 
-    /// Binds a netlink socket, or an internet socket to any free port of loopback.
+    /// Binds a socket for a program that may reach some addresses: netlink sockets, and internet sockets to any free
+    /// port of loopback.
     pub(super) fn bind_approved(
         &self,
         notification: Notification,
@@ -315,7 +317,7 @@ fn copied(caller: &Caller, at: u64, message: Message, is_stream: bool) -> io::Re
     Ok(Copied { bytes, to: address(caller, to)?, has_control: word(at + 32)? != 0 && word(at + 40)? != 0 })
 }
 
-/// The destination address of a message; empty if it has none.
+/// Reads the destination address of a message from the caller's memory; empty if it has none.
 fn address(caller: &Caller, Memory { address, length }: Memory) -> io::Result<Vec<u8>> {
     // The kernel reads the length as an `int`.
     let length = usize::try_from(length & u64::from(u32::MAX)).unwrap_or(usize::MAX);
@@ -326,7 +328,7 @@ fn address(caller: &Caller, Memory { address, length }: Memory) -> io::Result<Ve
     }
 }
 
-/// The parts of a message joined, up to [`SENT_MAX`] bytes of a stream.
+/// Reads the parts of a message from the caller's memory and joins them, up to [`SENT_MAX`] bytes of a stream.
 fn parts(caller: &Caller, parts: impl IntoIterator<Item = (u64, u64)>, is_stream: bool) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for (at, length) in parts {
@@ -344,7 +346,8 @@ fn parts(caller: &Caller, parts: impl IntoIterator<Item = (u64, u64)>, is_stream
     Ok(bytes)
 }
 
-/// Whether all netlink messages only ask for routes, addresses and links, or with `is_diag` for sockets.
+/// Whether all netlink messages in these bytes only query routes, addresses and links (or sockets, with `is_diag`) and
+/// change nothing.
 fn only_asks(mut messages: &[u8], is_diag: bool) -> bool {
     /// `SOCK_DIAG_BY_FAMILY`, which libc does not name.
     const SOCKETS_ASKED: u16 = 20;
@@ -362,7 +365,7 @@ fn only_asks(mut messages: &[u8], is_diag: bool) -> bool {
     true
 }
 
-/// Parses a netlink address.
+/// Parses a netlink address; `EINVAL` if it is too short.
 fn netlink_address(address: &[u8]) -> io::Result<SocketAddrNetlink> {
     let word = |at: usize| {
         let bytes = address.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
@@ -371,7 +374,7 @@ fn netlink_address(address: &[u8]) -> io::Result<SocketAddrNetlink> {
     Ok(SocketAddrNetlink::new(word(4)?, word(8)?))
 }
 
-/// Parses an IPv4 or IPv6 address.
+/// Parses a `sockaddr` with an IPv4 or IPv6 address; `None` for other families.
 pub(super) fn internet(address: &[u8]) -> Option<SocketAddr> {
     let family = u16::from_ne_bytes(address.get(..2)?.try_into().ok()?);
     let port = u16::from_be_bytes(address.get(2..4)?.try_into().ok()?);
@@ -402,10 +405,12 @@ fn bytes_of(address: SocketAddr) -> Vec<u8> {
     bytes
 }
 
+/// Tests of socket addresses and netlink messages.
 #[cfg(test)]
 mod tests {
     use super::{bytes_of, internet, only_asks};
 
+    /// Socket addresses encoded for the kernel and parsed again are unchanged.
     #[test]
     fn addresses_survive_a_round_trip() {
         for text in ["1.2.3.4:5", "[::1]:80", "[fe80::1%3]:9", "[::ffff:1.2.3.4]:53"] {

@@ -78,7 +78,8 @@ struct Copy {
 }
 
 impl Copy {
-    /// Copies an entry with everything below it; `path` is the target relative to the new folder.
+    /// Copies a directory entry with everything below it into an open folder; `path` is its path relative to the new
+    /// folder.
     fn entry(
         &mut self,
         from: &OwnedFd,
@@ -153,7 +154,7 @@ impl Copy {
     }
 }
 
-/// Copies owner, mode and times.
+/// Copies owner, mode and times of an entry to its copy.
 fn finish(folder: &OwnedFd, name: &OsStr, open: Option<&OwnedFd>, found: &Statx) -> io::Result<()> {
     let owner = (Uid::from_raw(found.stx_uid), Gid::from_raw(found.stx_gid));
     // Without the right to change owners, the file already has the right one.
@@ -179,7 +180,7 @@ fn attributes(from: impl AsFd, to: impl AsFd) {
     }
 }
 
-/// Deletes an entry with everything below it.
+/// Deletes a directory entry, and for a folder everything below it; fails with `EXDEV` beyond the maximum depth.
 fn delete(parent: &OwnedFd, name: &OsStr, depth: usize) -> io::Result<()> {
     if kind(&facts(parent, name)?) != FileType::Directory {
         return Ok(unlinkat(parent, name, AtFlags::empty())?);
@@ -200,7 +201,7 @@ fn folder(parent: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
     openat(parent, name, flags, Mode::empty())
 }
 
-/// The names in an open folder.
+/// The names of the entries in an open folder, without `.` and `..`.
 fn names(folder: &OwnedFd) -> io::Result<Vec<OsString>> {
     let names = Dir::read_from(folder)?
         .map(|entry| entry.map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned()));
@@ -209,7 +210,7 @@ fn names(folder: &OwnedFd) -> io::Result<Vec<OsString>> {
     Ok(names)
 }
 
-/// The `statx` of a name in an open folder.
+/// The `statx` result of a name in an open folder, not following a symlink.
 fn facts(folder: &OwnedFd, name: &OsStr) -> Result<Statx, Errno> {
     statx(folder, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS)
 }

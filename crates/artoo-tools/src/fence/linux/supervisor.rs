@@ -32,7 +32,7 @@ use crate::run_by::run_by;
 /// Maximum number of recorded renames; later ones are seen as deleted and new.
 const RENAMED_MAX: usize = 10_000;
 
-/// A program whose seccomp notifications are received here.
+/// A program whose seccomp notifications artoo receives: its listener and its first process.
 #[derive(Debug)]
 pub(crate) struct Listening {
     pub(crate) listener: OwnedFd,
@@ -87,7 +87,7 @@ impl SharedObserved {
     }
 }
 
-/// Limits that the supervisor enforces.
+/// Limits that the supervisor enforces on a run: bytes of a copied file, and disk space.
 #[derive(Debug)]
 pub(crate) struct RunLimits {
     /// Maximum bytes of one copy made for the program.
@@ -95,7 +95,7 @@ pub(crate) struct RunLimits {
     pub(crate) disk: Disk,
 }
 
-/// Answers the calls of one program.
+/// Answers the system calls of one sandboxed program on which the kernel alone can't decide.
 pub(crate) struct Supervisor {
     pub(super) listener: OwnedFd,
     /// The program's temporary folder.
@@ -124,7 +124,7 @@ pub(super) enum Access {
 }
 
 impl Supervisor {
-    /// `scratch` is the program's temporary folder.
+    /// A supervisor for the run of one program. `scratch` is the program's temporary folder.
     pub(crate) fn new(
         Listening { listener, pid, pidfd }: Listening,
         fence: Fence,
@@ -186,17 +186,17 @@ impl Supervisor {
         }
     }
 
-    /// The thread that made a call; in a view, with the view's mounts.
+    /// The thread that made the system call; in a view, with the view's mounts.
     fn caller(&self, notification: Notification) -> io::Result<Caller> {
         if self.kind == RunKind::View { Caller::in_view(notification.thread) } else { Caller::new(notification.thread) }
     }
 
-    /// The listener from which notifications are received.
+    /// The seccomp listener from which notifications of the program's system calls are received.
     fn listener(&self) -> BorrowedFd<'_> {
         self.listener.as_fd()
     }
 
-    /// Answers one notification: decodes the call, and sends the answer.
+    /// Handles one seccomp notification: decodes the system call, decides, and sends the answer to the kernel.
     fn answer(&mut self, notification: Notification) {
         let answer = match call::read(notification) {
             _ if self.observed.lock().is_being_killed() => Ok(Answer::NoReply),
@@ -209,7 +209,7 @@ impl Supervisor {
         kernel::answer(self.listener(), notification, answer);
     }
 
-    /// The answer to a decoded call.
+    /// Decides about a decoded system call: makes it for the program, denies it, or lets it continue in the kernel.
     pub(super) fn answer_call(&mut self, notification: Notification, call: Call) -> io::Result<Answer> {
         match call {
             Call::NewSession | Call::NewGroup => Ok(self.leave_group(notification, call == Call::NewSession)),
@@ -392,12 +392,13 @@ impl Supervisor {
         Ok(Answer::NoReply)
     }
 
-    /// Fails if the thread has ended meanwhile: its number may have been reused during the lookup.
+    /// Fails if the thread's system call no longer waits: the thread may have ended and its number may have been
+    /// reused.
     pub(super) fn ensure_waiting(&self, notification: Notification) -> io::Result<()> {
         if kernel::still_waits(self.listener(), notification) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
-    /// The program's access to a path.
+    /// What the program may do with this path: change it, because it is approved or temporary, or not.
     pub(super) fn access(&self, path: &Path) -> Access {
         if self.fence.kept_back.iter().any(|kept| path.starts_with(kept) || kept.starts_with(path)) {
             Access::Outside
@@ -424,7 +425,7 @@ impl Supervisor {
         self.fence.granted.iter().any(is_beside) && run_by(path, false).is_none()
     }
 
-    /// Records a denial. A reading run is killed for it; any other run gets `otherwise`.
+    /// Records a denial. A reading run is killed; in any other run the system call gets the answer `otherwise`.
     pub(super) fn deny(&self, denial: Denial, otherwise: Answer) -> Answer {
         let mut observed = self.observed.lock();
         if observed.denied.len() < DENIALS_MAX && !observed.denied.contains(&denial) {
@@ -440,7 +441,7 @@ impl Supervisor {
     }
 }
 
-/// Opens the file in a call that sets metadata.
+/// Opens with `O_PATH` the file whose mode, owner or times a system call sets, by descriptor or path.
 pub(super) fn subject(caller: &Caller, of: Subject) -> io::Result<OwnedFd> {
     match of {
         Subject::File(number) => caller.file(number),
@@ -448,7 +449,7 @@ pub(super) fn subject(caller: &Caller, of: Subject) -> io::Result<OwnedFd> {
     }
 }
 
-/// The directory entry at a path; if the lookup fails, the call fails in the kernel as well.
+/// The directory entry at the caller's path; `None` if the lookup fails, as the call then fails in the kernel too.
 fn find_entry(caller: &Caller, path: PathArgument) -> Option<DirEntry> {
     caller.place(path.folder, &caller.path(path.address).ok()?).ok().flatten()
 }
@@ -474,7 +475,7 @@ pub(super) fn number(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(libc::EPERM)
 }
 
-/// Reads times from memory; address 0 means now.
+/// Reads from the caller's memory the times that a call sets on a file; at address 0, the present time.
 fn times(caller: &Caller, address: u64, format: TimeFormat) -> io::Result<Timestamps> {
     let now = Timespec { tv_sec: 0, tv_nsec: libc::UTIME_NOW };
     if address == 0 {

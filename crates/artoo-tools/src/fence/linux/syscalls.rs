@@ -2,7 +2,7 @@
 
 use libc::c_long;
 
-/// The number and the name of a system call.
+/// The number and the name of a system call, for tables and denials.
 type Named = (c_long, &'static str);
 
 /// Lists system calls with their names; the calls after `x86_64` exist on that architecture only.
@@ -22,8 +22,8 @@ macro_rules! calls {
     };
 }
 
-/// First system call that was not reviewed (Linux 6.13). Later ones fail with `ENOSYS`, as on an older kernel. The x32
-/// calls lie beyond it, too.
+/// Number of the first system call that was not reviewed (Linux 6.13). Later ones fail with `ENOSYS`, as on an older
+/// kernel.
 pub(super) const FIRST_UNKNOWN: u32 = 463;
 
 /// Calls that act on the whole machine, on other processes or on the sandbox. Never allowed.
@@ -57,13 +57,13 @@ pub(super) const IDENTITY: &[Named] = named![
     SYS_setuid SYS_setgid SYS_setreuid SYS_setregid SYS_setresuid SYS_setresgid SYS_setgroups
 ];
 
-/// Calls that reach other processes by signals and sockets. Always asked about.
+/// System calls that reach other processes by signals or sockets. The supervisor always decides about them.
 pub(super) const REACHING: &[c_long] = calls![
     SYS_kill SYS_tkill SYS_tgkill SYS_rt_sigqueueinfo SYS_rt_tgsigqueueinfo SYS_pidfd_send_signal SYS_connect
     SYS_socket
 ];
 
-/// Other calls on sockets, which runs without the network ask about.
+/// System calls on sockets that the supervisor answers in runs without the network.
 pub(super) const SOCKETS: &[c_long] = calls![
     SYS_bind SYS_listen SYS_getsockname SYS_setsockopt SYS_sendto SYS_sendmsg SYS_sendmmsg
 ];
@@ -146,8 +146,8 @@ pub(super) const REQUESTS: [(u32, &[u8]); 12] = [
 /// answers.
 pub(super) const INTERFACE_ADDRESSES: [u32; 4] = [0x8915, 0x8917, 0x8919, 0x891b];
 
-/// Calls on processes: index of the argument with the process ID, which must be 0 for the caller, and the kind
-/// (argument 0) that means all processes of a user.
+/// Calls that set priorities or CPUs of a process: number, name, index of the process ID argument (0: the caller), and
+/// the kind in argument 0 that means all processes of a user.
 pub(super) const ON_PROCESSES: [(c_long, &str, u8, Option<u32>); 6] = [
     (libc::SYS_setpriority, "SYS_setpriority", 1, Some(2)),
     (libc::SYS_ioprio_set, "SYS_ioprio_set", 1, Some(3)),
@@ -157,7 +157,7 @@ pub(super) const ON_PROCESSES: [(c_long, &str, u8, Option<u32>); 6] = [
     (libc::SYS_sched_setscheduler, "SYS_sched_setscheduler", 0, None),
 ];
 
-/// Set-id bits, which are never set.
+/// Set-user-id and set-group-id bits of a mode, which sandboxed programs may never set.
 pub(super) const SET_ID_BITS: [u32; 2] = [0o4000, 0o2000];
 
 /// Calls that create a file: index of the mode argument, and of the flags that say whether the file is created.
@@ -172,5 +172,5 @@ pub(super) const MAKING: &[(c_long, u8, Option<u8>)] = &[
     (libc::SYS_mknod, 1, None),
 ];
 
-/// Mask of a socket's kind without its flags.
+/// Mask that separates a socket's type (stream, datagram) from flags such as `SOCK_NONBLOCK`.
 pub(super) const KIND_MASK: u32 = 0xf;

@@ -19,7 +19,7 @@ pub(crate) struct Temporaries {
     is_over: bool,
 }
 
-/// A temporary file: its entry, its open descriptor and its identity.
+/// A temporary file that a program made: its directory entry, its open descriptor, and its device and inode.
 #[derive(Debug)]
 struct Made {
     entry: DirEntry,
@@ -29,7 +29,7 @@ struct Made {
 }
 
 impl Temporaries {
-    /// Whether a file with this device and inode is a temporary file of the run.
+    /// Whether a file with this device and inode is one of the run's temporary files.
     pub(super) fn holds(&self, identity: (u64, u64)) -> bool {
         self.made.iter().any(|made| made.identity == identity)
     }

@@ -29,12 +29,12 @@ fn at(home: &TestHome, names: &[&str]) -> Vec<PathBuf> {
     names.iter().map(|name| Path::new(&home.config.environment.workspace).join(name)).collect()
 }
 
-/// Runs a command as a reading command that opens these files.
+/// Runs a command in the sandbox of a read-only command that opens these files.
 fn reading(home: &TestHome, opened: &[PathBuf], command: &str) -> Ended {
     home.run_in(Fence::of_reading(&home.protected, opened), command, TIME).unwrap()
 }
 
-/// Runs a command that may create these names in the workspace.
+/// Runs a command in a sandbox that allows it to create these names in the workspace, if they are missing.
 fn creating(home: &TestHome, created: &[&str], command: &str) -> Ended {
     let fence = Fence::of_creating(&home.config, &home.protected, &[], &at(home, created));
     home.run_in(fence, command, TIME).unwrap()

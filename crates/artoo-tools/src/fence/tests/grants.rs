@@ -10,7 +10,7 @@ use super::test_home::TestHome;
 use crate::fence::Fence;
 use crate::process::Ended;
 
-/// Runs a command with an approval of these paths.
+/// Runs a command in a sandbox that allows changes to these paths, as after an approval.
 fn allowed(home: &TestHome, shown: &[&str], command: &str) -> Ended {
     let shown: Vec<PathBuf> = shown.iter().map(|path| home.path.join(path)).collect();
     let fence = Fence::of_allowed(&home.config, &home.protected, &shown, false);
@@ -49,6 +49,8 @@ fn approval_of_one_path_excludes_its_neighbours() {
     }
 }
 
+/// Temporary files that a program creates beside the one file it may change are removed after the run, and the user is
+/// told.
 #[test]
 fn temporary_files_beside_approved_file_are_removed() {
     for (command, expected, is_told) in [
@@ -96,6 +98,7 @@ fn own_data_stays_unchanged_despite_approval() {
     assert_eq!(allowed(&home, &[""], "rm ~/work/x").exit_code, Some(0), "a whole folder was allowed");
 }
 
+/// A command may set modes of new workspace files, but not set-user-id or set-group-id bits.
 #[test]
 fn workspace_modes_are_set_without_set_id() {
     let home = TestHome::new();

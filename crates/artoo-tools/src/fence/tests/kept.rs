@@ -59,7 +59,7 @@ fn changes_invalidate_cached_rules() {
     }
 }
 
-/// Files in the workspace, a temporary folder and named paths are readable without a cached rule.
+/// A path named in a command is readable for that command only, and not for the next one.
 #[test]
 fn named_paths_are_readable_by_one_command() {
     let home = seen();
@@ -79,13 +79,13 @@ fn files_move_between_writable_folders() {
     assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "x\n", "{}", ended.text(SHOWN_CHARS).0);
 }
 
-/// Replaces a file by a new one with this content.
+/// Replaces a file by another file with this content, so that its inode changes.
 fn replace(home: &TestHome, path: &str, content: &str) {
     let new = home.file("replacement", content);
     fs::rename(new, home.path.join(path)).unwrap();
 }
 
-/// Replaces a folder by a copy of the same name.
+/// Replaces a folder by a new folder of the same name with copies of its files.
 fn exchange(home: &TestHome, folder: &str) {
     let (folder, aside) = (home.path.join(folder), home.path.join("aside"));
     fs::rename(&folder, &aside).unwrap();

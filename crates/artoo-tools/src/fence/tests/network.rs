@@ -20,12 +20,12 @@ fn run_in(home: &TestHome, reach: &Reach, in_view: bool, command: &str) -> Ended
     if in_view { home.in_view_by(fence, command).0 } else { home.run_in(fence, command, TIME).unwrap() }
 }
 
-/// Runs a command twice, in an overlay view and directly on the disk; returns both results in this order.
+/// Runs a command in an overlay view and then outside of views; returns both results in this order.
 fn both(home: &TestHome, reach: &Reach, command: &str) -> [Ended; 2] {
     [true, false].map(|in_view| run_in(home, reach, in_view, command))
 }
 
-/// Everything that was sent to a listener over all connections, with a `+` before each.
+/// Everything that was sent to a listener; each connection is marked with a `+`.
 fn received(listener: &TcpListener) -> Vec<u8> {
     listener.set_nonblocking(true).unwrap();
     let mut all = Vec::new();
@@ -51,6 +51,7 @@ struct Listeners {
 }
 
 impl Listeners {
+    /// Opens two TCP listeners and two UDP sockets on free ports of loopback.
     fn new() -> Self {
         let tcp = [0, 1].map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
         let udp = [0, 1].map(|_| UdpSocket::bind("127.0.0.1:0").unwrap());
@@ -62,7 +63,7 @@ impl Listeners {
         self.tcp[of].local_addr().unwrap()
     }
 
-    /// The address of a UDP socket; 0 is the approved one.
+    /// The address of UDP socket number `of`; 0 is the approved one.
     fn udp(&self, of: usize) -> SocketAddr {
         self.udp[of].local_addr().unwrap()
     }

@@ -20,14 +20,14 @@ use super::{SHOWN_CHARS, print_uncaptured};
 use crate::fence::{Denial, Fence, Reach};
 use crate::process::Ended;
 
-/// Runs a command with this access in a view and outside.
+/// Runs a command with this access in a view and then outside; returns both results in this order.
 fn both(home: &TestHome, reach: &Reach, command: &str) -> [Ended; 2] {
     let fence = || Fence { reach: reach.clone(), ..home.fence() };
     let in_view = home.in_view_by(fence(), command).0;
     [in_view, home.run_in(fence(), command, TIME).unwrap()]
 }
 
-/// Starts a server on a Unix socket, which answers each connection with the name of the socket.
+/// Starts a server on a Unix socket that answers each connection with the socket's file name.
 fn listening(path: &Path) {
     let listener = UnixListener::bind(path).unwrap();
     let name = path.file_name().unwrap().to_str().unwrap().to_owned();
@@ -162,6 +162,7 @@ fn granted_process_is_signalled() {
     }
 }
 
+/// The access named in a question is exactly what the denial was about, and nothing wider.
 #[test]
 fn grants_name_exactly_what_was_denied() {
     let own = i32::try_from(std::process::id()).unwrap();
@@ -227,7 +228,7 @@ fn run_that_fills_disk_is_killed() {
     }
 }
 
-/// Space that was reserved but not written may be used between two checks, so the check at the end counts it.
+/// Disk space that was reserved but not written counts at the end of a run, since it may be used between two checks.
 #[test]
 fn reserved_space_counts_at_the_end() {
     if !std::path::Path::new("/usr/bin/fallocate").exists() {

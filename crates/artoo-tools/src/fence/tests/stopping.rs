@@ -31,6 +31,7 @@ fn in_full(text: &str) -> String {
     FORMS.iter().fold(text.to_owned(), |text, (form, full)| text.replace(form, full))
 }
 
+/// Whether a test finds this program in the usual folders; one with a `/` counts as installed.
 pub(super) fn is_installed(program: &str) -> bool {
     let mut folders = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"].iter();
     program.contains('/') || folders.any(|folder| std::path::Path::new(folder).join(program).exists())
@@ -49,6 +50,7 @@ fn missing(row: &str) -> Option<&'static str> {
     PROGRAMS.into_iter().find(|program| is_word(program) && !is_installed(program))
 }
 
+/// Each command of a table that changes something is ended by the reading run, which then names what it denied.
 #[doc = "holds: law 1.16"]
 #[test]
 fn changing_commands_are_stopped() {
@@ -89,7 +91,7 @@ fn changing_commands_are_stopped() {
     assert!(stopped >= 80, "{stopped}");
 }
 
-/// How a run ended, in one line.
+/// How a run ended as one line of text: denials, exit code, signal, timeout and output.
 fn outcome(ended: &Ended) -> String {
     let Ended { denied, exit_code, signal, timed_out, is_full, .. } = ended;
     let text = ended.text(400).0.replace('\n', " / ");
@@ -100,6 +102,7 @@ fn outcome(ended: &Ended) -> String {
 pub(super) struct Victim(pub(super) Child);
 
 impl Victim {
+    /// Starts a process that sandboxed programs try to signal; it is killed at the test's end.
     pub(super) fn new() -> Self {
         // Longer than any test takes on a slow machine; it is killed at the test's end.
         Self(Command::new("sleep").arg("3600").process_group(0).spawn().unwrap())
@@ -120,7 +123,7 @@ m=ctypes.create_string_buffer(struct.pack('l',1)+b'secret',80)
 def call(*a): l.syscall(*[ctypes.c_long(x) if isinstance(x,int) else x for x in a])
 ";
 
-/// Whether a denial is the expected one.
+/// A predicate: whether a denial is the expected one.
 type Check = Box<dyn Fn(&Denial) -> bool>;
 
 /// Runs each script in Python, and checks the denial that ends it. Python neither writes compiled modules nor reads the
@@ -145,6 +148,7 @@ fn exactly(denial: Denial) -> Check {
     Box::new(move |found| *found == denial)
 }
 
+/// A sandboxed program's signals to other processes are denied, and the denial names the process.
 #[doc = "holds: law 1.17"]
 #[test]
 fn signals_to_others_are_stopped_and_named() {
@@ -228,7 +232,8 @@ fn sockets_to_others_are_stopped_and_named() {
     are_stopped(&home, rows);
 }
 
-/// System calls by number and arguments, as on x86-64, with the name that the denial must have.
+/// System calls (numbers and arguments on x86-64) that a sandboxed program must not make, each with the name that the
+/// denial must have.
 #[cfg(target_arch = "x86_64")]
 const CALLS: &[(&str, &str)] = &[
     ("30,0,0,0", "shmat"),

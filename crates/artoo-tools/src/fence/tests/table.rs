@@ -24,7 +24,7 @@ const TIME: Duration = Duration::from_millis(2500);
 /// Ports with listeners in a private network; elsewhere one free port.
 const PORTS: [u16; 12] = [21, 22, 25, 53, 80, 443, 587, 873, 4444, 5432, 6379, 9418];
 
-/// Folders checked besides the home if the test runs in namespaces of its own.
+/// Folders outside the home that must stay unchanged; compared if the test runs in namespaces of its own.
 const WATCHED: [&str; 5] = ["/tmp", "/var/tmp", "/dev/shm", "/run", "/etc"];
 
 /// A row of the table: class, command, and how it is run.
@@ -86,7 +86,7 @@ fn furnish(home: &TestHome, command: &str) {
     let _ = home.run_in(open, setup, Duration::from_secs(20));
 }
 
-/// Counts the connections and packets that reach these ports; returns the counter and the ports that are open.
+/// Listens on these ports and counts connections and packets; returns the counter and the ports that could be opened.
 fn listen(ports: &[u16]) -> (Arc<AtomicUsize>, Vec<u16>) {
     let reached = Arc::new(AtomicUsize::new(0));
     let mut heard = Vec::new();
@@ -112,7 +112,7 @@ fn listen(ports: &[u16]) -> (Arc<AtomicUsize>, Vec<u16>) {
     (reached, heard)
 }
 
-/// The state of the home, and of the watched folders if the test is alone in its namespaces.
+/// The state of the home, and of the folders of `WATCHED` if the test runs in namespaces of its own.
 fn everything(home: &TestHome, is_alone: bool) -> State {
     let mut roots = vec![home.path.as_path()];
     if is_alone {

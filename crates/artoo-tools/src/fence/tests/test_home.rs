@@ -16,7 +16,8 @@ use crate::fence::{Fence, ReadAllowlist};
 use crate::process::{self, Ended, Invocation, Order};
 use crate::protect::Protected;
 
-/// Content, mode and owner of everything below some folders, and separately the times of change.
+/// Content, mode and owner of everything below some folders, and separately the times of change, to compare before and
+/// after a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct State {
     pub(super) facts: BTreeMap<PathBuf, String>,
@@ -79,7 +80,7 @@ impl TestHome {
         Fence::of_allowed(&self.config, &self.protected, &[], false)
     }
 
-    /// Runs a command with these permissions, without the steps of a call.
+    /// Runs a command directly in this sandbox, without the steps of a tool call.
     pub(super) fn run_in(&self, fence: Fence, command: &str, time: Duration) -> std::io::Result<Ended> {
         self.start(fence, command, time, true)
     }

@@ -418,6 +418,7 @@ fn missing_views_have_a_reason() {
     }
 }
 
+/// Changes stored for a later approval still exist after the view that they were made in has ended.
 #[test]
 fn kept_changes_outlive_their_view() {
     let home = home();
@@ -430,7 +431,7 @@ fn kept_changes_outlive_their_view() {
     assert_eq!(fs::read_to_string(home.path.join("artoo_workspace/old")).unwrap(), "old");
 }
 
-/// The limit also applies to the kernel's copy of a changed file.
+/// The limit on file size also applies to the kernel's copy of a changed file in a view.
 #[test]
 fn limits_hold_in_a_view() {
     let mut home = home();

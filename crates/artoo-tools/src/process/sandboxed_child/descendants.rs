@@ -9,10 +9,10 @@ use rustix::fs::{Mode, OFlags, RawDir, open};
 use rustix::io::read;
 use rustix::process::{Pid, Signal, getpid, getppid, kill_process, kill_process_group, test_kill_process};
 
-/// Bytes of names read at once.
+/// Size in bytes of the buffer for one read of the entries of `/proc`.
 const NAMES_BYTES: usize = 4096;
 
-/// Bytes of the path of a process's `stat`, and of its beginning that is read: all fields up to the session.
+/// Buffer size in bytes for the path `/proc/PID/stat` of a process.
 const PATH_BYTES: usize = 32;
 const STAT_BYTES: usize = 512;
 
@@ -29,8 +29,8 @@ pub(super) struct Descendants {
 }
 
 impl Descendants {
-    /// The descendants of a program that the calling thread started. `is_fenced` says that the thread is sandboxed and
-    /// that its signals are known to be restricted; artoo's parent is tried once more.
+    /// The descendants of a program that the calling thread started. `is_fenced`: the thread is sandboxed, so that
+    /// signals may identify them.
     pub(super) fn new(leader: Pid, is_fenced: bool) -> Self {
         let parent_is_out_of_reach = getppid().is_none_or(|parent| test_kill_process(parent).is_err());
         Self { leader, by_fence: is_fenced && parent_is_out_of_reach }
@@ -70,7 +70,7 @@ impl Descendants {
         process(pid).is_some_and(|process| !process.is_dead && self.descends(pid, &process))
     }
 
-    /// Whether a process belongs to the program's session or descends from it.
+    /// Whether a process is the program's first process, in its session, or below it in the process tree.
     fn descends(&self, pid: Pid, process: &Process) -> bool {
         if pid == self.leader || process.session == Some(self.leader) {
             return true;
@@ -88,7 +88,7 @@ impl Descendants {
     }
 }
 
-/// Fields of `/proc/PID/stat`.
+/// The parent and the session of a process, from `/proc/PID/stat`.
 #[derive(Debug, PartialEq, Eq)]
 struct Process {
     is_dead: bool,
@@ -96,7 +96,7 @@ struct Process {
     session: Option<Pid>,
 }
 
-/// Whether `is` holds for one of all processes.
+/// Whether the predicate holds for any process in `/proc`.
 fn any_process(mut holds: impl FnMut(Pid) -> bool) -> bool {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let Ok(folder) = open(c"/proc", flags, Mode::empty()) else { return false };

@@ -19,17 +19,17 @@ use crate::fence::{Listening, SharedObserved, drop_capabilities, hold_signals, k
 use crate::process::{Verdict, limits};
 use crate::view::{Entry, NoView, Step, child};
 
-/// Descriptors are moved to this number or above, to free 0 to 2.
+/// The lowest number for copies of descriptors, so that 0 to 2 are free for standard input, output and error.
 const ABOVE_STANDARD: RawFd = 16;
 
-/// How long descendants may outlive the program: long enough for the other end of a pipe to write what it has read.
+/// How long descendants may outlive the program before they are killed: long enough to write what a pipe still has.
 const LEFT_GRACE: Duration = Duration::from_millis(300);
 
 /// First and longest pause between checks for descendants; each pause is twice the one before.
 const LOOK_FIRST: Duration = Duration::from_millis(1);
 const LOOK_LATER: Duration = Duration::from_millis(32);
 
-/// How long to wait for killed processes: one that does not end by then is blocked in the kernel.
+/// How long to wait for the end of processes after SIGKILL: one that does not end by then is blocked in the kernel.
 const GONE_GRACE: Duration = Duration::from_secs(1);
 
 /// Runs one program from start to end, in a process that shares this one's memory and, until the program has started,
@@ -109,8 +109,8 @@ fn begin<'a>(
     Ok(Started { pid, pidfd, descendants, observed: is_listening.then_some(observed) })
 }
 
-/// Sandboxes the calling child and executes the program. `open` are the folders that may be changed in a view. Returns
-/// only on failure: until then, the caller owns everything that must be freed.
+/// Sandboxes the calling child and executes the program; returns only if that fails. `open`: folders that may be
+/// changed in a view.
 fn execute(
     orders: &mut Orders,
     open: &[OwnedFd],
@@ -269,7 +269,7 @@ impl Started<'_> {
     }
 }
 
-/// The control pipe, which is the monitor's standard input.
+/// The pipe from which the monitor reads commands, which is its standard input.
 fn control() -> BorrowedFd<'static> {
     rustix::stdio::stdin()
 }

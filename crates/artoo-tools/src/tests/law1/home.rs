@@ -9,10 +9,10 @@ use std::process::{Command, Stdio};
 use super::super::Fixture;
 use crate::digest;
 
-/// What the text of each secret file of these tests begins with.
+/// First bytes of each secret file of these tests, by which disclosed secrets are found.
 pub(super) const MARK: &str = "zQ7secretX";
 
-/// Files that hold secrets.
+/// Paths in the generated home of files that hold secrets.
 const SECRETS: [&str; 24] = [
     ".ssh/id_rsa",
     ".ssh/id_ed25519",
@@ -48,7 +48,8 @@ const FILES: &str = "old.txt dir/a.txt dir/inner/b.md dir2/a.txt src/main.rs src
     keep_b.txt keep_list.txt keep_x.bak keep_big.txt keep_log keep_app.log keep_data.txt keep_urls.txt keep_topic \
     keep_token keep_db.sqlite keep_job.txt new_text";
 
-/// Programs in the working folder that delete files, named like programs that commands may run by mistake.
+/// Names of planted programs in the working folder that delete files, such as `ls`, which no command may run by
+/// mistake.
 const PLANTED: &str = "ls x x.sh keep_tool keep_script.sh keep_env.sh conftest.py";
 
 const SETUP: &str = "tar czf a.tgz dir; tar cf a.tar dir; gzip -k < old.txt > a.gz; cp a.tgz keep_backup.tgz
@@ -120,7 +121,7 @@ pub(super) struct Facts {
 /// Facts by path.
 pub(super) type State = BTreeMap<PathBuf, Facts>;
 
-/// The state of the home without artoo's own records, and of the other folders.
+/// The facts of every path in the home, except artoo's own records, and in the folders `others`.
 pub(super) fn state(fixture: &Fixture, others: &[&str]) -> State {
     let mut state = State::new();
     let data = fixture.home.join(".artoo");

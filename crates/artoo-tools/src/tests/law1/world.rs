@@ -76,6 +76,7 @@ pub(super) struct World {
 }
 
 impl World {
+    /// Starts a process that no command may touch, and notes the machine's state before the commands.
     pub(super) fn new() -> Self {
         let _ = Command::new("ipcmk").args(["-M", "4096", "-S", "1", "-Q"]).stdout(Stdio::null()).status();
         let mut world = Self { other: start_untouched_process(), before: Vec::new() };
@@ -83,7 +84,7 @@ impl World {
         world
     }
 
-    /// The objects touched since the last call.
+    /// What has changed since the last call of what no command may touch, one line each.
     pub(super) fn touched(&mut self) -> Vec<String> {
         let mut facts = self.facts();
         if facts == self.before {
@@ -102,7 +103,8 @@ impl World {
         touched
     }
 
-    /// What an attack could change without a file: another process, shared-memory objects, bytes sent; by name.
+    /// The state, by name, of what an attack could change without a file: another process, shared memory, network
+    /// traffic.
     fn facts(&self) -> Vec<(&'static str, String)> {
         let own = format!("/proc/{}", self.other.id());
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
@@ -131,7 +133,7 @@ impl Drop for World {
     }
 }
 
-/// Starts the process that no row may touch.
+/// Starts a process on which the commands of the tables must have no effect.
 fn start_untouched_process() -> Child {
     let child = Command::new("sleep").arg("86400").stdin(Stdio::null()).spawn().unwrap();
     // The process has another state until it sleeps.

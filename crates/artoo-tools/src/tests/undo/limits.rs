@@ -49,6 +49,7 @@ async fn too_large_changes_are_announced_and_named() {
     assert!(report.items.is_empty() && report.not_undoable.len() == 1, "{report:?}");
 }
 
+/// An approval of a change that can be undone does not cover the same change if it no longer can.
 #[doc = "holds: law 1.10"]
 #[tokio::test]
 async fn approval_of_undoable_change_excludes_others() {
@@ -144,7 +145,7 @@ async fn truncated_journal_undoes_its_complete_entries() {
     }
 }
 
-/// Creates files, and then rewrites the journal as if the process had been killed during the act.
+/// Creates files, and then rewrites the undo journal as if the process had been killed during that.
 async fn interrupted(fixture: &Fixture) {
     fixture.act(json!({"act": "create_file", "to": fixture.home.join("n/e/w"), "text": "x"})).await;
     let entry = fs::read_dir(&fixture.config.undo.as_ref().unwrap().folder).unwrap();
@@ -158,13 +159,13 @@ async fn interrupted(fixture: &Fixture) {
     fs::remove_file(act.join("ended.json")).unwrap();
 }
 
-/// The log of steps of the first act.
+/// The path of the log of steps of the task's first act.
 fn steps(fixture: &Fixture) -> std::path::PathBuf {
     let folder = &fixture.config.undo.as_ref().unwrap().folder;
     folder.join(super::super::task().as_str()).join("000001/steps.jsonl")
 }
 
-/// The body of a child process that can't make files larger; passes without doing anything if its variable is not set.
+/// Code of a child process in which files can't become larger; does nothing unless the test's variable is set.
 #[tokio::test]
 async fn full() {
     if std::env::var("ARTOO_TEST_FULL").is_err() {

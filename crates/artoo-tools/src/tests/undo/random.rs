@@ -17,7 +17,7 @@ const SEEDS: u64 = 24;
 struct Numbers(u64);
 
 impl Numbers {
-    /// A number below this one.
+    /// A pseudo-random number from 0 up to, not including, `below`.
     fn next(&mut self, below: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -25,7 +25,7 @@ impl Numbers {
         usize::try_from(self.0 % below as u64).unwrap()
     }
 
-    /// One of these values.
+    /// A pseudo-randomly chosen one of these values.
     fn one_of<T: Clone>(&mut self, all: &[T]) -> T {
         all[self.next(all.len())].clone()
     }
@@ -58,12 +58,12 @@ fn create_random_tree(numbers: &mut Numbers, folder: &Path, depth: usize) {
     }
 }
 
-/// The path quoted for a shell.
+/// The path in single quotes for a shell.
 fn quoted(path: &Path) -> String {
     format!("'{}'", path.to_str().unwrap())
 }
 
-/// One random act on existing or missing paths. Many fail; whatever a failed act changed is undone as well.
+/// Makes one random act on existing or missing paths. Many fail; whatever a failed act changed is undone as well.
 async fn act(fixture: &Fixture, numbers: &mut Numbers) -> String {
     let ws = fixture.workspace();
     let mut all: Vec<PathBuf> = tree(&ws).into_keys().collect();

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{Fixture, furnish, is_fine, mode, tree};
 use crate::undo::{ItemOutcome, Report, UndoError, UndoStore};
 
-/// The outcome of the path with this name.
+/// The outcome in an undo's report of the path that ends with this name.
 fn outcome<'a>(report: &'a Report, name: &str) -> &'a ItemOutcome {
     let fits = |path: &str| path.ends_with(&format!("/{name}"));
     let found = report.items.iter().find(|item| fits(&item.path));
@@ -106,6 +106,7 @@ async fn undo_of_an_undo_restores_the_change() {
     }
 }
 
+/// An interrupted command counts as an act whose changes the next undo finds by comparing files.
 #[doc = "holds: law 1.12"]
 #[tokio::test]
 async fn interrupted_act_is_recorded_until_compared() {
@@ -159,6 +160,7 @@ async fn undo_is_refused_during_an_act() {
     assert!(matches!(undo.await.unwrap(), Err(UndoError::Busy)));
 }
 
+/// An undo does not follow a symlink that was put in place of a folder since.
 #[doc = "holds: law 1.11"]
 #[tokio::test]
 async fn folder_replaced_by_link_is_not_followed() {
@@ -225,6 +227,7 @@ async fn each_task_has_its_own_undo_entry() {
     assert!(!fixture.workspace().join("two").exists());
 }
 
+/// A file on another disk than the home goes to the trash folder of its own disk.
 #[doc = "holds: law 1.8"]
 #[tokio::test]
 async fn other_disks_use_their_own_trash() {

@@ -133,7 +133,7 @@ async fn next_engine_is_asked_after_failure() {
     assert!(call.output.contains("nothing is known of what there is"), "{call:?}");
 }
 
-/// A key is sent in a header only, whatever the server answers.
+/// The key of a search engine is sent in a header only, and is in no URL, record or error, whatever the server answers.
 #[doc = "holds: design H7"]
 #[tokio::test]
 async fn keys_are_not_in_urls_or_errors() {

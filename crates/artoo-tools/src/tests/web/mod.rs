@@ -12,7 +12,7 @@ use super::{Fixture, called};
 use crate::Registry;
 use crate::web::{Engine, WebConfig};
 
-/// A fixture with these engines, in which `site.test` resolves to the server.
+/// A fixture with these search engines, in which the host `site.test` resolves to the test server.
 fn fixture(engines: Vec<Engine>, server: &Server) -> Fixture {
     let loopback = [("site.test".to_owned(), server.address)].into();
     Fixture::with(|config| config.web = WebConfig { engines, loopback })
@@ -28,12 +28,12 @@ fn context(input: serde_json::Value) -> ToolOrder {
     Fixture::context("search", input)
 }
 
-/// The record of a call that needs no approval, since its words are the user's own.
+/// The record of a `search` call that needs no approval, since its words are in the user's request `said`.
 async fn call_without_approval(fixture: &Fixture, input: serde_json::Value, said: &str) -> ToolCall {
     called(fixture.outcome_for(&context(input), said, None).await)
 }
 
-/// The record of a call after approval.
+/// The record of a `search` call; its question is approved if there is one.
 async fn allowed(fixture: &Fixture, input: serde_json::Value) -> ToolCall {
     let context = context(input);
     match fixture.outcome(&context, None).await {

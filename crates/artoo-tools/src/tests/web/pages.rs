@@ -37,6 +37,7 @@ async fn pages_are_read_as_visible_text() {
     );
 }
 
+/// Fetching a page needs approval unless the user's request names its address or a search returned it.
 #[doc = "holds: law 1.22"]
 #[tokio::test]
 async fn only_named_pages_are_fetched_unasked() {

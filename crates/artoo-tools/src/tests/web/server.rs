@@ -44,7 +44,7 @@ impl Server {
         Self { address, asked, sent }
     }
 
-    /// Number of bytes of endless bodies that were sent.
+    /// Number of bytes that the server has sent of bodies without end.
     pub(super) fn sent(&self) -> usize {
         self.sent.load(Ordering::Relaxed)
     }
@@ -98,7 +98,7 @@ fn send_endless_body(stream: &mut TcpStream, sent: &AtomicUsize) -> std::io::Res
     }
 }
 
-/// A reply with this HTML body.
+/// A test server's reply with this HTML body.
 pub(super) fn html(body: &str) -> Reply {
     Reply::Plain("200 OK", vec![("content-type", "text/html; charset=utf-8".to_owned())], body.as_bytes().to_vec())
 }

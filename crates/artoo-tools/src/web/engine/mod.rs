@@ -22,7 +22,7 @@ const SNIPPET_MAX_CHARS: usize = 400;
 /// Maximum number of engines named that gave a SearXNG instance no answer.
 const SILENT_MAX: usize = 10;
 
-/// One result.
+/// One result of a search engine: title, URL and snippet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hit {
     pub(crate) title: String,
@@ -31,7 +31,7 @@ pub(crate) struct Hit {
 }
 
 impl Hit {
-    /// A result as an engine gave it, shortened and escaped; `None` if its URL is not http(s).
+    /// A search result as an engine gave it, shortened and escaped; `None` if its URL is not http(s).
     fn new(title: &str, url: &str, snippet: &str) -> Option<Self> {
         let url = Url::parse(url.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
         let short = |text: &str, max| escape::shorten(&escape::one_line(&joined(text)), max);
@@ -139,7 +139,8 @@ fn from_json(
     Ok(hits?.into_iter().flatten().collect())
 }
 
-/// Fails unless the response of SearXNG says that nothing was found.
+/// Fails if an empty SearXNG response does not prove that nothing was found: it has no result list, or some engines did
+/// not answer.
 fn says_none_searxng(answer: &Value) -> Result<(), NoAnswer> {
     if !answer.get("results").is_some_and(Value::is_array) {
         return Err(unreadable_answer("it has no list of results"));
@@ -154,13 +155,13 @@ fn says_none_searxng(answer: &Value) -> Result<(), NoAnswer> {
     Err(format!("it found nothing, but some engines gave it no answer: {who}"))
 }
 
-/// Fails unless the response of Brave says that nothing was found.
+/// Fails if an empty response of Brave does not prove that nothing was found.
 fn says_none_brave(answer: &Value) -> Result<(), NoAnswer> {
     let kind = answer.get("type").and_then(Value::as_str).unwrap_or_default();
     if kind == "search" { Ok(()) } else { Err(unreadable_answer(format!("it is of the kind {kind:?}"))) }
 }
 
-/// Fails unless the response of Google says that nothing was found.
+/// Fails if an empty response of Google does not prove that nothing was found.
 fn says_none_google(answer: &Value) -> Result<(), NoAnswer> {
     let total = answer.pointer("/searchInformation/totalResults").and_then(Value::as_str);
     if total == Some("0") {
