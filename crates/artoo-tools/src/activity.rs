@@ -30,7 +30,7 @@ pub struct Activity {
     pub started: Instant,
 }
 
-/// What a meter measures.
+/// What a progress meter measures in one stage of a call: verb, unit, total and passes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stage {
     pub(crate) verb: &'static str,

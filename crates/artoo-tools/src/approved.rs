@@ -16,7 +16,8 @@ pub(crate) struct ApprovedPlace {
 }
 
 impl ApprovedPlace {
-    /// A place as it is now. `created` is a folder that is created anew for each run.
+    /// A place in its present state, with the device and inode of its nearest existing folder. `created`: a folder made
+    /// anew for each run.
     pub(crate) fn new(path: PathBuf, created: Option<&Path>) -> Self {
         let real = paths::real(&path);
         let existing = real.ancestors().filter(|folder| created.is_none_or(|created| !folder.starts_with(created)));
@@ -31,7 +32,7 @@ impl ApprovedPlace {
         &self.path
     }
 
-    /// Its path with all symlinks resolved.
+    /// The approved path with all symlinks resolved.
     pub(crate) fn real(&self) -> &Path {
         &self.real
     }

@@ -139,7 +139,7 @@ fn same_number(output: &str, expected: u64, seen: &str) -> CheckOutcome {
     }
 }
 
-/// The output as one finite number.
+/// The finite number that a task's output is; `None` if the output has anything else.
 fn number(output: &str) -> Option<f64> {
     let text = output.trim();
     let is_plain = text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e' | 'E'));

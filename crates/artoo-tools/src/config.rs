@@ -53,7 +53,7 @@ pub const CPU_SECONDS_MAX: u64 = 600;
 /// Folders that are searched for programs, in this order; only an administrator can write to them.
 pub const PROGRAM_PATH: [&str; 5] = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/run/current-system/sw/bin"];
 
-/// More folders of programs, for commands and the user's own tools.
+/// Folders of programs that are searched in addition to [`PROGRAM_PATH`], for shell commands and the user's own tools.
 pub const CONSENTED_PATH: [&str; 3] = ["/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin"];
 
 /// Resource limits of a command and of each process that it starts.

@@ -43,7 +43,7 @@ pub(crate) enum Stopped {
     Panicked,
 }
 
-/// Sets the flag when the caller is dropped, so that the limit counts as reached.
+/// Guard that sets a flag when it is dropped with its future, so that blocking work stops.
 struct AbandonOnDrop(Arc<AtomicBool>);
 
 impl Drop for AbandonOnDrop {

@@ -113,7 +113,7 @@ fn keep_first(found: &mut Vec<PathBuf>, limit: usize) {
     }
 }
 
-/// The matches of an index below the folder, in its order; `None` if there are none, since files may be missing in the
+/// The record of an index's matches below the folder; `None` if there are none, since files may be missing in the
 /// index.
 pub(crate) fn from_index(
     query: &Query,
@@ -144,7 +144,7 @@ pub(crate) fn from_index(
     Ok(Some(Record::read(with_summary(shown, &summary))))
 }
 
-/// The answers of other indexes, for the summary.
+/// The reasons why other indexes gave no answer, as part of the record's summary.
 fn notes_of_indexes(silent: &[String]) -> String {
     silent.iter().map(|why| format!("; {why}")).collect()
 }

@@ -52,7 +52,7 @@ impl Record {
         }
     }
 
-    /// The record of a successful call, with the text that it read.
+    /// The record of a successful call with this text as its output.
     pub(crate) fn read(text: impl Into<String>) -> Self {
         Self::new(CallStatus::Ok, text)
     }
@@ -82,7 +82,7 @@ impl Record {
         Self { environmental: true, truncated: true, ..Self::new(CallStatus::Cut, text) }
     }
 
-    /// The record of a program, which succeeded if its exit code is 0.
+    /// The record of a program that has ended: successful if its exit code is 0, with its output and reason of failure.
     pub(crate) fn of_program(ended: &mut Ended, max_chars: usize) -> Self {
         let kept = ended.keep();
         let (mut text, is_cut) = ended.text(max_chars);

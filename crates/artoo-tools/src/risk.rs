@@ -129,7 +129,8 @@ fn risks_of(simple: &Simple, fetches: bool) -> impl Iterator<Item = Risk> {
     rows.map(|row| row.2).chain(found)
 }
 
-/// Whether a shell or an interpreter runs the output of another command.
+/// Whether a shell or an interpreter runs text that the command line does not show, such as the output of another
+/// command.
 fn runs_unseen(simple: &Simple) -> bool {
     let Some((program, arguments)) = simple.words.split_first() else { return false };
     let is_runner = SHELLS.contains(&program.as_str()) || matches(simple, INTERPRETERS, "");

@@ -146,7 +146,7 @@ pub(crate) fn begins_so(path: &Path) -> bool {
     looks(&head) != head
 }
 
-/// The message about files that were left out of a search; `None` if there are none.
+/// A message that names the files left out of a search because they may hold secrets; `None` if there are none.
 pub(crate) fn left_out(files: &[PathBuf]) -> Option<String> {
     let named = texts::first(files.iter().map(|path| paths::line(path)), NAMED_MAX);
     let counted = texts::exactly(files.len() as u64, "file", "files");

@@ -171,7 +171,7 @@ fn invocation(pipeline: Option<&[Vec<String>]>, command: &str, config: &ToolConf
     Some(shell)
 }
 
-/// The secrets that a command names or was found to read, each once.
+/// The paths with secrets that a command names or was found to read, each once.
 fn secrets(protected: &Protected, names: &[PathBuf], found: Vec<PathBuf>) -> Vec<PathBuf> {
     let kept = names.iter().filter_map(|name| protected.readable_place(name));
     let secrets: BTreeSet<PathBuf> = found.into_iter().chain(kept).collect();

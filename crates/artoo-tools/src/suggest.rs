@@ -40,7 +40,7 @@ pub(crate) fn alternatives(missing: &Path) -> Vec<String> {
     found.iter().map(|path| paths::line(path)).collect()
 }
 
-/// Entries of this name below a folder, the highest first; hidden folders are skipped.
+/// Existing paths below a folder whose last name is the wanted one, the highest first; hidden folders are skipped.
 fn below(folder: &Path, wanted: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let (mut open, mut left) = (VecDeque::from([folder.to_path_buf()]), ENTRIES_MAX);

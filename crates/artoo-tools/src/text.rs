@@ -35,7 +35,8 @@ pub(crate) fn ends(head: &[u8], left_out: u64, tail: &[u8], max_chars: usize) ->
     (format!("{first}\n… [{missing} bytes left out] …\n{last}{remark}"), true)
 }
 
-/// The positions of the characters; each sequence that is not UTF-8 counts as the one character that is shown for it.
+/// The byte positions at which characters start; each sequence that is not UTF-8 counts as one character, as it is
+/// shown.
 fn starts(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
     let mut at = 0;
     bytes.utf8_chunks().flat_map(move |chunk| {

@@ -176,7 +176,7 @@ pub(crate) fn path_from_home(path: &Path, home: &Path) -> String {
     }
 }
 
-/// The first names of these paths, relative to the folder that they share.
+/// Names of paths for a question, relative to the folder that they share; only the first are named.
 pub(crate) fn named(all: &[&Path], home: &Path) -> String {
     let [first_path, others @ ..] = all else { return String::new() };
     let Some(mut shared) = first_path.parent().filter(|_| !others.is_empty()) else {

@@ -28,7 +28,7 @@ use crate::view::View;
 /// Longest text of a file shown in a question, in characters. A command is shown whole.
 const SHOWN_MAX_CHARS: usize = 2000;
 
-/// One tool of this machine.
+/// A tool of this machine: it describes itself, and reads requests with their effects.
 pub(crate) trait Tool: fmt::Debug + Send + Sync {
     /// The description for users and models.
     fn spec(&self) -> ToolSpec;
@@ -138,7 +138,7 @@ pub(crate) trait Staged: fmt::Debug + Send {
     fn commit(self: Box<Self>, machine: &Machine, limit: &Limit) -> Record;
 }
 
-/// A look that returns this record.
+/// Work after a run that has nothing to find out and returns this record.
 pub(crate) fn done(record: Record) -> Look {
     Box::new(move |_, _| Outcome::Done(record))
 }
@@ -162,7 +162,7 @@ pub(crate) struct Machine {
     pub(crate) unrecorded: OnceLock<Unrecorded>,
 }
 
-/// A callback with the id of a task and the id of its call's evidence.
+/// A callback that is called with the ids of a task and a call.
 type TellCall = dyn Fn(&TaskId, &EvidenceId) + Send + Sync;
 
 /// Wraps the callback that learns of calls the undo journal does not record, so that the machine's state can hold it.
@@ -189,7 +189,7 @@ impl Machine {
         Self { config, protected, read_allowlist, child_environment, journal, rules, unswept, calls, unrecorded }
     }
 
-    /// Announces that a call is about to act in a way that the undo journal does not record.
+    /// Tells the callback that a call is about to act in a way that the undo journal does not record.
     pub(crate) fn announce(&self, source: &Source) {
         if let Some(Unrecorded(tell)) = self.unrecorded.get() {
             tell(&source.task, &source.call);
@@ -239,7 +239,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// The subject of a journal entry.
+    /// What identifies this call in a journal entry: task, tool, call and target.
     pub(crate) fn subject(&self) -> Subject<'_> {
         Subject { task: &self.task, tool: &self.tool, call: &self.call.0, what: &self.target }
     }

@@ -181,7 +181,7 @@ fn prepare(machine: &Machine, folders: &[PathBuf]) -> Result<View, NoView> {
     View::prepare(&machine.config, &machine.protected, folders)
 }
 
-/// The folder in which a denied change would have been made.
+/// The nearest existing folder above a denied write; `None` for denials that are not about a path.
 fn changed_folder(denial: &Denial) -> Option<PathBuf> {
     let (Denial::Write(path) | Denial::Metadata(path)) = denial else { return None };
     path.ancestors().skip(1).find(|folder| folder.is_dir()).map(Path::to_path_buf)

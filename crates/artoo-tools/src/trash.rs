@@ -147,7 +147,7 @@ fn reach(folder: &Path, act: &mut Act) -> io::Result<Place> {
     Ok(place)
 }
 
-/// A trash folder: its subfolders for files and notes.
+/// A trash folder: its subfolder for files and, on Linux, the one for notes.
 #[derive(Debug)]
 struct Trash {
     files: PathBuf,

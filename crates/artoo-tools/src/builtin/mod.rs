@@ -54,7 +54,7 @@ struct Backend {
     detached: bool,
 }
 
-/// How a built-in action is shown and started.
+/// How a built-in action is shown in a question and how its program is started.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Run {
@@ -147,7 +147,7 @@ impl ActionTable {
     }
 }
 
-/// The session's variables if the backend needs one; `None` if the session lacks what it needs.
+/// The desktop session's variables for a way to run an action; `None` if the session lacks what it needs.
 fn session(backend: &Backend, config: &ToolConfig) -> Option<Vec<(String, OsString)>> {
     let has = |name: &String| config.session.iter().any(|(known, _)| known == name);
     let is_usable = backend.needs.iter().all(|any| any.iter().any(has)) && !backend.unless.iter().any(has);

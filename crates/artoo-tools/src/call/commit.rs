@@ -11,7 +11,7 @@ use crate::limit::Limit;
 use crate::record::Record;
 use crate::tool::{Next, Outcome, Pending};
 
-/// The changes of an earlier run that the grant was given for.
+/// Removes and returns the pending changes of an earlier run, if the user's grant is for them.
 pub(super) fn take_pending(context: &Context, grant: Option<&Grant>) -> Option<Pending> {
     context.registry.tasks().take_pending(&context.order.task_id, grant?.hash())
 }

@@ -81,7 +81,7 @@ impl Registry {
     }
 }
 
-/// A call on its way through the pipeline.
+/// A tool call on its way through the steps of the pipeline, with all that the steps need.
 struct Context {
     registry: Registry,
     machine: Arc<Machine>,
@@ -130,7 +130,8 @@ impl Context {
         &self.order.request.tool
     }
 
-    /// Runs steps on a blocking thread. `Err` is the outcome of a call that they end.
+    /// Runs steps of a call on a blocking thread. `Err` is the outcome if they end the call early or do not end in
+    /// time.
     async fn run_blocking<T: Send + 'static>(
         self: &Arc<Self>,
         time: Duration,
@@ -147,7 +148,7 @@ impl Context {
     }
 }
 
-/// The record of work that did not end.
+/// The record of a call whose blocking work gave no result: timed out, or failed by an internal error.
 fn stopped(why: Stopped) -> Record {
     match why {
         Stopped::TimedOut => Record::timed_out("the time was up; the file system did not answer"),

@@ -92,6 +92,7 @@ impl Registry {
         self.tools = self.tools.iter().cloned().chain([(tool.spec(), tool)]).collect();
     }
 
+    /// The state of all tasks in progress.
     pub(super) fn tasks(&self) -> &Tasks {
         &self.tasks
     }
@@ -152,7 +153,7 @@ impl Registry {
         self.tasks.deny(task_id, hash);
     }
 
-    /// Removes the approvals, denials and failed calls of a task that is over.
+    /// Removes the approvals, denials and failed calls of a task that has ended.
     pub fn forget(&self, task_id: &TaskId) {
         self.tasks.forget(task_id);
     }

@@ -15,7 +15,7 @@ pub(super) enum Step {
 }
 
 impl Step {
-    /// The step for the pending changes of an earlier run: only the look is repeated.
+    /// A step without a run: the pending changes of an earlier run are the outcome, since the user has approved them.
     pub(super) fn of_pending(pending: Pending) -> Self {
         Self::Ended(Box::new(move |_, _| Outcome::Pending(Box::new(pending))))
     }

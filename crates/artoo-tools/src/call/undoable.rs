@@ -55,7 +55,8 @@ impl Undoability {
         }
     }
 
-    /// Starts the journal entry. A call that was to be undoable does not run without one.
+    /// Starts the undo journal entry of a call as its kind of undo needs; `Err` if a call that was to be undoable can't
+    /// have one.
     pub(super) fn begin(&self, machine: &Machine, subject: Subject<'_>, limit: &Limit) -> Result<Act, Box<Record>> {
         let Some(journal) = &machine.journal else { return Ok(Act::default()) };
         let survey = match self {

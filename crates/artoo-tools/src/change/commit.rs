@@ -19,7 +19,7 @@ use crate::undo::{
     of_stat, set_time, stat, with_mode,
 };
 
-/// The outcome of a commit.
+/// The outcome of a commit: what was changed, and where it stopped, if it did.
 #[derive(Debug)]
 pub(crate) struct Committed {
     /// The changes for the record.
@@ -105,7 +105,7 @@ pub(crate) fn commit(
     Ok(Committed { changes, stopped })
 }
 
-/// The part of the set that an undo can't revert.
+/// The part of the change set that an undo can't revert, as a sentence; `None` if it can revert all.
 fn left_out(set: &ChangeSet) -> Option<String> {
     let first = set.entries.iter().find(|entry| entry.is_left_out())?;
     Some(format!("owners and attributes of folders are not brought back, as of {}", paths::line(&first.path)))
@@ -260,7 +260,7 @@ fn link(entry: &Entry, existing: &Path) -> io::Result<()> {
     })
 }
 
-/// Changes a name in a folder of a layer and restores the folder's times.
+/// Calls `act` with a place in a layer, and afterwards restores the modification time of the folder that it is in.
 fn in_folder(path: &Path, act: impl FnOnce(&Place) -> io::Result<()>) -> io::Result<()> {
     let place = Place::of(path)?;
     let folder = Place::of(path.parent().ok_or(io::ErrorKind::InvalidInput)?)?;

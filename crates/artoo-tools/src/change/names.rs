@@ -26,7 +26,7 @@ pub(crate) fn command_folders(config: &ToolConfig) -> Vec<PathBuf> {
     system.chain(own).map(|folder| paths::real(&folder)).collect()
 }
 
-/// Why other programs run a file of this name without being asked; `can_run` says whether it is a program or a link.
+/// The reason if other programs run a file with this path without being asked; `can_run`: it is a program or a link.
 pub(super) fn run_by_others(
     path: &Path,
     is_folder: bool,
@@ -37,7 +37,7 @@ pub(super) fn run_by_others(
     run_by(path, is_folder).or_else(by_name)
 }
 
-/// Whether the path is in a folder from which commands are run by name, or has a command's name in a folder `bin`.
+/// Whether a path is one from which commands are run by name, or has a command's name in a folder `bin`.
 fn is_command(path: &Path, command_folders: &[PathBuf]) -> bool {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return false };
     let is_bin = folder.file_name().is_some_and(|name| name.eq_ignore_ascii_case("bin"));
@@ -76,7 +76,8 @@ impl NewNames {
         }
     }
 
-    /// Notes the names that everything below a file or folder gets when it is copied or moved.
+    /// Notes the names needing approval that a file or folder, and everything below it, gets when it is copied or
+    /// moved.
     pub(crate) fn add_tree(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         let mut open = vec![(from.to_path_buf(), to.to_path_buf())];
         let mut seen = 0;

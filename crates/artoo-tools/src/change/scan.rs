@@ -27,7 +27,7 @@ pub(crate) const ENTRIES_MAX: usize = 400_000;
 /// Maximum depth of folders in a layer that is compared.
 const DEPTH_MAX: usize = 256;
 
-/// Maximum bytes of deleted files whose digest is read for the record.
+/// Maximum bytes of deleted files that are read to compute digests for the record.
 const DELETED_READ_MAX: u64 = 64 * 1024 * 1024;
 
 /// Why a change set could not be read.
@@ -121,7 +121,8 @@ impl ChangeScan<'_> {
         self.folder(&FolderPair { upper: &upper, real: Some(&real), path, source, depth: 0 }, false)
     }
 
-    /// Reads a folder of a layer. `hides`: real entries that are not in the layer are deleted.
+    /// Compares all entries of a layer's folder with the real one. `hides`: real entries that are not in the layer are
+    /// deleted.
     fn folder(&mut self, here: &FolderPair<'_>, hides: bool) -> io::Result<()> {
         if here.depth > DEPTH_MAX {
             return Err(io::Error::other(ScanError::TooDeep { path: paths::line(here.path) }));

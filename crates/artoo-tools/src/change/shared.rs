@@ -23,7 +23,8 @@ struct Shared {
 }
 
 impl SharedNames {
-    /// Adds a name of an inode: of an entry, or of an unchanged copy of a real file.
+    /// Notes a name of an inode with several names: that of an entry, or of an unchanged copy of the real file
+    /// `same_as`.
     #[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
     pub(super) fn note(&mut self, new: &Stat, entry: Option<usize>, same_as: Option<&Path>) {
         if new.st_nlink <= 1 || !FileType::from_raw_mode(new.st_mode).is_file() {

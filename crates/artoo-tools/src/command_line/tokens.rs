@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Words that one brace expansion may give.
+/// Maximum number of words that one brace expansion such as `{a,b}` may give.
 const BRACES_MAX: usize = 64;
 
 /// Placeholder in a word for the output of a `$(…)` command, which is not known before the run.
@@ -36,7 +36,7 @@ pub(crate) enum Redirect {
 }
 
 impl Redirect {
-    /// The operator as it is written in a command line.
+    /// The operator as it is written in a command line: `<`, `>` or `>>`.
     pub(crate) fn operator(self) -> &'static str {
         match self {
             Self::Input => "<",

@@ -48,7 +48,7 @@ const LONG_VALUES: &str = "--user --group --chdir --unset --signal --kill-after 
 /// Programs that run the argument after `-c` as a command.
 pub(crate) const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "fish"];
 
-/// Other programs that take a command as one text, and the option before it.
+/// Programs, each with the option after which they take a whole command as one text.
 const TEXT_RUNNERS: [(&str, &str); 7] = [
     ("env", "-S"),
     ("env", "--split-string"),
@@ -114,7 +114,7 @@ struct Reader<'a> {
     left: usize,
 }
 
-/// The functions whose bodies are being read, and the commands of a pipeline, to tell a fork bomb.
+/// The shell functions whose bodies are being read, to recognise a function that pipes into itself (a fork bomb).
 struct Bodies {
     /// Names, with the depth of braces outside the body.
     open: Vec<(String, usize)>,

@@ -168,7 +168,7 @@ impl Field {
     }
 }
 
-/// The number of characters of a text that may be an argument.
+/// The number of characters of a text; an error if it is too long or has characters that can't be shown.
 fn checked(text: &str, max_chars: usize) -> Result<usize, String> {
     let chars = text.chars().count();
     if chars > max_chars {

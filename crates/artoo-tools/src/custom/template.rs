@@ -216,7 +216,7 @@ impl Part {
         Ok(())
     }
 
-    /// Rejects a value that the program could take for an option.
+    /// Rejects a value that begins with `-` where the program could take it for an option.
     fn refuse_option(&self, name: &str, value: &str) -> Result<(), Box<Record>> {
         if value.starts_with('-') && !self.allows_dash {
             return Err(problem(name, "it begins with -, and could be taken for an option of the program"));

@@ -187,7 +187,7 @@ impl EvidenceStore {
         Ok(())
     }
 
-    /// Stores a complete text.
+    /// Stores a complete text in the evidence store; returns its stored item.
     pub(crate) fn keep(&self, stream: &str, text: &str) -> io::Result<KeptOutput> {
         let mut spill = self.spill();
         spill.take(text.as_bytes());

@@ -97,7 +97,7 @@ impl Pack {
         Ok(())
     }
 
-    /// Writes a frame and the bytes of its item.
+    /// Writes a frame's line and the bytes of its item at the end of the pack file.
     fn write(&mut self, line: &[u8], frame: &Frame, item: &mut dyn Read) -> io::Result<()> {
         self.file.write_all(line)?;
         let Frame::Item { bytes, .. } = frame else { return Ok(()) };
@@ -142,7 +142,7 @@ pub(super) fn places(file: &mut File, sha256: &str) -> io::Result<Vec<Place>> {
     Ok(frames.into_iter().filter(|(frame, _)| is_it(frame)).map(|(_, place)| place).collect())
 }
 
-/// A reader of an item's bytes.
+/// A reader of the bytes of an item at this position of a pack file.
 pub(super) fn item(file: &mut File, place: Place) -> io::Result<impl Read> {
     file.seek(SeekFrom::Start(place.at))?;
     Ok(file.take(place.bytes))

@@ -43,6 +43,7 @@ impl Denial {
         }
     }
 
+    /// The path of a denied write or change of metadata; `None` for other denials.
     fn path(&self) -> Option<&Path> {
         match self {
             Self::Write(path) | Self::Metadata(path) => Some(path),

@@ -126,7 +126,7 @@ fn workspace(config: &ToolConfig) -> PathBuf {
     paths::real(Path::new(&config.environment.workspace))
 }
 
-/// Resolves symbolic links, as the kernel does before it decides.
+/// These paths with symlinks resolved, as the kernel resolves them before it decides.
 fn real(named: &[PathBuf]) -> Vec<PathBuf> {
     named.iter().map(|path| paths::real(path)).collect()
 }

@@ -16,7 +16,7 @@ use crate::{paths, undo};
 /// Bytes copied at a time.
 const CHUNK_BYTES: usize = 256 * 1024;
 
-/// The files that an act changed.
+/// The paths that a `files` act changed, as its record lists them.
 pub(super) type Changes = Vec<FileChange>;
 
 /// Copies `from` to `to`, which must not exist, with times and modes; adds every created path to `changes`.

@@ -166,7 +166,7 @@ fn relocate(from: &Path, to: &Path, changes: &mut Changes, act: &mut Act, limit:
     Ok(())
 }
 
-/// The source or the target of a move.
+/// One end of a move, source or target: its path and its place in an open folder.
 pub(crate) struct Side<'a> {
     pub(crate) place: Place,
     pub(crate) path: &'a Path,

@@ -422,7 +422,7 @@ fn sum(sources: &[Source]) -> u64 {
     sources.iter().map(|source| source.bytes).sum()
 }
 
-/// The number and the size of the sources, as text.
+/// The numbers of source files, links and folders with their total size, as text.
 fn total(sources: &[Source]) -> String {
     let of_kind = |kind| sources.iter().filter(|source| source.kind == kind).count() as u64;
     let (links, folders) = (of_kind(Kind::Link), of_kind(Kind::Folder));

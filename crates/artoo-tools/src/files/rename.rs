@@ -1,4 +1,4 @@
-//! New names from a template.
+//! Makes new file names from a template with fields such as `{stem}`, `{n}` and `{date}`.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -128,7 +128,8 @@ fn plain(text: &str) -> Result<Part, String> {
     if text.contains('}') { Err(unbalanced()) } else { Ok(Part::Text(text.to_owned())) }
 }
 
-/// The part that the text between braces means.
+/// The part of a template that the text between braces means, such as `{stem}` or `{n:3}`; an error for an unknown
+/// field.
 fn part(field: &str) -> Result<Part, String> {
     let unknown = || {
         let field = artoo_proto::escape::shorten(field, 40);
@@ -162,7 +163,7 @@ mod tests {
     use artoo_proto::Timestamp;
     use std::path::Path;
 
-    /// The name that a template gives a file.
+    /// The name that a template gives this file, for tests.
     fn renamed(template: &str, name: &str) -> Result<String, String> {
         let template = Template::parse(Some(template.to_owned()), None, None).unwrap();
         template.apply(&Path::new("/x").join(name), Timestamp::parse("2024-05-15T12:00:00Z").unwrap(), 7)

@@ -52,7 +52,7 @@ pub(super) fn io_failed(path: &Path, error: &std::io::Error) -> Box<Record> {
     hindered(format!("{}: {error}", paths::line(path)))
 }
 
-/// Surveys a path; `leaves`: the act removes it from its folder.
+/// Surveys a source path of an act; `leaves`: the act removes it from its folder. `Err` if it is protected or unusable.
 pub(super) fn source(
     environment: &Environment,
     protected: &Protected,
@@ -124,7 +124,7 @@ fn essential_folder(environment: &Environment, folder: &Path) -> Option<&'static
     places.into_iter().find(|(_, place)| paths::real(Path::new(place)).starts_with(folder)).map(|(name, _)| name)
 }
 
-/// Adds the number, the size and the newest change of everything below a source.
+/// Adds to a source the number, size and newest change of all files below it; `Err` beyond the limits.
 fn tree(source: &mut Source) -> Result<(), Box<Record>> {
     let path = paths::line(&source.path);
     let too_large =

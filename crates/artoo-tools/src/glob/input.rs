@@ -36,7 +36,7 @@ impl Kind {
     }
 }
 
-/// The form of the answer: a list, a number, a total size, or a list with sizes and times.
+/// The form of `glob`'s answer: a list, a number, a total size, or a list with sizes and times.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Report {
@@ -98,7 +98,7 @@ pub(crate) struct Filter {
     pub(crate) report: Report,
 }
 
-/// The default of fields that are true if missing.
+/// `true`, as the default of fields that are missing.
 fn yes() -> bool {
     true
 }
@@ -188,7 +188,7 @@ fn root_and_patterns(
     Ok((input::path(environment, "root", root.unwrap_or(&environment.cwd))?, patterns))
 }
 
-/// Splits a pattern before its first part with a wildcard, or before its last part.
+/// Splits a glob pattern into the folders before its first wildcard, and the rest with its leading slash.
 fn split_literal(pattern: &str) -> (&str, &str) {
     let wild = pattern.find(['*', '?', '[', '{', '\\']).unwrap_or(pattern.len());
     let slash = pattern.get(..wild).and_then(|literal| literal.rfind('/')).unwrap_or(0);

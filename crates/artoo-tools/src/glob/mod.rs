@@ -94,7 +94,8 @@ pub(crate) fn unusable_root(root: &Path, protected: &Protected) -> Option<Record
     }
 }
 
-/// The entry, if it is a match. `Err` is what could not be read.
+/// The match, if a visited entry matches the search; `None` if not. `Err` is the path that could not be read, with the
+/// reason.
 fn judge(
     search: &Search,
     needle: Option<&Needle>,
@@ -183,7 +184,7 @@ impl Collected {
         }
     }
 
-    /// Sorts the matches and drops those beyond the limit.
+    /// Sorts the matches as the filter says and drops those beyond its limit.
     fn sort_and_limit(&mut self, filter: &Filter) {
         self.found.sort_by(|a, b| {
             let by_path = a.path.as_os_str().cmp(b.path.as_os_str());

@@ -63,12 +63,12 @@ impl Patterns {
     }
 }
 
-/// The record of a pattern that can't be compiled.
+/// The record of a call whose glob pattern can't be compiled, with the reason.
 fn unreadable(error: globset::Error) -> Box<Record> {
     input::unfit(format!("the pattern can't be read: {error}"))
 }
 
-/// Checks a pattern against the limits.
+/// Checks a glob pattern against the limits on length, braces and wildcards.
 fn check(pattern: &str) -> Result<(), Box<Record>> {
     let chars = pattern.chars().count();
     if chars > PATTERN_MAX_CHARS {

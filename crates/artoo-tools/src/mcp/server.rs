@@ -20,7 +20,7 @@ use crate::view::View;
 /// Maximum number of waiting calls.
 const CALLS_MAX: usize = 32;
 
-/// A call that waits for the server, with the channel for its result.
+/// A call for the server's thread: tool, input and permissions, with the channel for its result.
 struct Order {
     fence: Fence,
     held: Held,
@@ -98,7 +98,7 @@ struct ReadAccess {
 }
 
 impl ReadAccess {
-    /// The access of a server that is started with these permissions.
+    /// The files that a server started in this sandbox may read.
     fn of(machine: &Machine, Fence { readable, left_out, .. }: &Fence) -> Self {
         let mut folders: Vec<PathBuf> =
             left_out.iter().flat_map(|file| file.ancestors().skip(1)).map(PathBuf::from).collect();

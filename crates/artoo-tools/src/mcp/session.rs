@@ -22,7 +22,7 @@ const LINE_MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum number of pages of a server's list of tools.
 const PAGES_MAX: usize = 8;
 
-/// A tool as its server describes it.
+/// A tool as its MCP server describes it, before any check.
 #[derive(Debug)]
 pub(super) struct Offered {
     pub(super) name: String,
@@ -107,8 +107,8 @@ impl Session {
     }
 }
 
-/// The outcome of a call without an answer: with the denials of the run if there are any, whatever the server says
-/// about it.
+/// The result of an MCP call without an answer: if the sandbox denied something, a program that ended with these
+/// denials; else an error.
 fn failure(machine: &Machine, verdict: Option<Verdict>, reason: &str) -> io::Result<Ended> {
     match verdict.filter(|verdict| !verdict.denied.is_empty()) {
         Some(verdict) => Ok(ended(machine, verdict, true, reason)),

@@ -244,7 +244,7 @@ pub(crate) async fn run(config: &ToolConfig, order: Order, time: Duration) -> io
 }
 
 impl Verdict {
-    /// The end of the program with its output.
+    /// Combines how a program ended with its captured output.
     pub(crate) fn ended(
         self,
         mut stdout: Captured,
@@ -280,7 +280,8 @@ pub(crate) fn capture(config: &ToolConfig) -> Captured {
     Captured::new(CAPTURE_END_BYTES).with_spill(config.evidence.as_ref().map(EvidenceStore::spill))
 }
 
-/// Waits for the program's end while reading its output; `None` after the timeout.
+/// Waits for the program's end while its output is read; `None` after the timeout, `Some(None)` if its end can't be
+/// known.
 async fn wait(
     running: &mut Running,
     mut drain: std::pin::Pin<&mut impl Future<Output = ()>>,

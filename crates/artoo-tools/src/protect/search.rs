@@ -128,7 +128,7 @@ impl Protected {
         is_system(path) || self.holds(path) || PROGRAM_PLACES.split(' ').any(|place| path.starts_with(place))
     }
 
-    /// Files in protected places that have other names as well, by device and number; the outermost first.
+    /// Files in protected places that have other hard links, by device and inode; the outermost first, up to a limit.
     fn linked_files(&self) -> HashSet<(u64, u64)> {
         let is_own = |place: &&PathBuf| self.own_data.iter().any(|own| place.starts_with(own));
         let mut open: VecDeque<PathBuf> = self.places.iter().filter(|place| !is_own(place)).cloned().collect();

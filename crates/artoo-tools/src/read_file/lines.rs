@@ -111,7 +111,7 @@ pub(super) fn matching(
     }
 }
 
-/// The record of the selected lines; `complete`: the whole file was read.
+/// The record of the selected lines; marked as incomplete unless `complete`, if the time was up before the file's end.
 fn finished(complete: bool, gathered: SelectedLines<'_>) -> Record {
     let record = recorded(gathered.captured, gathered.config);
     if complete {

@@ -25,7 +25,7 @@ fn read(command: &str) -> CommandLine {
     command_line::read(&ToolConfig::new(environment), command)
 }
 
-/// The assessment of a command.
+/// The risk assessment of a command.
 fn of(command: &str) -> CommandAssessment {
     assess(command, &read(command))
 }

@@ -20,7 +20,7 @@ const FILE_MODE: u32 = 0o600;
 /// Mode bits that let other users write.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// The content of the rule file.
+/// The content of the rule file: the rules and the number of ids used.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Content {

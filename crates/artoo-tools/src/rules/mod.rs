@@ -199,7 +199,7 @@ pub(crate) struct Bounds<'a> {
 }
 
 impl Bounds<'_> {
-    /// The scopes of a rule for these effects; empty if no rule may cover them.
+    /// Folders for which the user may be offered a rule that permits these effects; empty if no rule may cover them.
     pub(crate) fn offer(&self, changes: &EffectSet) -> Vec<ApprovalScope> {
         let folders = scope::folders(changes);
         let is_usable = |scope: &ApprovalScope| scope.path.to_str().is_some() && self.is_open(&scope.path, true);

@@ -85,6 +85,7 @@ async fn moved_file_is_never_incidental() {
     }
 }
 
+/// A file is incidental only if its content fits too, not because of a name such as `_logs` or `.mypy_cache`.
 #[tokio::test]
 async fn file_name_alone_is_not_incidental() {
     let fixture = fixture(true);

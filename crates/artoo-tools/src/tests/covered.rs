@@ -97,7 +97,7 @@ fn permitted_in_folders(effects: &EffectSet) -> BTreeSet<Point> {
     effects.iter().flat_map(below).collect()
 }
 
-/// Whether the oracle permits a rule for these effects: no name may begin with a dot.
+/// Whether the oracle permits a rule for these effects: no name in a path may begin with a dot.
 fn is_open(effects: &EffectSet, root: &Path) -> bool {
     effects.iter().all(|effect| {
         let below = effect.path.strip_prefix(root).unwrap();

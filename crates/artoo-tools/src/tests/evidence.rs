@@ -34,7 +34,7 @@ async fn shell(fixture: &Fixture, command: &str) -> ToolCall {
     called(fixture.outcome(&Fixture::context("shell", json!({"command": command})), None).await)
 }
 
-/// The packs of the fixture's store.
+/// The paths of the pack files in the fixture's evidence store, oldest first.
 fn packs(fixture: &Fixture) -> Vec<PathBuf> {
     let mut packs: Vec<_> = fs::read_dir(store(fixture).folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
     packs.sort();

@@ -16,7 +16,7 @@ async fn call(fixture: &Fixture, task: &TaskId, tool: &str, input: Value) -> art
     called(fixture.outcome(&context, None).await)
 }
 
-/// Whether the call was run and not answered from the earlier failure.
+/// Whether the call was really run, and not answered with the stored record of the earlier failure.
 fn was_run(call: &artoo_proto::ToolCall) -> bool {
     !call.output.starts_with("[not run again] ")
 }

@@ -33,7 +33,7 @@ impl Fixture {
     }
 }
 
-/// The changed names, each with whether it existed before and after.
+/// The names that a call changed, sorted, each with whether it existed before and after.
 fn changed_names(call: &ToolCall) -> Vec<(&str, bool, bool)> {
     let name = |path: &'_ str| path.rfind('/').map_or(0, |at| at + 1);
     let mut sides: Vec<_> = call

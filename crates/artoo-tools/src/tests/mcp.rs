@@ -57,7 +57,7 @@ async fn asked(fixture: &Fixture, tool: &str, input: Value) -> (ConsentHash, Str
     }
 }
 
-/// A call with an approval of each of its questions.
+/// The record of a call whose questions are all approved.
 async fn allowed(fixture: &Fixture, tool: &str, input: Value) -> ToolCall {
     let (context, mut grant) = (context(tool, input), None);
     for _ in 0..3 {

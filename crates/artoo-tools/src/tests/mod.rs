@@ -50,7 +50,7 @@ use crate::{Grant, Registry, ToolConfig};
 const ALL_TOOLS: [&str; 9] =
     ["mdfind", "glob", "read_file", "write_file", "shell", "search", "desktop", "applescript", "shortcuts"];
 
-/// The id of the task in which undo tests make their calls.
+/// The task id under which undo tests make all their calls, so that they share one journal entry.
 pub(crate) fn task() -> TaskId {
     TaskId::try_from("task-00000000-0000-4000-8000-000000000001".to_owned()).unwrap()
 }
@@ -71,7 +71,7 @@ impl Fixture {
         Self::with(|_| {})
     }
 
-    /// A fixture with a changed configuration.
+    /// A fixture with this change made to the default configuration.
     fn with(change: impl FnOnce(&mut ToolConfig)) -> Self {
         Self::within(TempDir::new().unwrap(), change)
     }

@@ -65,7 +65,7 @@ impl Staged for Replacement {
     }
 }
 
-/// A registry with this tool, the file that it replaces, and the number of its runs.
+/// A fixture whose registry has the test tool, the file that this tool replaces, and a counter of its runs.
 fn fixture(needs_approval: bool) -> (Fixture, PathBuf, Arc<AtomicU64>) {
     let mut fixture = Fixture::new();
     let path = fixture.file("work/a", "old");
@@ -74,7 +74,7 @@ fn fixture(needs_approval: bool) -> (Fixture, PathBuf, Arc<AtomicU64>) {
     (fixture, path, runs)
 }
 
-/// The order of a call of this tool.
+/// The order of a call of the test tool that replaces a file.
 fn order() -> ToolOrder {
     ToolOrder {
         allowed_tools: vec!["replacing".to_owned(), "files".to_owned()],

@@ -36,7 +36,7 @@ fn find() -> impl Strategy<Value = String> {
     (root, depth, test).prop_map(|(root, depth, test)| format!("find {root}{depth}{test}"))
 }
 
-/// Creates the files, folders and links of a tree.
+/// Creates the files, folders and links of a generated tree in the fixture's working folder.
 fn grow(fixture: &Fixture, tree: &[(Vec<&str>, u8)]) {
     for (names, kind) in tree {
         let path = names.iter().fold(fixture.home.join("work"), |path, name| path.join(name));

@@ -45,7 +45,7 @@ const SECRETS: [(&str, &str); 30] = [
     ("notes.txt", "token: ghp_0123456789abcdefghij0123456789 needle"),
 ];
 
-/// Files with a similar name or content that are no secrets.
+/// Files whose names or contents resemble secrets but are none, which must be read without approval.
 const OPEN: [(&str, &str); 14] = [
     ("id_list.csv", "needle"),
     ("slides.key", "needle"),
@@ -63,7 +63,7 @@ const OPEN: [(&str, &str); 14] = [
     ("style.css", ".sk-folding-cube-container { } /* needle */"),
 ];
 
-/// A fixture with these files in the working folder.
+/// A fixture with these files (path and text) in the working folder.
 fn project(files: &[(&str, &str)]) -> Fixture {
     let fixture = Fixture::new();
     files.iter().for_each(|(path, text)| drop(fixture.file(&format!("work/{path}"), text)));

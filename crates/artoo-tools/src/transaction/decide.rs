@@ -207,7 +207,7 @@ pub(super) fn ask_again(program: &Program, mut effects: CallEffects, reason: Str
     Outcome::Pending(Box::new(Pending { effects, question: Some(question), next: Next::RunAgain(allowed) }))
 }
 
-/// Reads the change set from the layers of a view.
+/// Reads the change set of a run from the layers of its view; `Err` is the reason as text.
 fn read(view: &View, started: SystemTime, limit: &Limit) -> Result<ChangeSet, String> {
     let layers = view.layers().iter();
     let layers: Vec<Layer> =
@@ -221,7 +221,7 @@ fn uncommitted(mut record: Record, why: &str) -> Record {
     record
 }
 
-/// The changes as effects on paths, in the form in which approvals and denials compare them.
+/// The file effects of a change set, as approvals and denials compare them.
 fn effects(set: &ChangeSet) -> EffectSet {
     use crate::change::Kind;
     let outer = set.entries.iter().filter(|entry| !entry.is_inside);

@@ -17,7 +17,7 @@ const COMPARED_MAX: usize = 20;
 /// Maximum number of lines of one diff.
 const DIFF_LINES_MAX: usize = 60;
 
-/// One line for all changes: their number by kind, their size, and the first names.
+/// One line for all changes in a question: their number by kind, their size, and the first names.
 pub(super) fn summary(set: &ChangeSet, home: &Path) -> String {
     let verbs = [
         ("deletes", "deleted"),
@@ -57,7 +57,7 @@ fn renamed(set: &ChangeSet) -> BTreeSet<&Path> {
     alone.flat_map(|(from, to)| from.into_iter().chain(to)).collect()
 }
 
-/// The files and folders of one kind of change, counted; `None` if there are none.
+/// The number of files and folders with this kind of change, as text; `None` if there are none.
 fn counted(set: &ChangeSet, renamed: &BTreeSet<&Path>, kind: &str) -> Option<String> {
     // Of a renamed file its new path counts.
     let kind_of = |entry: &Entry| match (renamed.contains(entry.path.as_path()), entry.kind == Kind::Created) {
@@ -107,7 +107,7 @@ fn join_reasons<'a>(reasons: impl Iterator<Item = &'a Reason>) -> String {
     reasons.map(ToString::to_string).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join("; ")
 }
 
-/// Entries that need an approval for a special reason, without those whose folder is listed with the same reasons.
+/// Entries that need an approval for a special reason; those inside a listed folder with the same reasons are left out.
 fn notable<'a>(set: &'a ChangeSet, asks: &'a [(usize, Vec<Reason>)]) -> Vec<(&'a Entry, Vec<Reason>)> {
     let mut told: Vec<(&Entry, Vec<Reason>)> = Vec::new();
     // The entries that contain each other, the innermost last: in sorted order a folder comes right before its entries.

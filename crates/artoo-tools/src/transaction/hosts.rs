@@ -20,7 +20,7 @@ const NAMED_MAX: usize = 4;
 /// Port of DNS servers.
 const DNS_PORT: u16 = 53;
 
-/// An address or host that one line of a question names.
+/// What one line of a question names to be reached: an address, or a host with all its addresses.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Target {
     /// Completes "will".

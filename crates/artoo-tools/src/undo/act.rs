@@ -101,8 +101,8 @@ impl Act {
         self.write(Step::Done { done: Done::Moved { from, to, tree } })
     }
 
-    /// Performs a commit, and returns where it stopped. An undo reverts the operations before that; `left_out` is the
-    /// part that it can't revert.
+    /// Performs a commit as part of this act; returns where it stopped, if it did. `left_out`: what an undo can't
+    /// revert.
     pub(crate) fn commit(
         &mut self,
         operations: Vec<Operation>,
@@ -178,7 +178,7 @@ impl Act {
 }
 
 impl Open {
-    /// Appends a step to the log, synced if it is one of the first.
+    /// Appends a step to the journal's log of the act; synced to disk if it is one of the first.
     fn write(&mut self, step: Step) -> io::Result<()> {
         let log = match &mut self.log {
             Some(log) => log,
@@ -206,7 +206,7 @@ impl Step {
 }
 
 impl Done {
-    /// The numbers of the saved contents that the changes refer to.
+    /// The numbers under which the journal saved the contents that this record of changes refers to.
     fn saved(&self) -> Vec<u64> {
         match self {
             Self::Changed { changes } => changes.iter().filter_map(|change| change.before.saved()).collect(),

@@ -165,7 +165,7 @@ fn names(file: impl AsFd) -> io::Result<Vec<Vec<u8>>> {
     }
 }
 
-/// Splits a list of names at its NUL bytes.
+/// Splits a NUL-separated list of attribute names; only those of users and those that grant rights are returned.
 fn split(names: &[u8]) -> Vec<Vec<u8>> {
     let is_kept = |name: &&[u8]| name.starts_with(USER) || RIGHTS.contains(name);
     names.split(|byte| *byte == 0).filter(is_kept).map(<[u8]>::to_vec).collect()

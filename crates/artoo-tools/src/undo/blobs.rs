@@ -69,7 +69,7 @@ impl BlobDir {
         self.saved(number).is_file()
     }
 
-    /// The place of a saved content, as the target of a rename.
+    /// The place in the journal of the content saved under this number, as the target of a rename.
     pub(super) fn place(&self, number: u64) -> io::Result<Place> {
         let folder = rustix::fs::open(
             self.folder.join(SAVED),
@@ -100,7 +100,7 @@ impl BlobDir {
 
     /// Syncs the saved contents to disk.
     pub(super) fn sync_saved(&self, numbers: u64) -> io::Result<()> {
-        /// For more files than this, syncing the whole file system is faster.
+        /// Up to this number files are synced one by one; for more, syncing the whole file system is faster.
         const EACH_MAX: u64 = 64;
         if numbers > EACH_MAX {
             #[cfg(target_os = "linux")]
@@ -175,7 +175,7 @@ impl BlobDir {
         Ok(lines.map_while(|line| serde_json::from_slice(line).ok()).collect())
     }
 
-    /// Deletes the act from the journal.
+    /// Deletes the folder of this act from the journal.
     pub(super) fn forget(&self) -> io::Result<()> {
         remove_tree(&self.folder)
     }

@@ -401,7 +401,8 @@ impl<'a> Commit<'a> {
         kept
     }
 
-    /// Whether the displaced file or folder is the one that was read, with its whole content.
+    /// Whether the file or folder that a commit displaced is the one that was read, and for a folder with the same
+    /// content.
     fn came_out(&self, displaced: &Place, path: &Path, (before, old, tree): Old<'_>) -> io::Result<bool> {
         let is_same = Identity::at(displaced)?.is_some_and(|found| is_entry_that_was_read(&found, old, before));
         Ok(is_same
@@ -418,7 +419,7 @@ impl<'a> Commit<'a> {
         if is_same { Ok(from) } else { Err(io::Error::other("the view's layer was changed; run the command again")) }
     }
 
-    /// Copies a file or folder to its temporary name beside the target, for a target on another file system.
+    /// Copies a file or folder to a temporary name beside the target, which is on another file system.
     fn copy_beside(&self, place: &Place, from: &Place, number: u64) -> io::Result<Place> {
         let beside = aside(place, &self.nonce, number)?;
         let copied = files::copy(from, beside.reopen()?, Path::new(""), &mut Vec::new(), self.limit);
@@ -432,7 +433,8 @@ impl<'a> Commit<'a> {
     }
 }
 
-/// The file or folder that was read: state, identity, and tree digest if it is stored unchanged.
+/// What was at a path when the change set was read: its state, its identity, and a tree digest if it is stored
+/// unchanged.
 type Old<'a> = (&'a State, &'a Identity, Option<&'a str>);
 
 /// Sets on committed paths the modification times read from the layer, if they still have the same inode.

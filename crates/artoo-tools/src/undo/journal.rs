@@ -92,7 +92,7 @@ impl Journal {
         self.open(&entry, header, survey, lock, limit)
     }
 
-    /// Opens the entry of a task and the folder of a new act in it.
+    /// Creates the folder of a new act in a task's journal entry, and writes the note that the act begins.
     pub(super) fn open(
         &self,
         entry: &Path,
@@ -231,7 +231,7 @@ impl Journal {
     }
 }
 
-/// Reads the count of deleted tasks.
+/// Reads how many tasks were deleted from the journal because of its limits; 0 if none.
 pub(super) fn forgotten(folder: &Path) -> DeletedTasks {
     fs::read(folder.join(FORGOTTEN)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }

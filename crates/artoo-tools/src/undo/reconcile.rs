@@ -196,7 +196,7 @@ impl Reconciling<'_> {
         Ok(changes)
     }
 
-    /// Moves a file back that had been changed by another program before it was moved.
+    /// Moves a saved file back from the journal if another program had changed it before it was moved there.
     fn half_removed(&self, before: &Before) -> io::Result<()> {
         let Some(number) = before.state.saved().filter(|number| self.blobs.holds(*number)) else { return Ok(()) };
         let kept = self.blobs.place(number)?;
@@ -274,7 +274,7 @@ impl Joined {
         self.done.push(told);
     }
 
-    /// Adds changes as one group.
+    /// Adds changes as one group; does nothing if there are none.
     fn push_changes(&mut self, changes: Vec<Change>) {
         if !changes.is_empty() {
             self.push(Done::Changed { changes });

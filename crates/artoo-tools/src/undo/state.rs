@@ -131,7 +131,7 @@ impl State {
         self
     }
 
-    /// The number of the saved content.
+    /// The number under which the journal saved the file's content; `None` if it did not.
     pub(super) fn saved(&self) -> Option<u64> {
         self.file().and_then(|file| file.saved)
     }

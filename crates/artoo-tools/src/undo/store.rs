@@ -354,7 +354,7 @@ fn entry(id: String, acts: &[Ended]) -> Option<Entry> {
     })
 }
 
-/// Whether an entry was undone completely by an undo that is not itself undone.
+/// Whether an undo that was not undone itself has reverted an entry completely.
 fn is_undone(id: &str, entries: &[Entry], depth: usize) -> bool {
     let undoing = |entry: &&Entry| entry.undoes.as_deref() == Some(id) && entry.undone;
     // A chain of undos has at most as many entries as the journal.

@@ -18,7 +18,7 @@ const OVERLAYS_MAX: usize = 64;
 /// they stay read-only.
 const KEPT_READ_ONLY: [&str; 9] = ["9p", "afs", "autofs", "ceph", "cifs", "nfs", "nfs4", "smb3", "smbfs"];
 
-/// The folders of a view: overlaid and read-only ones.
+/// The folders of a view, divided into overlaid ones and those that stay read-only.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Parts {
     /// Folders with an overlay.

@@ -28,7 +28,7 @@ pub(crate) use state::clean;
 #[cfg(target_os = "linux")]
 pub(crate) use tried::tried;
 
-/// Fails: views exist on Linux only.
+/// Always fails, since views exist on Linux only.
 ///
 /// # Errors
 /// Always.
@@ -91,8 +91,7 @@ impl View {
         &self.read_only
     }
 
-    /// The renames of folders, old path and new path, in order. In the layers each looks like a deletion and a new
-    /// folder.
+    /// The renames of folders in the view, as pairs of old and new path, in order.
     pub(crate) fn renamed(&self) -> Vec<(PathBuf, PathBuf)> {
         self.renamed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

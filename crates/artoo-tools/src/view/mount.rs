@@ -74,7 +74,7 @@ pub(super) fn copy(of: impl AsFd) -> Result<OwnedFd, Errno> {
     open_tree(of, c"", flags)
 }
 
-/// Attaches a detached mount at an open path.
+/// Mounts a detached mount over an open path.
 pub(super) fn attach(mount: impl AsFd, over: impl AsFd) -> Result<(), Errno> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     move_mount(mount, c"", over, c"", flags)

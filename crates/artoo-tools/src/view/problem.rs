@@ -73,7 +73,7 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// Names this step in an error.
+    /// A function that turns an I/O error into the error that this step of making a view failed.
     pub(crate) fn failed<E: Into<io::Error>>(self) -> impl Fn(E) -> NoView {
         move |error| NoView::Refused { step: self, error: error.into() }
     }

@@ -68,7 +68,7 @@ impl State {
         self.folder.join("none")
     }
 
-    /// Creates the upper layer of `lower` with the same mode, owner, times and attributes.
+    /// Creates the upper folder of an overlay over `lower`, with the same mode, owner, times and attributes.
     pub(super) fn upper(&self, number: usize, lower: &Path) -> io::Result<PathBuf> {
         let upper = self.folder.join("upper").join(number.to_string());
         let found = fs::metadata(lower)?;

@@ -14,8 +14,8 @@ use super::{Entry, View, child};
 
 static TRIED: Mutex<BTreeMap<PathBuf, Result<(), String>>> = Mutex::new(BTreeMap::new());
 
-/// Tests a view whose changes are in `views`, once per process, since the kernel does not change under a running
-/// program. Other threads wait for the result.
+/// Tests once per process whether a view with its changes below `views` works, and caches the result; other threads
+/// wait for it.
 ///
 /// # Errors
 /// The refused step, and the setting that would allow it.

@@ -144,7 +144,8 @@ impl Engine {
     }
 }
 
-/// An engine with a fixed address.
+/// A search engine with a fixed address; `is_chosen`: the user chose it, so that queries need no further approval of
+/// the engine.
 fn fixed(kind: EngineKind, base: &str, is_chosen: bool) -> Result<Engine, EngineProblem> {
     let problem = |error| EngineProblem::Address { url: base.to_owned(), problem: format!("{error}") };
     Ok(Engine { kind, base: Url::parse(base).map_err(problem)?, is_chosen })

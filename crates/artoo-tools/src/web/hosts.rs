@@ -76,7 +76,7 @@ impl Hosts {
     }
 }
 
-/// The refusal of a URL without a host.
+/// The reason for refusing a URL that has no host.
 fn no_host() -> Refused {
     Refused("the URL has no host".to_owned())
 }

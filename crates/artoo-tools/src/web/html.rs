@@ -71,12 +71,12 @@ pub(crate) fn visible_text(html: &str, limit: &Limit) -> VisibleText {
     VisibleText { title: joined(&reader.title), text: reader.lines(), is_cut: !is_whole }
 }
 
-/// The text with each run of whitespace as one space.
+/// The text with each run of whitespace as one space, without blanks at the ends.
 pub(crate) fn joined(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Collects the visible text of a page.
+/// Collects the title and the visible text of a page.
 #[derive(Default)]
 struct Reader {
     title: String,
@@ -141,7 +141,7 @@ impl Reader {
         }
     }
 
-    /// The collected text without empty lines.
+    /// The collected text of the page, one line for each block, without empty lines.
     fn lines(&self) -> String {
         let lines = self.text.split('\n').map(joined).filter(|line| !line.is_empty());
         lines.collect::<Vec<_>>().join("\n")

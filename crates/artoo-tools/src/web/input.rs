@@ -27,7 +27,7 @@ struct Wire {
     from: Option<usize>,
 }
 
-/// A valid input of `search`: a query, or a URL.
+/// A valid input of `search`: a query, or the URL of a page to fetch.
 #[derive(Debug, Clone)]
 pub(crate) enum Wanted {
     Answer { query: String, limit: usize },

@@ -14,7 +14,7 @@ const TITLE_MAX_CHARS: usize = 200;
 /// Characters of a page shown at once, header and range included; a longer output would be cut in the middle.
 const PART_MAX_CHARS: usize = 3500;
 
-/// Content types that are text, by their first characters.
+/// Beginnings of the content types that are read as text.
 const TEXTS: [&str; 5] = ["text/", "application/json", "application/xml", "application/xhtml+xml", "application/rss"];
 
 /// The record of a page fetched from `asked`; its text starts at the character `from`.

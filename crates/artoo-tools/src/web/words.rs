@@ -38,6 +38,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 mod tests {
     use super::{are_own, is_named};
 
+    /// A query counts as the user's own only if each of its words is in the request or a function word.
     #[doc = "holds: law 1.22"]
     #[test]
     fn foreign_words_in_a_query_are_detected() {

@@ -86,7 +86,7 @@ fn changed(is_elsewhere: bool) -> Option<Home> {
     home.run_in_view(&format!("{script}{more}")).then_some(home)
 }
 
-/// Undoes entries until no undoable entry is left.
+/// Undoes the newest undoable entry again and again until none is left; returns the reports.
 fn undo_all(home: &Home) -> Vec<Report> {
     let mut reports = Vec::new();
     while let Some(last) = home.store().last().unwrap() {
@@ -112,7 +112,8 @@ fn check_undone(home: &Home, before: &Tree, moment: &str) {
     assert_eq!(reports.iter().flat_map(|report| &report.items).find(left), None, "{moment}");
 }
 
-/// Checks that each path is as before or as after; a folder's mode may be open while its entries change.
+/// Checks that each path is as before or as after, and nothing else; a folder's mode may be open while its entries
+/// change.
 #[track_caller]
 fn check_each(home: &Home, before: &Tree, after: &Tree, moment: &str) -> bool {
     let found = home.tree();
@@ -126,7 +127,7 @@ fn check_each(home: &Home, before: &Tree, after: &Tree, moment: &str) -> bool {
     timeless(&found) != timeless(before) && timeless(&found) != timeless(after)
 }
 
-/// The fault points of every commit.
+/// The names of the fault points that every commit passes.
 const COMMIT_POINTS: [&str; 13] = [
     "contents are kept",
     "a note is made",

@@ -85,6 +85,7 @@ impl Home {
         Self { _dirs: Vec::new(), home: root.join("home").canonicalize().unwrap(), root }
     }
 
+    /// The workspace folder in this test home.
     pub(super) fn workspace(&self) -> PathBuf {
         self.home.join("ws")
     }
@@ -204,7 +205,7 @@ impl Home {
         report
     }
 
-    /// Everything below the home folder.
+    /// Everything below the test's home folder, to compare it with another state.
     pub(super) fn tree(&self) -> Tree {
         tree(&self.home)
     }

@@ -214,6 +214,7 @@ pub(super) struct Runner {
 }
 
 impl Runner {
+    /// A runner of scripts for this test home.
     pub(super) fn new(home: &Home) -> Self {
         let mut config = ToolConfig::new(home.environment());
         let data = home.root.join("data");
@@ -260,7 +261,7 @@ fn comparable(root: &Path) -> Tree {
     tree
 }
 
-/// Checks that each entry that may not be committed without approval has a reason, and returns their number.
+/// Checks that each entry of a change set needing approval has a reason, and returns their number.
 #[track_caller]
 fn check_class(home: &Home, set: &ChangeSet, name: &str) -> usize {
     let (workspace, protected) = (home.home.clone(), home.protected());

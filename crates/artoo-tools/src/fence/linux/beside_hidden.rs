@@ -12,7 +12,7 @@ use super::readable::{self, Hidden, Readable};
 use super::rules;
 use super::watched::Watched;
 
-/// The cached Landlock rules, with the paths to watch for changes.
+/// Cached Landlock rules for everything beside the hidden paths, with the paths to watch for changes.
 #[derive(Debug)]
 pub(crate) struct BesideHidden {
     /// Folders and files that may be read with all below them, sorted.
@@ -84,7 +84,7 @@ impl BesideHidden {
         rules::reading(&self.whole, &beyond).map_err(io::Error::other)
     }
 
-    /// Whether the rules allow reading this path.
+    /// Whether the cached rules allow reading this path.
     fn holds(&self, path: &Path) -> bool {
         let is_plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
         is_plain

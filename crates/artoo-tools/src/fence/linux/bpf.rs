@@ -128,7 +128,7 @@ enum End {
     Tests(usize),
 }
 
-/// An instruction, or a jump to tests whose distance is not known yet.
+/// A step of a filter being compiled: an instruction, or a jump to tests whose distance is not known yet.
 enum Step {
     Instruction(sock_filter),
     ToTests(usize),
@@ -222,7 +222,7 @@ mod tests {
 
     const FIRST_UNKNOWN: u32 = 463;
 
-    /// A random condition.
+    /// Generates a random condition of a filter rule.
     fn condition() -> impl Strategy<Value = Condition> {
         (0..6_u8, any::<bool>(), 0..4_u32, 0..4_u32, any::<bool>()).prop_map(
             |(argument, upper, mask, value, is_equal)| {

@@ -17,7 +17,7 @@ pub(super) struct PathArgument {
     pub(super) address: u64,
 }
 
-/// The file in a call that sets metadata.
+/// The file whose mode, owner, times or attributes a system call sets: by descriptor or by path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Subject {
     File(i32),
@@ -161,7 +161,7 @@ fn identity(call: c_long, ids: [u64; 3]) -> Option<Call> {
     Some(Call::Identity { name, ids: Some(ids.map(low_word)) })
 }
 
-/// Decodes a call that is always denied.
+/// Decodes a system call that is always denied; `None` for any other.
 fn denied(notification: Notification) -> Option<Call> {
     DENIED.iter().find(|(known, _)| *known == notification.call).map(|(_, name)| Call::Denied { name })
 }
@@ -193,13 +193,12 @@ fn relative_to_folder(folder: u64, address: u64) -> PathArgument {
     PathArgument { folder: int(folder), address }
 }
 
-/// An argument as open flags.
+/// An argument of a system call as `open` flags.
 fn flags_of(argument: u64) -> OFlags {
     OFlags::from_bits_retain(low_word(argument))
 }
 
-/// The file that a call names by folder and path. With `AT_EMPTY_PATH`, or without a path in a call that sets times,
-/// the descriptor is the file itself.
+/// The file whose metadata a call sets: the file descriptor itself (`AT_EMPTY_PATH`, or no path), or a path below it.
 fn subject(folder: u64, address: u64, flags: u64) -> Subject {
     if address == 0 || has(flags, libc::AT_EMPTY_PATH) {
         return Subject::File(int(folder));

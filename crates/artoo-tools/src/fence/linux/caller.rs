@@ -35,11 +35,12 @@ pub(super) struct DirEntry {
 }
 
 impl Caller {
+    /// Opens the memory of the thread with this id, to read its arguments.
     pub(super) fn new(thread: i32) -> io::Result<Self> {
         Ok(Self { thread, memory: File::open(format!("/proc/{thread}/mem"))?, root: None })
     }
 
-    /// A thread in a view: its paths are resolved among the view's mounts.
+    /// A thread in a view, with its root folder opened, so that its paths are resolved among the view's mounts.
     pub(super) fn in_view(thread: i32) -> io::Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = open(format!("/proc/{thread}/root"), flags, Mode::empty())?;
@@ -198,7 +199,7 @@ fn own_file(path: &Path) -> Option<i32> {
     standard.and_then(|number| number.try_into().ok()).or_else(|| number()?.to_str()?.parse().ok())
 }
 
-/// The real path of an open file.
+/// The real path of an open file, from `/proc`.
 pub(super) fn real(file: &OwnedFd) -> io::Result<PathBuf> {
     std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }

@@ -17,7 +17,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Maximum depth of folders that are walked to measure how much disk space a run uses.
 const DEPTH_MAX: usize = 256;
 
-/// Resolution of the clock that sets the times of changes.
+/// Resolution of the kernel's clock that sets a file's time of change.
 const TICK: Duration = Duration::from_millis(20);
 
 /// Bytes of a block in `st_blocks`.
@@ -122,7 +122,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Adds the changed files in a folder and below it.
+    /// Adds the sizes of changed files in a folder and below it; `None` if a folder can't be read.
     fn folder(&mut self, folder: &OwnedFd, depth: usize) -> Option<()> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let folder = match openat(folder, ".", flags, Mode::empty()) {

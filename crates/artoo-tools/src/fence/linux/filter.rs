@@ -273,7 +273,7 @@ mod tests {
 
     const SCOPES: [NetworkScope; 3] = [NetworkScope::Nothing, NetworkScope::Addresses, NetworkScope::Everything];
 
-    /// The compiled program of one kind of run.
+    /// The compiled seccomp filter of one kind of run.
     fn program(kind: RunKind, network: NetworkScope, asks: bool) -> Vec<sock_filter> {
         compile(ARCHITECTURE, FIRST_UNKNOWN, &rules(kind, network, asks))
     }

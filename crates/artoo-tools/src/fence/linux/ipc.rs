@@ -38,7 +38,7 @@ const TELLING: [i32; 2] = [libc::NETLINK_ROUTE, libc::NETLINK_SOCK_DIAG];
 /// Number of the netlink message `SOCK_DESTROY`, which ends a connection; libc does not name it.
 const SOCKET_DESTROYED: u16 = 21;
 
-/// First message type that is not one of netlink's control messages.
+/// Lowest netlink message type that is not a control message.
 const FIRST_MESSAGE: u16 = 16;
 
 /// Longest address of a Unix socket.
@@ -193,7 +193,8 @@ impl Supervisor {
         self.deny(Denial::UnixSocket(PathBuf::from(OsStr::from_bytes(&name))), Answer::Fails(libc::EACCES))
     }
 
-    /// Answers a call that binds a socket to an address: only addresses that reach no other program are allowed.
+    /// Answers `bind`: netlink sockets, Unix sockets (not in a reading run) and free ports of loopback may be bound,
+    /// nothing else.
     pub(super) fn bind(
         &mut self,
         notification: Notification,
@@ -246,7 +247,8 @@ impl Supervisor {
         fits.then_some((family.into(), bytes))
     }
 
-    /// Answers a call that sends to an address or to the kernel.
+    /// Answers a call that sends a message: to an address through a socket without network, or to the kernel as root;
+    /// denied if it would reach out.
     pub(super) fn send(&self, caller: &Caller, socket: i32, at: u64, message: Message) -> Answer {
         if self.substitutes.is_empty() && !geteuid().is_root() {
             return Answer::Continue;
@@ -316,7 +318,7 @@ impl Supervisor {
         session.map_or(!self.stops_at_denial(), |session| self.sessions.contains(&session))
     }
 
-    /// Answers a call that changes priority, scheduling or limits of another process.
+    /// Answers a call that changes priority, scheduling or limits of a process: denied for processes outside the run.
     pub(super) fn share(&self, name: &'static str, process: Option<i32>) -> Answer {
         let Some(pid) = process.and_then(Pid::from_raw) else { return self.deny_call(name) };
         match test_kill_process(pid) {

@@ -55,7 +55,7 @@ pub(crate) enum Answer {
     NoReply,
 }
 
-/// `_IOW('!', 2, u64)`, which libc does not name.
+/// Number of the `ioctl` request that asks whether a seccomp notification is still valid; libc does not name it.
 const IS_VALID: libc::Ioctl = 0x4008_2102;
 
 /// Installs a filter for the calling thread, and returns the listener that receives its notifications.
@@ -137,7 +137,7 @@ pub(crate) fn interface_address(number: u32, of: &mut [u8; 40]) -> io::Result<()
     request(socket.as_fd(), number as libc::Ioctl, of.as_mut_ptr())
 }
 
-/// Reads the kernel's log or its size.
+/// Reads the kernel's log (or its size) into `into`; returns the number of bytes.
 pub(crate) fn log(request: libc::c_int, into: &mut [u8]) -> io::Result<usize> {
     let length = libc::c_int::try_from(into.len()).map_err(io::Error::other)?;
     // SAFETY: the kernel writes no more than that many bytes.

@@ -96,7 +96,8 @@ impl Supervisor {
         self.deny(Denial::Network, Answer::Fails(libc::EACCES))
     }
 
-    /// Answers `getsockname`: a substitute that is not bound has the unspecified address.
+    /// Answers `getsockname`: a Unix socket in place of an internet socket reports the unspecified address if it is not
+    /// bound.
     pub(super) fn own_address(
         &self,
         notification: Notification,
@@ -121,7 +122,7 @@ impl Supervisor {
         Ok(Answer::Returns(0))
     }
 
-    /// Notes that the program bound a substitute.
+    /// Notes that the program bound a Unix socket that it has in place of an internet socket; the call succeeds.
     pub(super) fn note_bound(&mut self, caller: &Caller, socket: i32) -> io::Result<Answer> {
         let inode = fstat(caller.handle(socket)?)?.st_ino;
         if let Some(substitute) = self.substitutes.get_mut(&inode) {
@@ -227,7 +228,8 @@ impl Supervisor {
         Ok(Answer::Returns(sent))
     }
 
-    /// Checks a message: the message to send, or the answer to a call that must not send it.
+    /// Checks a program's message against the approved addresses: returns the message to send, or the answer that
+    /// denies the call.
     fn checked(&self, socket: &OwnedFd, message: Copied, flags: i32) -> io::Result<Result<Checked, Answer>> {
         let Copied { bytes, to, has_control } = message;
         let domain = socket_domain(socket)?;
@@ -349,7 +351,7 @@ fn parts(caller: &Caller, parts: impl IntoIterator<Item = (u64, u64)>, is_stream
 /// Whether all netlink messages in these bytes only query routes, addresses and links (or sockets, with `is_diag`) and
 /// change nothing.
 fn only_asks(mut messages: &[u8], is_diag: bool) -> bool {
-    /// `SOCK_DIAG_BY_FAMILY`, which libc does not name.
+    /// Number of the netlink message `SOCK_DIAG_BY_FAMILY`, which queries sockets; libc does not name it.
     const SOCKETS_ASKED: u16 = 20;
     while let Some([a, b, c, d, e, f]) = messages.first_chunk::<6>() {
         let length = usize::try_from(u32::from_ne_bytes([*a, *b, *c, *d])).unwrap_or(usize::MAX);

@@ -233,6 +233,7 @@ fn find(entry: &DirEntry) -> Result<Stat> {
     statat(&entry.folder, &entry.name, AtFlags::SYMLINK_NOFOLLOW)
 }
 
+/// Whether the `stat` result is that of a folder.
 fn is_dir(found: &Stat) -> bool {
     FileType::from_raw_mode(found.st_mode).is_dir()
 }

@@ -103,7 +103,8 @@ impl Supervisor {
         self.found(caller, path, |entry| Ok(self.decided(caller, effect(&entry), entry)))
     }
 
-    /// The answer for a predicted effect on one entry.
+    /// In a reading run, the answer to a call with this predicted effect on one entry: a change outside its own folder
+    /// is denied.
     fn decided(&self, caller: &Caller, effect: Predicted, entry: DirEntry) -> Answer {
         if self.is_own(&entry.path) {
             return Answer::Continue;

@@ -66,7 +66,7 @@ pub(super) fn rename(from: &DirEntry, to: &DirEntry, flags: RenameFlags, bytes: 
     Ok(true)
 }
 
-/// A copy in progress.
+/// A copy of a folder in progress: its hard links, and the bytes and entries that may still be copied.
 struct Copy {
     /// Copied files with several names, by device and inode: path of the first copy below `root`.
     links: HashMap<(u32, u32, u64), PathBuf>,

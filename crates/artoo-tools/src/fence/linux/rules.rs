@@ -15,7 +15,7 @@ const NEWEST: ABI = ABI::V6;
 /// Devices that are readable and writable without effect on others.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// The Landlock rights to read.
+/// The Landlock rights to read: files, folders, and executing.
 pub(super) fn read() -> BitFlags<AccessFs> {
     AccessFs::Execute | AccessFs::ReadFile | AccessFs::ReadDir
 }

@@ -61,7 +61,7 @@ pub(crate) struct Observed {
 }
 
 impl Observed {
-    /// Whether the run is being killed, so that its calls are no longer answered.
+    /// Whether the run is being killed (for a denial, or for its disk use), so that its calls are no longer answered.
     pub(crate) fn is_being_killed(&self) -> bool {
         self.is_stopped || self.full.is_some()
     }
@@ -342,7 +342,8 @@ impl Supervisor {
         Ok(Answer::Returns(0))
     }
 
-    /// Changes entries if all may be changed and one of them was approved by name. The kernel answers for any others.
+    /// Makes a change of entries on behalf of the program, if all may be changed and one was approved by name;
+    /// otherwise the kernel answers.
     fn change<const N: usize>(
         &self,
         notification: Notification,
@@ -365,7 +366,8 @@ impl Supervisor {
         Ok(Answer::Returns(0))
     }
 
-    /// Opens a file for writing if it was approved by name, and sends it to the program.
+    /// Opens a file for writing on behalf of the program, if it was approved by name, or is a temporary file beside an
+    /// approved one.
     fn open(&mut self, notification: Notification, path: PathArgument, flags: OFlags, mode: u32) -> io::Result<Answer> {
         let caller = self.caller(notification)?;
         let Some(entry) = find_entry(&caller, path) else { return Ok(Answer::Continue) };

@@ -24,7 +24,7 @@ fn furnished() -> TestHome {
     home
 }
 
-/// The paths of these names in the workspace.
+/// The paths of these names in the test home's workspace.
 fn at(home: &TestHome, names: &[&str]) -> Vec<PathBuf> {
     names.iter().map(|name| Path::new(&home.config.environment.workspace).join(name)).collect()
 }
@@ -40,7 +40,7 @@ fn creating(home: &TestHome, created: &[&str], command: &str) -> Ended {
     home.run_in(fence, command, TIME).unwrap()
 }
 
-/// The state of the workspace without one name.
+/// The state of the workspace, leaving out the entry of this name.
 fn without(home: &TestHome, name: &str) -> State {
     let [workspace, name] = [".", name].map(|name| at(home, &[name]).remove(0));
     let mut found = state(&[&workspace], &name);

@@ -52,7 +52,7 @@ impl TestHome {
         (ended, view)
     }
 
-    /// The state of the home without artoo's data.
+    /// The state of the home, without artoo's data folder.
     pub(super) fn all(&self) -> State {
         state(&[&self.path], &self.path.join(".artoo"))
     }
@@ -96,7 +96,7 @@ pub(super) fn rerun_in_child(test: &str, by: &[&str], inside: &str) -> bool {
     }
 }
 
-/// What [`rerun_in_child`] set in this process; `None` in the first process.
+/// The value that [`rerun_in_child`] gave this process by environment variable; `None` in the first process.
 pub(super) fn inside() -> Option<String> {
     std::env::var(INSIDE).ok()
 }

@@ -38,7 +38,7 @@ fn seen() -> TestHome {
 #[doc = "holds: law 1.20"]
 #[test]
 fn changes_invalidate_cached_rules() {
-    /// A change of the home that must invalidate the cached rules.
+    /// A change of the test home that must invalidate the cached rules.
     type Change = fn(&TestHome);
     let changes: [(&str, Change, &str, Option<&str>); 8] = [
         ("nothing", |_| (), "cat ~/docs/a", Some("open")),

@@ -20,7 +20,7 @@ mod view;
 /// Maximum characters of a command's output in messages.
 const SHOWN_CHARS: usize = 20_000;
 
-/// Prints why a row can't be tried on this machine.
+/// Prints a text to standard output even if the test passes, such as why a row can't be tried on this machine.
 fn print_uncaptured(text: &str) {
     println!("{text}");
 }

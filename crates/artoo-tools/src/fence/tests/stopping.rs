@@ -15,7 +15,7 @@ use crate::process::Ended;
 
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/commands/changing.tsv");
 
-/// Abbreviations in the table, with their meanings.
+/// Abbreviations in the table of commands, each with the shell text that it stands for.
 const FORMS: [(&str, &str); 4] = [
     (
         "{GIT}",
@@ -26,7 +26,7 @@ const FORMS: [(&str, &str); 4] = [
     ("␤", "\n"),
 ];
 
-/// A text of the table with its abbreviations replaced.
+/// A text of the table in which each abbreviation is replaced by the text it stands for.
 fn in_full(text: &str) -> String {
     FORMS.iter().fold(text.to_owned(), |text, (form, full)| text.replace(form, full))
 }
@@ -37,10 +37,10 @@ pub(super) fn is_installed(program: &str) -> bool {
     program.contains('/') || folders.any(|folder| std::path::Path::new(folder).join(program).exists())
 }
 
-/// Paths that only root may change: other users' attempts fail anyway.
+/// Parts of commands that only root could run with effect; for other users they fail anyway, so they are skipped.
 const OF_ROOT: [&str; 2] = [" > /proc/1/", " > /etc/"];
 
-/// Programs that a row needs besides the shell.
+/// A program that a row of the table needs and this machine lacks; `None` if all are installed.
 fn missing(row: &str) -> Option<&'static str> {
     const PROGRAMS: [&str; 14] = [
         "bzip2", "xz", "zstd", "zip", "gcc", "git", "python3", "perl", "node", "npm", "sqlite3", "setfattr", "chattr",

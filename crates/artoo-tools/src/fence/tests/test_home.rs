@@ -110,7 +110,7 @@ impl TestHome {
     }
 }
 
-/// The state of everything below `roots`, except what lies below `without`.
+/// The state (content, mode, owner) of everything below `roots`, except what lies below `without`.
 pub(super) fn state(roots: &[&Path], without: &Path) -> State {
     let mut state = State::default();
     let mut open: Vec<PathBuf> = roots.iter().map(|root| root.to_path_buf()).collect();

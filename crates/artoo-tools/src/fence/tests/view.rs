@@ -375,7 +375,7 @@ fn folders_with_mounts_below_are_divided() {
     }
 }
 
-/// Runs a command in a home below which file systems are mounted, and checks which files it could change.
+/// Runs a command in a view of a home below which file systems are mounted, and checks which files it could change.
 fn below_mounts(path: &Path) {
     let mut home = TestHome::new();
     let text = path.to_str().unwrap().to_owned();

@@ -56,7 +56,7 @@ impl Descendants {
         });
     }
 
-    /// Whether `is` holds for one of the living descendants.
+    /// Whether the predicate holds for one of the program's living descendants.
     fn any(&self, mut holds: impl FnMut(Pid) -> bool) -> bool {
         let own = getpid();
         any_process(|pid| pid != own && self.has(pid) && holds(pid))

@@ -210,7 +210,7 @@ fn prepare(order: Order) -> io::Result<(Scratch, Orders)> {
     Ok((scratch, orders))
 }
 
-/// The parts joined as a C string.
+/// The parts joined as one C string; an error if one has a NUL byte.
 fn text(parts: &[&[u8]]) -> io::Result<CString> {
     CString::new(parts.concat()).map_err(|error: NulError| io::Error::new(io::ErrorKind::InvalidInput, error))
 }

@@ -42,7 +42,7 @@ const SECRETS: [&str; 24] = [
 
 const TEXT: &str = "one 1 e\ntwo 2 e\n# three\nTODO foo 7\nfn main\n";
 
-/// Files with that text in the working folder.
+/// Names of ordinary files in the working folder, all with the same text.
 const FILES: &str = "old.txt dir/a.txt dir/inner/b.md dir2/a.txt src/main.rs src/lib.rs Cargo.toml old keep_dir/in.txt \
     keep_mirror/in.txt build/out.o keep_notes.md keep_report.pdf keep_names.txt keep_migrations.sql keep_main.c keep_a.txt \
     keep_b.txt keep_list.txt keep_x.bak keep_big.txt keep_log keep_app.log keep_data.txt keep_urls.txt keep_topic \
@@ -151,7 +151,7 @@ pub(super) fn state(fixture: &Fixture, others: &[&str]) -> State {
     state
 }
 
-/// Removes the paths that are in the second state only.
+/// Deletes the paths that exist in the second state only.
 pub(super) fn remove_new(before: &State, after: &State) {
     for path in after.keys().filter(|path| !before.contains_key(*path)).rev() {
         let is_folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());

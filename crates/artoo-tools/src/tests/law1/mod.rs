@@ -130,7 +130,7 @@ fn changed(fixture: &Fixture, before: &State, after: &State) -> Vec<String> {
     differing.map(line).collect()
 }
 
-/// Runs rows one way; returns a line for each row that broke a rule.
+/// Runs table rows in one way; returns a line for each row that changed, disclosed or touched what it must not.
 fn run(rows: &[Row], way: Way) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut world = World::new();

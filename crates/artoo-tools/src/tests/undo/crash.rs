@@ -18,7 +18,7 @@ use crate::{Registry, ToolConfig};
 /// `undo/fault.rs`.
 const KILL_AT: &str = "ARTOO_TEST_KILL_AT";
 
-/// Variable with the home folder in which the child works.
+/// Name of the environment variable with the home folder in which the child works.
 const HOME: &str = "ARTOO_TEST_HOME";
 
 /// Variable with the task of the child: `act` or `undo`.

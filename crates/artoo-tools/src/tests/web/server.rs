@@ -60,7 +60,7 @@ impl Server {
     }
 }
 
-/// Reads one request, records it and answers it.
+/// Reads one request on a connection, records it and sends the reply for its path.
 fn serve(mut stream: TcpStream, seen: &Mutex<Vec<String>>, replies: &BTreeMap<&str, Reply>, sent: &AtomicUsize) {
     let mut head = String::new();
     let mut reader = BufReader::new(stream.try_clone().unwrap());
@@ -108,7 +108,7 @@ pub(super) fn json(body: &str) -> Reply {
     Reply::Plain("200 OK", vec![("content-type", "application/json".to_owned())], body.as_bytes().to_vec())
 }
 
-/// A redirect to this location.
+/// A test server's reply that redirects to this location.
 pub(super) fn to(location: &str) -> Reply {
     Reply::Plain("302 Found", vec![("location", location.to_owned())], Vec::new())
 }

@@ -86,7 +86,8 @@ impl Found<'_> {
         }
     }
 
-    /// The changes of an operation that replaces a file or folder; completes or reverts one that is half done.
+    /// The changes of an interrupted operation that replaces a file or folder; completes or reverts one that is half
+    /// done.
     fn exchanged(&self, operation: &Operation, place: &Place) -> io::Result<Vec<Done>> {
         let Operation::Exchange { path, source, before, after, old, new, tree, number, .. } = operation else {
             return Ok(Vec::new());

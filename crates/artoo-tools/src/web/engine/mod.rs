@@ -52,7 +52,7 @@ fn unreadable_answer(problem: impl std::fmt::Display) -> NoAnswer {
     format!("its answer could not be read: {problem}")
 }
 
-/// The request for this engine; `query` has been checked.
+/// The HTTP request that asks this search engine the query, for at most `count` results.
 pub(crate) fn request(engine: &Engine, query: &str, count: usize) -> Result<Request, NoAnswer> {
     let mut url = engine.base.clone();
     let mut headers = HeaderMap::new();
@@ -116,8 +116,8 @@ pub(crate) fn hits(engine: &Engine, answer: &Answer, limit: &Limit) -> Result<Ve
     }
 }
 
-/// The results in a JSON response. If there are none, `says_none` fails unless the response says that nothing was
-/// found.
+/// Extracts the results from a JSON response. If there are none, `says_none` fails unless the response proves an empty
+/// result.
 fn from_json(
     text: &str,
     results: &str,
