@@ -28,6 +28,7 @@ impl ApprovedPlace {
         Self { path, real, folder }
     }
 
+    /// The approved path as it was written.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

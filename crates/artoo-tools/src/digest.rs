@@ -60,11 +60,13 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()
 }
 
+/// Tests of the digests.
 #[cfg(test)]
 mod tests {
     use super::{hex, of_parts};
     use sha2::{Digest, Sha256};
 
+    /// Digests are SHA-256, and parts are kept apart by their lengths.
     #[test]
     fn digests_are_sha256_of_separate_parts() {
         assert_eq!(hex(&Sha256::digest(b"abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

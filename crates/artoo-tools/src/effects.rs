@@ -106,6 +106,7 @@ impl CallEffects {
         Self::new(EffectClass::ReadOnly, paths, NetworkUse::None)
     }
 
+    /// Whether the call has only read-only effects.
     pub(crate) fn is_read_only(&self) -> bool {
         self.class == EffectClass::ReadOnly
     }

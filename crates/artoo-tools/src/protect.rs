@@ -199,6 +199,7 @@ fn is_process_memory(path: &Path) -> bool {
     !facts.split(' ').chain(["modules"]).any(|fact| below == Path::new(fact))
 }
 
+/// Tests that paths are compared with protected places name by name.
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -238,6 +239,7 @@ mod tests {
     }
 
     proptest! {
+        /// Random paths: comparing folded paths by bytes agrees with comparing them name by name.
         #[test]
         fn folded_paths_compare_as_their_names_do(path in "/?([aAbä.]{0,2}/{0,2}){0,4}", folder in "/?([aAbä.]{0,2}/{0,2}){0,3}") {
             check(&path, &folder);

@@ -320,6 +320,7 @@ fn library_depth(path: &Path) -> Option<usize> {
     PROGRAM_FOLDERS.iter().any(|name| path.file_name() == Some(OsStr::new(name))).then_some(LIBRARY_DEPTH)
 }
 
+/// Tests of detecting files with secrets.
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;

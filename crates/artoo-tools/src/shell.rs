@@ -202,12 +202,14 @@ fn schema() -> Value {
     )
 }
 
+/// Tests which commands need approval because they may read files that were not searched for secrets.
 #[cfg(test)]
 mod tests {
     use super::not_searched;
     use crate::command_line::CommandLine;
     use crate::protect::FoundSecrets;
 
+    /// A command needs approval for unsearched folders only if its programs read file contents there.
     #[test]
     fn only_commands_that_read_unsearched_files_ask() {
         let asks = |command: &str, name: Option<&str>, misses_named, misses_cwd| {

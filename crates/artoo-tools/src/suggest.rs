@@ -104,6 +104,7 @@ fn distance(wanted: &str, found: &str) -> Option<usize> {
     (shares_much && found.chars().count() >= 3).then_some(allowed + 2)
 }
 
+/// Tests of suggestions for missing names.
 #[cfg(test)]
 mod tests {
     use super::alternatives;

@@ -80,6 +80,7 @@ fn without_split_start(bytes: &[u8]) -> &[u8] {
     bytes.get(torn..).unwrap_or_default()
 }
 
+/// Tests of shortening text and counting characters.
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -117,6 +118,8 @@ mod tests {
             }
         }
 
+        /// Random bytes: the shortened text has no more characters than the maximum, and is marked as cut only if some
+        /// are missing.
         #[test]
         fn arbitrary_bytes_are_counted_as_shown(bytes: Vec<u8>, max in 0_usize..40) {
             let (shown, is_cut) = ends(&bytes, 0, &[], max);

@@ -192,12 +192,14 @@ pub(crate) fn named(all: &[&Path], home: &Path) -> String {
     format!("{} in {}", first(all.iter().map(name), NAMED_MAX), path_from_home(shared, home))
 }
 
+/// Tests of the texts that people see.
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
     use super::{copied_first, counted, named};
 
+    /// Names in a sentence are written relative to the folder that they share.
     #[test]
     fn names_are_relative_to_shared_folder() {
         for (paths, expected) in [
@@ -215,6 +217,7 @@ mod tests {
         }
     }
 
+    /// Counts are written with singular or plural nouns as the number demands.
     #[test]
     fn counts_agree_with_their_nouns() {
         assert_eq!(

@@ -175,6 +175,7 @@ impl fmt::Debug for Unrecorded {
 }
 
 impl Machine {
+    /// The shared state for this configuration: protected places, journal and environment of programs.
     pub(crate) fn new(config: ToolConfig) -> Self {
         let mut protected = Protected::new(&config.environment, &config.protected);
         protected.trusts_model = config.trusts_model;

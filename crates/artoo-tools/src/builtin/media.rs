@@ -73,10 +73,12 @@ fn chosen<'a>(players: &[&'a str], wanted: Option<&str>) -> Result<&'a str, Stri
     }
 }
 
+/// Tests of choosing a media player.
 #[cfg(test)]
 mod tests {
     use super::{chosen, media_players, quoted};
 
+    /// The media player is the one named by the user, or the only one that runs; otherwise an error lists them.
     #[test]
     fn player_is_chosen_by_name_or_alone() {
         let names = "(['org.freedesktop.DBus', ':1.2', 'org.mpris.MediaPlayer2.vlc', 'org.mpris.MediaPlayer2.a b'],)";

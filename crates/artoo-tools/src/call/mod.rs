@@ -126,6 +126,7 @@ impl Context {
         }
     }
 
+    /// The name of the tool that is called.
     fn tool_name(&self) -> &str {
         &self.order.request.tool
     }

@@ -149,6 +149,7 @@ fn middle<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
     }
 }
 
+/// Tests of diffs.
 #[cfg(test)]
 mod tests {
     use super::unified;

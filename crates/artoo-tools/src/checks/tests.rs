@@ -19,6 +19,7 @@ fn environment(dir: &TempDir) -> Environment {
     }
 }
 
+/// Checks read the files and the machine themselves when they run, and pass or fail as they should.
 #[doc = "holds: law 0.3; design G19"]
 #[test]
 fn checks_read_the_state_again() {

@@ -311,6 +311,7 @@ pub(crate) fn base_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
+/// Tests of reading the words and commands of command lines.
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -323,6 +324,7 @@ mod tests {
         read(command, &variables).commands.iter().map(|simple| simple.words.join(" ")).collect()
     }
 
+    /// Different spellings of a command, with quotes, variables or wrappers, are read as the same words.
     #[test]
     fn spellings_of_a_command_read_alike() {
         for spelled in [
@@ -377,6 +379,7 @@ mod tests {
         }
     }
 
+    /// File names inside program texts, substitutions and redirects of a command line are found.
     #[test]
     fn names_inside_texts_are_found() {
         for (command, name) in [

@@ -82,10 +82,12 @@ pub(crate) fn remark(denials: &[Denial]) -> Option<String> {
     (!remarks.is_empty()).then(|| remarks.join("; "))
 }
 
+/// Tests of the messages about denied actions.
 #[cfg(test)]
 mod tests {
     use super::{Denial, remark};
 
+    /// The message about denials names at most five paths, and every kind of denial.
     #[test]
     fn messages_name_five_paths_and_every_kind() {
         let write = |name: u32| Denial::Write(format!("/f{name}").into());

@@ -84,11 +84,13 @@ fn rule(text: &mut String, action: &str, kind: &str, name: &str) {
     let _ = writeln!(text, "({action} ({kind} \"{escaped}\"))");
 }
 
+/// Tests of the text of a `sandbox-exec` profile.
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fence::Reach;
 
+    /// The `sandbox-exec` profile denies artoo's own data by its last rules, which win over all others.
     #[test]
     fn profile_denies_own_data_last() {
         let fence = Fence {

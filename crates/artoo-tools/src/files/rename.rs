@@ -157,6 +157,7 @@ fn part(field: &str) -> Result<Part, String> {
     Ok(Part::Field(field, case))
 }
 
+/// Tests of making new file names from templates.
 #[cfg(test)]
 mod tests {
     use super::Template;
@@ -169,6 +170,7 @@ mod tests {
         template.apply(&Path::new("/x").join(name), Timestamp::parse("2024-05-15T12:00:00Z").unwrap(), 7)
     }
 
+    /// Fields such as `{stem}`, `{n:3}` and `{ext|lower}` give the expected new names.
     #[test]
     fn names_are_made_from_fields() {
         for (template, name, made) in [
@@ -183,6 +185,7 @@ mod tests {
         }
     }
 
+    /// The template's replacement changes each occurrence of a text in a file name, and nothing else.
     #[test]
     fn part_of_a_name_is_replaced() {
         let template = Template::parse(None, Some(" ".to_owned()), Some("_".to_owned())).unwrap();
@@ -190,6 +193,7 @@ mod tests {
         assert_eq!(made.unwrap(), "a_b_c.txt");
     }
 
+    /// A new name that would lead to another folder is refused.
     #[test]
     fn new_names_stay_in_their_folder() {
         for (template, name) in [("../{name}", "a"), ("{ext}", "a"), ("a/b", "c"), ("\u{1b}[2J", "c"), ("..", "c")] {
@@ -198,6 +202,7 @@ mod tests {
         }
     }
 
+    /// Templates with unbalanced braces or unknown fields are refused with the reason.
     #[test]
     fn invalid_templates_are_refused() {
         let problem = |text: &str| Template::parse(Some(text.to_owned()), None, None).map(|_| ()).unwrap_err();

@@ -98,12 +98,14 @@ pub(super) fn misfit(schema: &Value, input: &Map<String, Value>) -> Option<Strin
     required.into_iter().find(|name| !input.contains_key(*name)).map(|name| format!("{name}: it is missing"))
 }
 
+/// Tests of sanitising a server's schemas and of checking inputs against them.
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
     use super::{harmless, misfit};
 
+    /// Schemas of a server's tools are reduced to keywords that artoo knows.
     #[test]
     fn schemas_are_reduced_to_known_keywords() {
         let check =
@@ -134,6 +136,7 @@ mod tests {
         check(json!({"type": "object", "properties": wide}), Err("bytes long"));
     }
 
+    /// An input with a missing or unknown field does not fit a schema.
     #[test]
     fn inputs_must_match_declared_fields() {
         let schema = json!({"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a"]});

@@ -165,6 +165,7 @@ fn of_uri(line: &str) -> Option<PathBuf> {
     path.is_absolute().then_some(path)
 }
 
+/// Tests of parsing an index's answers and of making patterns for it.
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
@@ -172,6 +173,7 @@ mod tests {
 
     use super::{containing, duration_in_words, of_uri};
 
+    /// `file://` URLs that an index prints are decoded to paths; other lines are ignored.
     #[test]
     fn file_urls_become_paths() {
         let check =
@@ -184,6 +186,7 @@ mod tests {
         check("  file:///a%zz", None);
     }
 
+    /// Wildcards in a query are escaped in the pattern given to `locate`.
     #[test]
     fn locate_patterns_escape_wildcards() {
         assert_eq!(containing("tax"), "*tax*");

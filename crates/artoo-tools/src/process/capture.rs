@@ -125,6 +125,7 @@ impl Captured {
     }
 }
 
+/// Tests that captured streams keep both ends and count all bytes.
 #[cfg(test)]
 mod tests {
     use super::Captured;

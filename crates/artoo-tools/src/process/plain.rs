@@ -101,6 +101,7 @@ impl Drop for Plain {
     }
 }
 
+/// Tests of programs that run without a Linux sandbox.
 #[cfg(test)]
 mod tests {
     use std::fs;

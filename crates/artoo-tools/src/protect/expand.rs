@@ -46,6 +46,7 @@ pub(super) fn expand(name: &Path, entries: &mut usize) -> Vec<PathBuf> {
     found
 }
 
+/// Tests of expanding patterns to existing paths.
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -54,6 +55,7 @@ mod tests {
 
     use super::expand;
 
+    /// Wildcards in folder names and file names are expanded to all existing matches.
     #[test]
     fn patterns_are_expanded_in_every_folder() {
         let dir = TempDir::new().unwrap();

@@ -21,10 +21,12 @@ fn homes(accounts: &str) -> impl Iterator<Item = PathBuf> {
     homes.filter(|home| !NO_HOMES.iter().any(|other| home.starts_with(other))).map(Path::to_path_buf)
 }
 
+/// Tests of reading home folders from `/etc/passwd`.
 #[cfg(test)]
 mod tests {
     use super::homes;
 
+    /// Home folders of users and of services are read from `/etc/passwd`; invalid lines and `/` are left out.
     #[test]
     fn homes_of_people_and_services_are_read() {
         let accounts = "root:x:0:0:root:/root:/bin/sh\nbin:x:2:2:bin:/bin:/usr/sbin/nologin\nnet:x:9:9::/:/bin/sh\n\

@@ -73,12 +73,14 @@ fn unescaped(field: &[u8]) -> PathBuf {
     PathBuf::from(OsString::from_vec(out))
 }
 
+/// Tests of finding other paths of a file through mounts.
 #[cfg(test)]
 mod tests {
     use std::path::{Path, PathBuf};
 
     use super::Mounts;
 
+    /// The other paths of a file through further mounts of its file system are found.
     #[test]
     fn path_is_found_under_other_mounts() {
         let mounts = Mounts::parse(

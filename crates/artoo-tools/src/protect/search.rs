@@ -164,6 +164,7 @@ fn is_in_git(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str() == ".git")
 }
 
+/// Tests of the search for files with secrets that a command may not read.
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -188,6 +189,7 @@ mod tests {
         Protected::new(&environment, &[]).secrets_within(&environment, &named, &[], entries_max)
     }
 
+    /// Secrets that a command names are found even if the search reaches its limits.
     #[test]
     fn named_secrets_are_found_beyond_every_limit() {
         let dir = TempDir::new().unwrap();

@@ -120,6 +120,7 @@ fn spellings(command: &str) -> Vec<String> {
     ]
 }
 
+/// Dangerous commands are refused in every spelling; ordinary ones beside them are not.
 #[test]
 fn only_dangerous_commands_are_refused() {
     let never = listed(NEVER).into_iter().chain(NEVER_PIPED.map(str::to_owned));
@@ -260,6 +261,7 @@ fn risks_are_described_in_plain_words() {
     assert!(unused.is_empty(), "rows of the table that no command shows: {unused:?}");
 }
 
+/// A command line of several commands has the worst class of all of them.
 #[test]
 fn the_worst_class_counts() {
     for (command, class) in [
@@ -281,6 +283,7 @@ fn the_worst_class_counts() {
     }
 }
 
+/// The time to assess the risks of a command line grows only linearly with its length, even for crafted ones.
 #[test]
 fn hostile_lines_are_assessed_in_linear_time() {
     for part in

@@ -173,12 +173,14 @@ fn names(index: &[u8]) -> impl Iterator<Item = String> {
     })
 }
 
+/// Tests of reading git's index and recognising git's subcommands.
 #[cfg(test)]
 mod tests {
     use std::process::Command;
 
     use super::{names, shows_content, subcommand};
 
+    /// Paths are read from git indexes of versions 2, 3 and 4.
     #[test]
     fn each_version_of_an_index_is_read() {
         let dir = tempfile::TempDir::new().unwrap();
@@ -206,6 +208,7 @@ mod tests {
         assert_eq!(names(b"").count(), 0);
     }
 
+    /// Each git subcommand that prints committed content is recognised.
     #[test]
     fn subcommands_that_show_commits_are_known() {
         let shows = |line: &str| {

@@ -73,6 +73,7 @@ pub(super) fn shell(config: &ToolConfig) -> Option<Invocation> {
     Some(Invocation { program, name: name.into(), arguments, environment: Vec::new() })
 }
 
+/// Tests that the words of a pipeline reach programs unchanged, and that invalid pipelines are refused.
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -170,6 +171,7 @@ mod tests {
         words.iter().flat_map(|word| word.bytes().chain([0])).collect()
     }
 
+    /// Words that a shell would read as syntax reach the programs of a pipeline unchanged.
     #[test]
     fn pipeline_words_are_not_shell_syntax() {
         let words = HOSTILE.map(str::to_owned);
@@ -204,6 +206,7 @@ mod tests {
         assert!(folder.path().join("pwned").exists());
     }
 
+    /// Each invalid pipeline is refused with the reason.
     #[test]
     fn invalid_pipelines_are_refused_with_the_reason() {
         let long = "x".repeat(super::COMMAND_MAX_CHARS);

@@ -59,6 +59,7 @@ async fn unchanged_files_are_known_after_a_command() {
     }
 }
 
+/// The record lists every path that a command changed, however the command names it.
 #[doc = "holds: law 1.2"]
 #[tokio::test]
 async fn changes_are_reported_in_any_spelling() {

@@ -66,6 +66,7 @@ async fn long_copies_and_archives_report_progress() {
     }
 }
 
+/// A call that is cancelled is removed from the list of calls in progress.
 #[tokio::test]
 async fn cancelled_calls_leave_the_list() {
     let fixture = Fixture::new();
@@ -85,6 +86,7 @@ async fn cancelled_calls_leave_the_list() {
     assert_eq!(fixture.registry.activity(), []);
 }
 
+/// While `glob` walks, its meter counts entries and has no total, since that is not known.
 #[tokio::test]
 async fn searches_count_entries_without_total() {
     let fixture = Fixture::new();
@@ -96,6 +98,7 @@ async fn searches_count_entries_without_total() {
     assert_eq!((found.verb, found.done, found.total, found.unit), ("searching", 32, None, Unit::Entries));
 }
 
+/// While an undo runs, its meter counts the paths that are done.
 #[tokio::test]
 async fn undo_counts_paths_while_it_runs() {
     let fixture = Fixture::keeping();

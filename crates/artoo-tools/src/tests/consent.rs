@@ -39,6 +39,7 @@ async fn nothing_changes_before_approval() {
     assert_eq!(changed, [(true, false), (false, true)], "removed and created: {call:?}");
 }
 
+/// An approval of one command does not cover another one.
 #[doc = "holds: law 1.3; design H11"]
 #[tokio::test]
 async fn approval_covers_one_command_only() {
@@ -56,6 +57,7 @@ async fn approval_covers_one_command_only() {
     assert_eq!(called(fixture.outcome(&command("rm a"), Some(forged)).await).status, CallStatus::Denied);
 }
 
+/// An approval of a call in one working folder does not cover the same command in another.
 #[doc = "holds: law 1.3; design H11"]
 #[tokio::test]
 async fn approval_covers_one_folder_only() {
@@ -108,6 +110,7 @@ async fn reviewed_changes_are_committed_after_script_edit() {
     }
 }
 
+/// A question names a file even if its name is quoted in the command, and names protected files that would be read.
 #[tokio::test]
 async fn quoted_and_protected_names_are_shown() {
     let fixture = Fixture::new();
@@ -138,6 +141,7 @@ async fn second_run_needs_new_approval_after_changes() {
     assert_eq!(fs::read_to_string(fixture.home.join("work/count")).unwrap(), "x\n");
 }
 
+/// If memory advises caution, creating files needs approval and reading does not.
 #[doc = "holds: law 1.15; design D22"]
 #[tokio::test]
 async fn caution_asks_before_creating_not_reading() {

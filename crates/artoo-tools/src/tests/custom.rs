@@ -83,6 +83,7 @@ async fn writes_of_reading_tools_need_approval() {
     }
 }
 
+/// Inputs of the user's own tools are refused if they do not fit the declarations in the manifest.
 #[tokio::test]
 async fn inputs_are_held_to_the_manifest() {
     let fixture = fixture(&[r#"
@@ -255,6 +256,7 @@ async fn questions_show_exact_arguments_and_changes() {
     assert!(matches!(fixture.outcome(&cautious, None).await, ToolOutcome::NeedsConsent { .. }), "D22");
 }
 
+/// The user's own tools end at the timeout of their manifest, and can't be given blocked or protected paths.
 #[tokio::test]
 async fn own_tools_obey_timeouts_and_blocks() {
     let slow =
@@ -280,6 +282,7 @@ async fn own_tools_obey_timeouts_and_blocks() {
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
 }
 
+/// A manifest can declare documents, escaping for markup, and a reason to ask for approval.
 #[tokio::test]
 async fn manifests_support_documents_markup_and_ask() {
     let fixture = fixture(&[r#"

@@ -97,6 +97,7 @@ async fn notifications_run_unasked_with_escaped_text() {
     }
 }
 
+/// Opening documents and reading or writing the clipboard need approval.
 #[tokio::test]
 async fn opening_and_clipboard_need_approval() {
     let fixture = fixture(
@@ -126,6 +127,7 @@ async fn opening_and_clipboard_need_approval() {
     assert_eq!((call.output.as_str(), call.class, call.measures), ("copied\n text", EffectClass::ReadOnly, true));
 }
 
+/// `desktop` refuses to open programs, launchers (`.desktop` files) and protected files.
 #[tokio::test]
 async fn programs_launchers_and_protected_files_are_refused() {
     let fixture = fixture(&[("systemd-run", &logging_program("")), ("xdg-open", &logging_program(""))], &WAYLAND);
@@ -148,6 +150,7 @@ async fn programs_launchers_and_protected_files_are_refused() {
     assert_eq!(log(&fixture), "");
 }
 
+/// The record of a `media` action has the player's status, read after the command was sent.
 #[tokio::test]
 async fn player_status_is_read_back() {
     let bus = logging_program(
@@ -201,6 +204,7 @@ async fn missing_player_differs_from_missing_bus() {
     assert!(call.output.contains("gave no answer"), "{call:?}");
 }
 
+/// `applescript` asks before each script and shows it completely.
 #[doc = "holds: design D14"]
 #[tokio::test]
 async fn applescript_always_needs_approval() {
@@ -222,6 +226,7 @@ async fn applescript_always_needs_approval() {
     }
 }
 
+/// On macOS, the user's shortcuts are run by name after approval.
 #[doc = "holds: design D14"]
 #[tokio::test]
 async fn macos_shortcuts_run_by_name_after_approval() {

@@ -64,6 +64,7 @@ async fn program_output_is_stored_whole() {
     assert_eq!((&calls[0].kept, &calls[0].evidence_id), (&call.kept, &call.evidence_id));
 }
 
+/// A denied call stores no output in the evidence store.
 #[tokio::test]
 async fn denied_calls_do_not_store_evidence() {
     let fixture = with_data();
@@ -106,6 +107,7 @@ async fn long_files_are_stored_whole() {
     assert_eq!(call.kept[0].bytes + call.kept[0].left_out, ITEM_MAX_BYTES * 4);
 }
 
+/// Equal outputs are stored once, in files that only the user can read.
 #[tokio::test]
 async fn equal_outputs_share_one_private_item() {
     let fixture = with_data();
@@ -255,6 +257,7 @@ fn concurrent_writers_keep_all_items() {
     }
 }
 
+/// A call succeeds without stored evidence if the evidence store can't be written to.
 #[doc = "holds: design T12"]
 #[tokio::test]
 async fn calls_succeed_with_unwritable_store() {

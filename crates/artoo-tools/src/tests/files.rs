@@ -111,6 +111,7 @@ async fn files_deleted_to_trash_can_be_restored() {
     assert!(note.starts_with(&expected), "{note}");
 }
 
+/// A renaming that would give two files one name is refused before any file is moved.
 #[tokio::test]
 async fn rename_detects_collisions_before_moving() {
     let fixture = Fixture::new();
@@ -154,6 +155,7 @@ async fn acts_do_not_overwrite_files() {
     assert_eq!(snapshot(&fixture.home), before);
 }
 
+/// `files` refuses to move, copy or delete keys, the home, the working folder and the folders above them.
 #[doc = "holds: law 1.8"]
 #[tokio::test]
 async fn keys_home_and_parents_are_not_moved() {
@@ -192,6 +194,7 @@ async fn questions_show_paths_counts_and_sizes() {
     assert!(details.iter().any(|line| line.starts_with(&exact)) && details.len() == 2, "{details:?}");
 }
 
+/// An approval to delete a file is not valid if the file was changed since the question.
 #[doc = "holds: law 1.8"]
 #[tokio::test]
 async fn approval_covers_only_the_surveyed_files() {
@@ -206,6 +209,7 @@ async fn approval_covers_only_the_surveyed_files() {
     assert!(path.exists());
 }
 
+/// `files` creates new files in the workspace without approval, unless caution is advised.
 #[tokio::test]
 async fn only_new_workspace_files_skip_approval() {
     let fixture = Fixture::new();
@@ -301,6 +305,7 @@ async fn links_made_after_planning_are_refused() {
     assert!(from.exists());
 }
 
+/// `files` refuses to act on special files such as pipes.
 #[tokio::test]
 async fn special_files_are_not_acted_on() {
     let fixture = Fixture::new();
@@ -311,6 +316,7 @@ async fn special_files_are_not_acted_on() {
     assert!(call.output.contains("a pipe"), "{}", call.output);
 }
 
+/// Of sources that contain each other, only the outermost is moved, and once.
 #[tokio::test]
 async fn nested_sources_are_moved_once() {
     let fixture = Fixture::new();
@@ -333,6 +339,7 @@ async fn replace_leaves_the_source_unchanged() {
     assert!(call.output.contains("does not occur"));
 }
 
+/// The error for an invalid input of `files` names the field.
 #[tokio::test]
 async fn bad_input_names_the_field() {
     let fixture = Fixture::new();
@@ -352,6 +359,7 @@ async fn bad_input_names_the_field() {
     }
 }
 
+/// The tool `trash` moves files to the trash under the same rules as a deletion by `files`.
 #[doc = "holds: law 1.8"]
 #[tokio::test]
 async fn trash_tool_follows_deletion_rules() {
@@ -372,6 +380,7 @@ async fn trash_tool_follows_deletion_rules() {
     }
 }
 
+/// `trash` deletes exactly the named entry, whatever the spelling: symlinks, hard links, pipes, letter case.
 #[doc = "holds: law 1.8; design H4"]
 #[tokio::test]
 async fn deletion_resolves_each_spelling_exactly() {

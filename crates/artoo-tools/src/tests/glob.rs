@@ -95,6 +95,7 @@ async fn each_input_field_selects_matching_files() {
     }
 }
 
+/// A content search finds text across chunk borders, and in any letter case if asked.
 #[tokio::test]
 async fn content_search_spans_chunks_and_ignores_case() {
     let fixture = Fixture::new();
@@ -116,6 +117,7 @@ async fn content_search_spans_chunks_and_ignores_case() {
     }
 }
 
+/// `glob` lists symlinks without following them, and shows names with special characters escaped.
 #[tokio::test]
 async fn links_and_hostile_names_are_handled() {
     let fixture = Fixture::new();
@@ -145,6 +147,7 @@ async fn ignore_files_are_obeyed_only_when_asked() {
     assert_eq!(found(&fixture, json!({"ignore_files": true})).await, ["a.txt"]);
 }
 
+/// A search in a missing folder fails because of the environment, and suggests similar names.
 #[doc = "holds: law 2.6"]
 #[tokio::test]
 async fn missing_root_is_environmental_with_suggestions() {
@@ -206,6 +209,7 @@ async fn walk_ends_at_its_deadline() {
     }
 }
 
+/// `glob` refuses patterns that would expand to too much, and invalid inputs.
 #[doc = "holds: law 3.13; design H10"]
 #[tokio::test]
 async fn glob_bombs_and_invalid_inputs_are_refused() {
@@ -249,6 +253,7 @@ async fn protected_folders_are_not_searched() {
     assert!(call.output.contains("protected") && !call.output.contains("\n/"), "{call:?}");
 }
 
+/// A long list is shown with its beginning and end, and its full size is recorded.
 #[doc = "holds: law 0.11"]
 #[tokio::test]
 async fn long_list_keeps_both_ends_and_size() {

@@ -114,6 +114,7 @@ async fn reading_calls_share_one_server_process() {
     }
 }
 
+/// Changes by an MCP server are asked about, committed after approval, and reverted by an undo.
 #[tokio::test]
 async fn server_changes_are_approved_committed_and_undone() {
     for views in [true, false] {
@@ -235,6 +236,7 @@ async fn server_that_writes_at_start_needs_approval() {
     assert_eq!(fs::read_to_string(fixture.home.join("work/log")).unwrap(), "started\n");
 }
 
+/// Inputs of an MCP server's tool are refused if they do not fit its schema, are too long, or name protected paths.
 #[tokio::test]
 async fn server_inputs_are_checked() {
     let Some(fixture) = fixture("good", "granted = [\"echo\"]") else { return };
@@ -276,6 +278,7 @@ async fn hostile_server_descriptions_are_sanitised() {
     assert!(problems(&fixture).contains("64 are offered"), "{}", problems(&fixture));
 }
 
+/// A server that breaks the protocol is reported as a problem; one that hangs or dies fails its call.
 #[tokio::test]
 async fn failing_servers_are_reported() {
     let Some(garbage) = fixture("garbage", "") else { return };
@@ -295,6 +298,7 @@ async fn failing_servers_are_reported() {
     assert!(problems(&fixture).contains("grants is not a known key (did you mean granted?)"), "{}", problems(&fixture));
 }
 
+/// An MCP server gets only allowlisted environment variables and those that its manifest passes.
 #[tokio::test]
 async fn server_gets_only_passed_variables() {
     let usual =

@@ -113,6 +113,7 @@ impl Fixture {
         path
     }
 
+    /// The path of the fixture's workspace.
     fn workspace(&self) -> PathBuf {
         PathBuf::from(&self.config.environment.workspace)
     }
@@ -233,6 +234,7 @@ fn snapshot(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     all
 }
 
+/// Creates a named pipe at this path.
 fn make_fifo(path: &Path) {
     assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
 }

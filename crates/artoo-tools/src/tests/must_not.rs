@@ -48,6 +48,7 @@ async fn blocked_and_unplanned_tools_are_refused() {
     }
 }
 
+/// Calls on a blocked path or command are refused, however the target is spelled.
 #[doc = "holds: law 1.14; invariant 9; fault L28"]
 #[tokio::test]
 async fn blocked_targets_are_refused_in_any_spelling() {
@@ -104,6 +105,7 @@ async fn blocked_targets_are_refused_in_any_spelling() {
     }
 }
 
+/// A refused call is marked as denied and has a reason.
 #[doc = "holds: law 1.13"]
 #[tokio::test]
 async fn refusal_is_marked_and_has_a_reason() {
@@ -114,6 +116,7 @@ async fn refusal_is_marked_and_has_a_reason() {
     assert_eq!(call.target, format!("{}/work/a", fixture.home.display()));
 }
 
+/// Tools are listed by priority, and their input schemas allow no other fields and no unlimited texts.
 #[test]
 fn tools_are_ordered_with_strict_schemas() {
     let specs = Fixture::new().registry.specs();

@@ -82,6 +82,7 @@ fn order() -> ToolOrder {
     }
 }
 
+/// A change that a run shows is not applied before the user approves it.
 #[tokio::test]
 async fn observed_changes_wait_for_approval() {
     let (fixture, path, runs) = fixture(true);
@@ -107,6 +108,7 @@ async fn observed_changes_wait_for_approval() {
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
 }
 
+/// An approval is void if the file that the pending change replaces was changed since.
 #[tokio::test]
 async fn changed_file_voids_the_approval() {
     let (fixture, path, _) = fixture(true);
@@ -117,6 +119,7 @@ async fn changed_file_voids_the_approval() {
     assert_eq!((call.status, fs::read_to_string(&path).unwrap().as_str()), (CallStatus::Denied, "other"), "{call:?}");
 }
 
+/// Changes that the user denies are discarded, and the same call stays denied in the task.
 #[doc = "holds: design D10"]
 #[tokio::test]
 async fn denied_changes_are_discarded_and_stay_denied() {
@@ -133,6 +136,7 @@ async fn denied_changes_are_discarded_and_stay_denied() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "old");
 }
 
+/// Changes that need no approval are committed at once.
 #[tokio::test]
 async fn harmless_changes_are_committed_without_approval() {
     let (fixture, path, _) = fixture(false);

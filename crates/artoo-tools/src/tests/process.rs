@@ -97,6 +97,7 @@ async fn ending_signal_is_recorded() {
     assert!(call.output.contains("[ended by signal 11]"), "{call:?}");
 }
 
+/// Output beyond the limit is counted exactly, and its beginning and end are shown.
 #[doc = "holds: law 0.11; design T6, T7"]
 #[tokio::test]
 async fn large_output_is_counted_with_both_ends() {
@@ -114,6 +115,7 @@ async fn binary_output_is_marked() {
     assert_eq!(call.output, "a\u{fffd}b\n[not text: 1 bytes are not UTF-8 and shown as \u{fffd}]");
 }
 
+/// A command returns although a background process that it left holds the output pipe open; that process is ended.
 #[doc = "holds: law 1.27; design T9"]
 #[tokio::test]
 async fn daemon_with_open_pipe_does_not_block() {
@@ -171,6 +173,7 @@ async fn environment_is_an_allowlist() {
     assert!(call.output.contains(&format!("HOME={}\n", fixture.home.display())));
 }
 
+/// Processes that leave the session of their command are killed when the call ends.
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.27; design T3"]
 #[tokio::test]
@@ -288,6 +291,7 @@ async fn tree_of_sessions_ends_with_call() {
     assert!(wait_until_gone(&nap).await, "{} alive", alive(&nap));
 }
 
+/// A program has no terminal, so that it can't ask the user for a password.
 #[cfg(target_os = "linux")]
 #[doc = "holds: design T11"]
 #[tokio::test]
@@ -338,6 +342,7 @@ async fn git_reads_unasked_and_writes_after_approval() {
     assert_eq!((call.status, call.output.as_str()), (CallStatus::Ok, "v1\n"), "{call:?}");
 }
 
+/// Access to the network needs an approval of a question that names it, however the command hides it.
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.18"]
 #[tokio::test]

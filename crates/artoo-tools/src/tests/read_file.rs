@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Fixture, make_fifo};
 
+/// Whole file, lines, number of lines and matching lines: each mode of `read_file` returns the right content.
 #[tokio::test]
 async fn read_modes_return_the_content() {
     let fixture = Fixture::new();
@@ -46,6 +47,7 @@ async fn read_modes_return_the_content() {
     }
 }
 
+/// `read_file` refuses inputs whose fields contradict each other.
 #[tokio::test]
 async fn contradictory_inputs_are_refused() {
     let fixture = Fixture::new();
@@ -111,6 +113,7 @@ async fn special_files_are_refused_huge_files_capped() {
     assert!(call.status == CallStatus::Failed && call.output.contains("line 1 is longer"), "{call:?}");
 }
 
+/// `read_file` denies keys and files that show the memory of processes.
 #[doc = "holds: law 1.20"]
 #[tokio::test]
 async fn keys_and_process_memory_are_denied() {

@@ -82,6 +82,7 @@ fn packed(name: &str) -> Vec<u8> {
     builder.into_inner().unwrap()
 }
 
+/// Creating a file that other programs run, such as a Makefile, needs approval in every folder and by every tool.
 #[doc = "holds: law 1.1"]
 #[tokio::test]
 async fn names_run_by_programs_need_approval_everywhere() {
@@ -110,6 +111,7 @@ async fn names_run_by_programs_need_approval_everywhere() {
     assert!(details[0].contains(".envrc: "), "{details:?}");
 }
 
+/// New files in the workspace with ordinary names need no approval.
 #[tokio::test]
 async fn ordinary_workspace_names_do_not_need_approval() {
     for name in ORDINARY {

@@ -66,6 +66,7 @@ async fn asks(fixture: &Fixture, context: &ToolOrder) -> bool {
     matches!(fixture.outcome(context, None).await, ToolOutcome::NeedsConsent { .. })
 }
 
+/// An approval for the task covers the approved effects in later calls, and no others.
 #[doc = "holds: law 1.4; design H9, H11"]
 #[tokio::test]
 async fn task_approval_covers_its_effects_only() {
@@ -111,6 +112,8 @@ async fn task_approval_covers_its_effects_only() {
     assert!(asks(&fixture, &delete(&task, &["old/a"])).await);
 }
 
+/// An approval for the task covers the changes that the question showed, whatever command makes them, and no other
+/// changes.
 #[doc = "holds: law 1.4"]
 #[tokio::test]
 async fn task_approval_covers_a_commands_changes_only() {
@@ -131,6 +134,7 @@ async fn task_approval_covers_a_commands_changes_only() {
     assert!(asks(&fixture, &shell(&task, "rm a b")).await && asks(&fixture, &shell(&next_task(), "rm a")).await);
 }
 
+/// Calls that an approval rule covers need no question until the rule is revoked.
 #[tokio::test]
 async fn rules_apply_until_revoked() {
     let fixture = with_data();
@@ -167,6 +171,7 @@ async fn rules_apply_until_revoked() {
     assert!(asks(&fixture, &delete(&next_task(), &["tmp/c"])).await);
 }
 
+/// Approvals for a task or a folder never cover files that other programs run, or special files.
 #[doc = "holds: law 1"]
 #[tokio::test]
 async fn approvals_never_cover_names_run_by_programs() {
@@ -186,6 +191,7 @@ async fn approvals_never_cover_names_run_by_programs() {
     }
 }
 
+/// An approval rule can't cover the home itself or hidden folders.
 #[tokio::test]
 async fn rules_never_cover_home_or_hidden_paths() {
     let fixture = with_data();
@@ -201,6 +207,7 @@ async fn rules_never_cover_home_or_hidden_paths() {
     }
 }
 
+/// The file of approval rules is rejected as a whole if others could write to it or it is not valid.
 #[doc = "holds: law 1.4"]
 #[tokio::test]
 async fn untrusted_or_invalid_rule_files_are_refused() {
@@ -244,6 +251,7 @@ async fn untrusted_or_invalid_rule_files_are_refused() {
     check("others can write its folder");
 }
 
+/// Effects that the user denied stay denied for the rest of the task, whatever tool would cause them.
 #[doc = "holds: law 1.14; design D10"]
 #[tokio::test]
 async fn denied_effects_stay_denied_in_the_task() {
@@ -324,6 +332,7 @@ async fn denied_file_acts_are_denied_in_shell() {
     assert!(asks(&fixture, &delete(&task, &["b"])).await);
 }
 
+/// After the user denied a command that sends to a host, other commands that name the host are denied in the task.
 #[doc = "holds: design D10"]
 #[tokio::test]
 async fn denied_hosts_are_denied_to_other_programs() {

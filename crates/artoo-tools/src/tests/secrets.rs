@@ -78,6 +78,7 @@ async fn asked(fixture: &Fixture, tool: &str, input: Value) -> (String, Vec<Stri
     }
 }
 
+/// `read_file` asks before it reads files that are named like secrets, and not for similar names.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn read_file_asks_about_secrets_by_name() {
@@ -92,6 +93,7 @@ async fn read_file_asks_about_secrets_by_name() {
     }
 }
 
+/// A model reads a secret only after approval, unless the user trusts it with secrets.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn secrets_need_approval_or_a_trusted_model() {
@@ -114,6 +116,7 @@ async fn secrets_need_approval_or_a_trusted_model() {
     assert_eq!(fixture.call("read_file", json!({"path": "~/.ssh/id_rsa"})).await.status, CallStatus::Denied);
 }
 
+/// A content search leaves out files that may hold secrets, and the record says so.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn content_search_skips_secrets_and_reports_it() {
@@ -171,6 +174,7 @@ fn has_secret_note(call: &ToolCall) -> bool {
     call.output.contains("left out") && call.output.contains("that may hold secrets") && call.output.contains("/.env")
 }
 
+/// A command that reads a folder does not get the files with secrets in it.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn secrets_in_a_read_folder_are_denied() {
@@ -291,6 +295,7 @@ async fn runs(fixture: &Fixture, command: &str) -> bool {
     matches!(outcome, ToolOutcome::Called { .. })
 }
 
+/// Files with secrets outside the home need approval if a command names them.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn named_secrets_outside_the_home_need_approval() {
@@ -330,6 +335,7 @@ async fn named_secrets_outside_the_home_need_approval() {
     }
 }
 
+/// Backups, hard links and copies in library folders of files with secrets need approval too.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn other_names_of_secrets_need_approval() {
@@ -383,6 +389,7 @@ async fn passwords_in_urls_are_redacted_in_outputs() {
     }
 }
 
+/// git commands that would show a committed secret need approval.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn git_content_commands_with_committed_secrets_ask() {
@@ -413,6 +420,7 @@ async fn git_content_commands_with_committed_secrets_ask() {
 #[cfg(target_os = "linux")]
 const IN_NAMESPACE: &str = "ARTOO_TEST_IN_NAMESPACE";
 
+/// A secret that is reached through another mount needs approval too.
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.21"]
 #[tokio::test]

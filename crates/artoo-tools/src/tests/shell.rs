@@ -39,6 +39,7 @@ async fn pipelines_report_whether_they_measure() {
     }
 }
 
+/// An exit code of 1 is an answer from programs like `grep` and a failure from others.
 #[tokio::test]
 async fn exit_codes_are_judged_by_program() {
     let fixture = Fixture::new();
@@ -61,6 +62,7 @@ async fn exit_codes_are_judged_by_program() {
     );
 }
 
+/// A missing file makes a command fail because of the environment; a wrong argument does not.
 #[tokio::test]
 async fn missing_operands_are_environmental_bad_commands_not() {
     let fixture = Fixture::new();
@@ -77,6 +79,7 @@ async fn missing_operands_are_environmental_bad_commands_not() {
     assert_eq!((call.status, call.environmental), (CallStatus::Failed, false), "{call:?}");
 }
 
+/// A missing program ends with exit code 127 and one that is not executable with 126, as in a shell.
 #[doc = "holds: design T16"]
 #[tokio::test]
 async fn missing_and_unexecutable_programs_have_exit_codes() {
@@ -97,6 +100,7 @@ async fn missing_and_unexecutable_programs_have_exit_codes() {
     assert!(call.status == CallStatus::Failed && call.output.contains("the limit is 32768"), "{call:?}");
 }
 
+/// A command whose working folder was removed fails with an error that names the folder.
 #[doc = "holds: design T17"]
 #[tokio::test]
 async fn removed_working_folder_is_named() {
@@ -107,6 +111,7 @@ async fn removed_working_folder_is_named() {
     assert!(call.output.contains("the working folder is gone"), "{call:?}");
 }
 
+/// `shell` creates new files in the workspace without approval, and nothing else.
 #[tokio::test]
 async fn commands_create_new_workspace_files_only() {
     let fixture = Fixture::new();
@@ -130,6 +135,7 @@ async fn commands_create_new_workspace_files_only() {
     );
 }
 
+/// A pipeline prints the same as its text run as a shell command.
 #[tokio::test]
 async fn a_pipeline_runs_as_its_text_does() {
     let fixture = Fixture::new();

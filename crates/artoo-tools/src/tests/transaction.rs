@@ -41,6 +41,7 @@ async fn asked(fixture: &Fixture, command: &str) -> Asked {
     }
 }
 
+/// A command that changes nothing runs without approval.
 #[tokio::test]
 async fn command_without_changes_runs_unasked() {
     for views in [true, false] {
@@ -73,6 +74,7 @@ async fn new_workspace_files_are_committed_and_undone() {
     assert!(!fixture.workspace().join("n").exists());
 }
 
+/// Questions show the changes of a command; nothing is changed before approval, and exactly these changes after it.
 #[tokio::test]
 async fn questions_show_changes_committed_after_approval() {
     for views in [true, false] {
@@ -104,6 +106,7 @@ async fn questions_show_changes_committed_after_approval() {
     }
 }
 
+/// A file that was changed after the question is not overwritten: the commit fails.
 #[tokio::test]
 async fn files_changed_since_the_question_stay() {
     let fixture = fixture(true);
@@ -210,6 +213,7 @@ fn files(fixture: &Fixture) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     all
 }
 
+/// An approval ends if a folder that it names was replaced or changed since.
 #[tokio::test]
 async fn replaced_folders_invalidate_an_approval() {
     let fixture = fixture(false);

@@ -172,6 +172,7 @@ async fn hard_links_are_restored_under_both_names() {
     assert_eq!(fs::metadata(&outside).unwrap().nlink(), 2);
 }
 
+/// If creating files fails half-way, only the paths that were really created are recorded.
 #[tokio::test]
 async fn failed_creation_does_not_record_existing_files() {
     let fixture = Fixture::keeping();
@@ -197,6 +198,7 @@ async fn failed_creation_does_not_record_existing_files() {
     assert!(fixture.store().last().unwrap().is_none() && new.join("x").exists());
 }
 
+/// Changes made by the tool `files`, such as copies, moves and archives, are reverted by an undo.
 #[doc = "holds: law 1.10"]
 #[tokio::test]
 async fn changes_by_file_acts_are_undone() {

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::{Fixture, make_fifo, snapshot};
 
+/// The record of `write_file` lists the new file with its digest.
 #[tokio::test]
 async fn new_files_are_recorded_with_their_digest() {
     let fixture = Fixture::new();

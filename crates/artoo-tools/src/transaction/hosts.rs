@@ -105,6 +105,7 @@ fn addresses(host: &str, port: u16, may_look_up: bool) -> Vec<SocketAddr> {
     found.recv_timeout(LOOK_UP_TIME).unwrap_or_default()
 }
 
+/// Tests of how questions describe network addresses.
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -21,6 +21,7 @@ fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
+/// A shared trash folder on a disk is used only if it has the sticky bit.
 #[test]
 fn shared_trash_needs_the_sticky_bit() {
     let user = getuid().as_raw();
@@ -77,6 +78,7 @@ fn own_trash_must_be_private() {
     }
 }
 
+/// The top folder of a disk is the highest folder on the same device.
 #[test]
 fn top_of_disk_is_where_device_begins() {
     let memory = Path::new("/dev/shm");

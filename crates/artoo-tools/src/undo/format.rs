@@ -245,10 +245,12 @@ mod lines {
     }
 }
 
+/// Tests which versions of the journal's format are read.
 #[cfg(test)]
 mod tests {
     use super::Ended;
 
+    /// Journal notes of earlier format versions are read; those of later versions are an error.
     #[test]
     fn earlier_formats_are_read_later_refused() {
         let ended = |version: u8| {

@@ -120,6 +120,7 @@ fn set_mask(signals: u64) -> io::Result<u64> {
 struct Stack(*mut c_void);
 
 impl Stack {
+    /// Maps memory for a stack, with an inaccessible guard area at its low end.
     fn new() -> io::Result<Self> {
         let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         // SAFETY: a new mapping at an address of the kernel's choice changes nothing that is there.

@@ -108,12 +108,14 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Tests of dividing folders with mounts below them into overlaid and read-only ones.
 #[cfg(test)]
 mod tests {
     use tempfile::TempDir;
 
     use super::*;
 
+    /// A folder with mounts below it is divided: its other subfolders are overlaid, kept mounts stay read-only.
     #[test]
     fn folders_are_divided_where_mounts_lie_below() {
         let dir = TempDir::new().unwrap();
@@ -139,6 +141,7 @@ mod tests {
         assert_eq!(divided("b/disk").overlaid, [at("b/disk")], "a mount without others below it");
     }
 
+    /// Of nested folders the outermost existing one is overlaid.
     #[test]
     fn outermost_existing_folders_are_taken() {
         let dir = TempDir::new().unwrap();

@@ -154,6 +154,7 @@ fn remove(folder: &Path) -> io::Result<()> {
     fs::remove_dir_all(folder).or_else(|_| remove_tree(folder))
 }
 
+/// Tests of a view's folders on disk: how they are created and deleted.
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
@@ -173,6 +174,7 @@ mod tests {
         state
     }
 
+    /// The folder of a view is deleted after its process has ended, unless its changes are kept for a question.
     #[test]
     fn changes_are_deleted_with_their_process() {
         let dir = TempDir::new().unwrap();

@@ -34,6 +34,7 @@ fn in_page(body: &[u8]) -> Option<&'static Encoding> {
     Some(if encoding.is_ascii_compatible() { encoding } else { UTF_8 })
 }
 
+/// Tests that pages are decoded by the right encoding.
 #[cfg(test)]
 mod tests {
     use super::decode;

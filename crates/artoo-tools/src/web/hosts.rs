@@ -166,6 +166,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     }
 }
 
+/// Tests which hosts and URLs are refused as not public.
 #[cfg(test)]
 mod tests {
     use std::net::IpAddr;

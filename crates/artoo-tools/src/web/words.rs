@@ -34,6 +34,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
+/// Tests which words and URLs count as the user's own.
 #[cfg(test)]
 mod tests {
     use super::{are_own, is_named};

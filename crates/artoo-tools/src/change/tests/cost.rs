@@ -52,6 +52,7 @@ fn check_large(megabytes: u32) -> bool {
     true
 }
 
+/// A commit renames a large new file into place instead of copying it.
 #[test]
 fn large_new_file_is_renamed_into_place() {
     check_large(64);

@@ -144,6 +144,7 @@ const COMMIT_POINTS: [&str; 13] = [
     "ended is written",
 ];
 
+/// A commit that is killed at any point leaves each path either old or new, and an undo restores all.
 #[doc = "holds: law 1.12"]
 #[test]
 fn killed_commit_leaves_old_or_new() {
@@ -173,6 +174,7 @@ fn killed_commit_leaves_old_or_new() {
     }
 }
 
+/// An undo of a commit that is killed at any point can be run again, and then restores everything.
 #[doc = "holds: law 1.12"]
 #[test]
 fn killed_undo_of_a_commit_resumes() {
@@ -200,6 +202,7 @@ fn killed_undo_of_a_commit_resumes() {
     }
 }
 
+/// If the process is killed while it removes an original that was copied to another disk, no file is lost.
 #[doc = "holds: law 1.12"]
 #[test]
 fn kill_while_removing_an_original_loses_nothing() {

@@ -293,6 +293,7 @@ fn check_class(home: &Home, set: &ChangeSet, name: &str) -> usize {
     named
 }
 
+/// Random scripts: the view shows, and the commit makes, exactly the changes of a run without view.
 #[test]
 fn view_and_commit_equal_the_bare_run() {
     super::also_as_user("random::view_and_commit_equal_the_bare_run");

@@ -97,6 +97,7 @@ fn could_be_read(place: &Path) -> bool {
     access(place, Access::READ_OK).is_ok() || stat(place).is_ok_and(|found| found.st_uid == geteuid().as_raw())
 }
 
+/// Tests that cached Landlock rules are outdated by the changes that matter, and only by these.
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -122,6 +123,7 @@ mod tests {
         visible.is_current()
     }
 
+    /// Cached rules are invalid after a change in a folder above a hidden path, and valid after any other change.
     #[doc = "holds: law 1.20"]
     #[test]
     fn changes_above_hidden_paths_invalidate_rules() {

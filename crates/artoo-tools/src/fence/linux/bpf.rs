@@ -233,6 +233,7 @@ mod tests {
     }
 
     proptest! {
+        /// Random filter rules: the compiled filter decides by the first rule whose conditions are met.
         #[test]
         fn first_rule_that_is_met_decides(
             rules in prop::collection::vec((0..FIRST_UNKNOWN, prop::collection::vec(condition(), 0..4)), 0..300),

@@ -264,6 +264,7 @@ fn pairs() -> Vec<Match> {
     std::iter::once(other_family).chain(other_kind).map(|other| (libc::SYS_socketpair, vec![other])).collect()
 }
 
+/// Tests that compiled filters decide as intended for every kind of run.
 #[cfg(test)]
 mod tests {
     use super::super::bpf::testing::{ARCHITECTURE, decision, is_met};
@@ -284,6 +285,7 @@ mod tests {
         decisions.min_by_key(|made| (made & libc::SECCOMP_RET_ACTION_FULL).cast_signed()).unwrap()
     }
 
+    /// Filters combined decide as the strictest of the rules that a call meets.
     #[doc = "holds: law 1.17"]
     #[test]
     fn filter_decides_as_strictest_of_its_parts() {
@@ -437,6 +439,7 @@ mod tests {
         }
     }
 
+    /// A filter fails unreviewed system calls with `ENOSYS`, and kills a process that calls for another architecture.
     #[doc = "holds: law 1.17"]
     #[test]
     fn unknown_calls_and_architectures_are_refused() {

@@ -421,6 +421,7 @@ mod tests {
         }
     }
 
+    /// Netlink messages that would change something are told from those that only query.
     #[test]
     fn changing_netlink_messages_are_recognised() {
         let message = |kind: u16| [&20_u32.to_ne_bytes()[..], &kind.to_ne_bytes(), &[0; 14]].concat();

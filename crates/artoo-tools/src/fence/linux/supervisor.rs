@@ -72,6 +72,7 @@ impl Observed {
 pub(crate) struct SharedObserved(Arc<Mutex<Observed>>);
 
 impl SharedObserved {
+    /// Locks the recorded facts, waiting for other threads.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Observed> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

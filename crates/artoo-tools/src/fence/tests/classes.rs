@@ -49,6 +49,7 @@ fn without(home: &TestHome, name: &str) -> State {
     found
 }
 
+/// A command in a read-only sandbox can write only in its temporary folder.
 #[doc = "holds: law 1.16"]
 #[test]
 fn reading_command_writes_only_temporary_files() {
@@ -96,6 +97,7 @@ fn reading_command_writes_only_temporary_files() {
     }
 }
 
+/// In a sandbox that allows creating some names, a command can create these names only.
 #[doc = "holds: law 1.16"]
 #[test]
 fn creating_command_creates_only_its_names() {
@@ -146,6 +148,7 @@ fn creating_command_creates_only_its_names() {
     }
 }
 
+/// A hidden file is readable only if the command names that file, not a folder above it.
 #[doc = "holds: law 1.16"]
 #[test]
 fn hidden_file_is_readable_only_if_opened() {

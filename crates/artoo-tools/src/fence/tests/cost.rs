@@ -77,6 +77,7 @@ fn medians<const N: usize>(
     })
 }
 
+/// Compares how long the start of a program takes with and without the sandbox and a view.
 #[test]
 #[ignore = "a measurement"]
 fn cost_of_a_start() {

@@ -149,6 +149,7 @@ fn system_calls_do_not_escape() {
     }
 }
 
+/// A sandboxed program can't read keys, shell start-up files or artoo's own data.
 #[doc = "holds: law 1.20"]
 #[test]
 fn keys_startup_files_and_artoo_are_unreadable() {
@@ -168,6 +169,7 @@ fn keys_startup_files_and_artoo_are_unreadable() {
     assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "open", "{}", ended.text(SHOWN_CHARS).0);
 }
 
+/// A sandboxed program can't connect to Unix sockets or write to pipes of other processes.
 #[doc = "holds: law 1.18"]
 #[test]
 fn unix_sockets_and_foreign_pipes_are_unreachable() {
@@ -209,6 +211,7 @@ fn unix_sockets_and_foreign_pipes_are_unreachable() {
     assert_eq!(&byte, b"o");
 }
 
+/// Every protected place is unreadable in a reading run, in a view and in other runs.
 #[doc = "holds: law 1.20"]
 #[test]
 fn every_protected_place_is_closed() {

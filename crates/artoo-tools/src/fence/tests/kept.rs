@@ -35,6 +35,7 @@ fn seen() -> TestHome {
     panic!("something keeps changing on the way from / to {}", home.path.display());
 }
 
+/// Each change of the home that matters makes the next command's readable paths right again.
 #[doc = "holds: law 1.20"]
 #[test]
 fn changes_invalidate_cached_rules() {
@@ -71,6 +72,7 @@ fn named_paths_are_readable_by_one_command() {
     assert_ne!(home.run("cat ~/.bashrc").exit_code, Some(0), "the next command has not named it");
 }
 
+/// A sandboxed program can rename files from one writable folder to another.
 #[test]
 fn files_move_between_writable_folders() {
     let home = seen();

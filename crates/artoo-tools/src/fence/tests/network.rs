@@ -74,6 +74,7 @@ impl Listeners {
     }
 }
 
+/// A program that may reach one approved address reaches no other.
 #[doc = "holds: law 1.17; law 1.18"]
 #[test]
 fn approval_of_an_address_excludes_others() {

@@ -126,6 +126,7 @@ fn substitute_socket_stays_unconnected() {
     assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
 }
 
+/// A program can signal its own processes and the one that the user approved, and no other.
 #[doc = "holds: law 1.17"]
 #[test]
 fn granted_process_is_signalled() {

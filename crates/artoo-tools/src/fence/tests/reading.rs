@@ -179,6 +179,7 @@ fn difference(bare: &Seen, read: &Seen) -> String {
     format!("{first:?} is the first line that differs, bare and in a reading run")
 }
 
+/// A reading run prints the same as a run without sandbox, for every command that only reads.
 #[doc = "holds: law 1.16"]
 #[test]
 fn reading_runs_print_what_bare_runs_print() {

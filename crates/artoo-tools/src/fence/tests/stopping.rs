@@ -176,6 +176,7 @@ fn signals_to_others_are_stopped_and_named() {
     assert!(victim.0.try_wait().unwrap().is_none(), "the other process lives");
 }
 
+/// Connecting to a socket of another process ends a reading run, and the denial names the socket.
 #[doc = "holds: law 1.18"]
 #[test]
 fn sockets_to_others_are_stopped_and_named() {
@@ -281,6 +282,7 @@ const CALLS: &[(&str, &str)] = &[
     ("169,0,0,0,0", "reboot"),
 ];
 
+/// System calls that act beyond files end a reading run, and the denial names the call.
 #[cfg(target_arch = "x86_64")]
 #[doc = "holds: law 1.17"]
 #[test]
@@ -361,6 +363,7 @@ fn secrets_and_other_processes_stay_closed() {
     assert_eq!(ended.stdout.total(), 0, "{}", ended.text(2000).0);
 }
 
+/// A reading run that is killed at a denial leaves no process behind.
 #[doc = "holds: law 1.16"]
 #[test]
 fn stopped_run_ends_with_all_descendants() {

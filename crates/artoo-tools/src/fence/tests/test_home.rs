@@ -34,6 +34,7 @@ pub(super) struct TestHome {
 }
 
 impl TestHome {
+    /// A test home in a new temporary folder.
     pub(super) fn new() -> Self {
         Self::within(&std::env::temp_dir())
     }

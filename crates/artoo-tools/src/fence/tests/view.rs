@@ -39,6 +39,7 @@ fn furnished() -> TestHome {
     home
 }
 
+/// Commands in a view see their own changes, and the real files stay unchanged.
 #[doc = "holds: law 1.16"]
 #[test]
 fn commands_change_only_their_layers() {
@@ -99,6 +100,7 @@ fn commands_change_only_their_layers() {
     assert!(views.is_empty(), "{views:?}");
 }
 
+/// A folder renamed in a view has all its content at the new path, and the rename is recorded.
 #[test]
 fn renamed_folders_are_recorded_with_their_content() {
     let home = home();
@@ -130,6 +132,7 @@ fn renamed_folders_are_recorded_with_their_content() {
     }
 }
 
+/// A program in a view can't read secrets; they are hidden by empty files and folders.
 #[doc = "holds: law 1.20"]
 #[test]
 fn secrets_are_covered() {
@@ -177,6 +180,7 @@ fn secrets_are_covered() {
     }
 }
 
+/// Programs in a view can't change the real files, whatever they try.
 #[doc = "holds: law 1.17; law 1.18; law 1.20"]
 #[test]
 fn real_files_stay_unchanged_in_views() {
@@ -225,6 +229,7 @@ fn real_files_stay_unchanged_in_views() {
     assert_eq!(ended.0.stdout.text(SHOWN_CHARS).0, "0\n", "{}", ended.0.text(SHOWN_CHARS).0);
 }
 
+/// A program in a view can't reach sockets and threads of other processes.
 #[doc = "holds: law 1.17; law 1.18"]
 #[test]
 fn sockets_and_threads_outside_are_unreachable() {
@@ -280,6 +285,7 @@ fn views_print_what_bare_runs_print() {
     assert_eq!(seen, expected);
 }
 
+/// When a command ends, its descendants are killed too, even those in sessions of their own.
 #[doc = "holds: law 1.27"]
 #[test]
 fn descendants_end_with_their_command() {
@@ -395,6 +401,7 @@ fn below_mounts(path: &Path) {
     assert_eq!(ended.stderr.text(SHOWN_CHARS).0.matches("Read-only file system").count(), 2);
 }
 
+/// If a view can't be made, the error has the reason.
 #[test]
 fn missing_views_have_a_reason() {
     let test = "view::missing_views_have_a_reason";

@@ -135,12 +135,14 @@ fn facts(stat: &[u8]) -> Option<Process> {
     Some(Process { is_dead: matches!(state, "Z" | "X"), parent, session: number() })
 }
 
+/// Tests of finding processes and their parents.
 #[cfg(test)]
 mod tests {
     use rustix::process::{Pid, getpid, getppid};
 
     use super::{Process, any_process, facts, process};
 
+    /// A running process is found in `/proc` with its parent, and a missing one is not found.
     #[doc = "holds: design T3"]
     #[test]
     fn processes_are_found_with_their_parents() {
@@ -151,6 +153,7 @@ mod tests {
         assert_eq!(process(Pid::from_raw(i32::MAX).unwrap()), None);
     }
 
+    /// A process that is a zombie or being removed while it is read counts as ended.
     #[doc = "holds: design T3"]
     #[test]
     fn process_ending_during_read_is_dead() {

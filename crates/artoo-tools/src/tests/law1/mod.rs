@@ -206,6 +206,7 @@ const WAYS: [Way; 4] = [
     Way { views: false, tool: harmless::NAME, at_workspace: false },
 ];
 
+/// The labelled commands, run without any approval, change, send and disclose nothing.
 #[doc = "holds: law 1.1; law 1.16"]
 #[test]
 fn labelled_rows_are_harmless_without_approval() {
@@ -216,6 +217,7 @@ fn labelled_rows_are_harmless_without_approval() {
     });
 }
 
+/// Commands of the other tables, run without any approval, change, send and disclose nothing.
 #[doc = "holds: law 1.1; law 1.16"]
 #[test]
 fn other_rows_are_harmless_without_approval() {

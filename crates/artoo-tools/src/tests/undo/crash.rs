@@ -146,6 +146,7 @@ fn check(fixture: &Fixture, before: &super::Tree, reports: &[Report], moment: &s
     assert!(rests.is_empty(), "{moment}: {rests:?} is left lying around");
 }
 
+/// After a kill at any fault point of several acts, an undo restores every file or reports it.
 #[doc = "holds: law 1.12"]
 #[test]
 fn kill_during_an_act_keeps_undo_complete() {
@@ -166,6 +167,7 @@ fn kill_during_an_act_keeps_undo_complete() {
     panic!("the child never came to its end");
 }
 
+/// An undo that was killed can be run again and then restores everything.
 #[doc = "holds: law 1.12"]
 #[test]
 fn killed_undo_can_be_resumed() {

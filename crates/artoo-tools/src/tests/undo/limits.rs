@@ -21,6 +21,7 @@ impl Fixture {
     }
 }
 
+/// A question says what is too large to be undone, and the undo then names these paths.
 #[doc = "holds: law 1.10"]
 #[tokio::test]
 async fn too_large_changes_are_announced_and_named() {
@@ -65,6 +66,7 @@ async fn approval_of_undoable_change_excludes_others() {
     assert!(ws.join("a.txt").exists());
 }
 
+/// Paths written with wildcards, `~` or `$HOME` are recognised, so that their files can be undone.
 #[tokio::test]
 async fn patterns_and_home_are_expanded_for_undo() {
     let fixture = Fixture::keeping();
@@ -82,6 +84,7 @@ async fn patterns_and_home_are_expanded_for_undo() {
     assert_eq!(tree(&fixture.home), before);
 }
 
+/// The content of keys that a command changes is never copied into the undo journal.
 #[tokio::test]
 async fn keys_are_not_copied_into_the_journal() {
     let fixture = Fixture::keeping_directly(|_| {});
@@ -121,6 +124,7 @@ async fn oldest_tasks_are_deleted_and_counted() {
     assert_eq!(fixture.store().entries().unwrap().len(), 1, "the newest stays whatever it weighs");
 }
 
+/// Wherever the log of an interrupted act is truncated, an undo reverts the steps that are complete.
 #[doc = "holds: law 1.12"]
 #[tokio::test]
 async fn truncated_journal_undoes_its_complete_entries() {
@@ -193,6 +197,7 @@ async fn full() {
     assert_eq!(tree(&fixture.home), before);
 }
 
+/// If the undo journal can't be written, a command that changes files is not run.
 #[doc = "holds: law 1.10"]
 #[test]
 fn unwritable_journal_prevents_changes() {

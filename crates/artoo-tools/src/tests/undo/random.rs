@@ -125,6 +125,7 @@ async fn act(fixture: &Fixture, numbers: &mut Numbers) -> String {
     format!("{command}\n  {:?} {}", call.status, call.output)
 }
 
+/// Random acts and commands are undone exactly, and the undo of the undo restores their result.
 #[doc = "holds: law 1.10"]
 #[tokio::test]
 async fn random_acts_are_undone_and_redone_exactly() {

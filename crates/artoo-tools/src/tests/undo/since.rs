@@ -57,6 +57,7 @@ async fn undo_skips_and_names_files_modified_since() {
     assert_eq!(tree(&fixture.home), before);
 }
 
+/// An undo leaves moved files that were changed since, or whose old path is taken, and reports them.
 #[doc = "holds: law 1.11"]
 #[tokio::test]
 async fn undo_skips_changed_or_blocked_moves() {
@@ -137,6 +138,7 @@ async fn interrupted_act_is_recorded_until_compared() {
     assert_eq!(tree(&fixture.home), before);
 }
 
+/// An undo reports that it is busy while an act is in progress.
 #[tokio::test]
 async fn undo_is_refused_during_an_act() {
     let fixture = Fixture::keeping_directly(|_| {});
@@ -176,6 +178,7 @@ async fn folder_replaced_by_link_is_not_followed() {
     assert_eq!(tree(&fixture.home), before);
 }
 
+/// Files that another program writes while an undo runs are not overwritten.
 #[tokio::test]
 async fn files_written_during_an_undo_survive() {
     for (command, moment, name) in [
@@ -210,6 +213,7 @@ async fn files_written_during_an_undo_survive() {
     }
 }
 
+/// The changes of each task are one undo entry.
 #[tokio::test]
 async fn each_task_has_its_own_undo_entry() {
     let fixture = Fixture::keeping();
@@ -258,6 +262,7 @@ async fn other_disks_use_their_own_trash() {
     assert!(!note.exists(), "{report:#?}");
 }
 
+/// Folders whose mode denies access are restored by an undo with their content.
 #[tokio::test]
 async fn unreadable_folders_are_restored() {
     let fixture = Fixture::keeping();

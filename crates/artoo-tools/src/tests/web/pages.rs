@@ -101,6 +101,7 @@ async fn names_resolving_to_private_addresses_are_refused() {
     assert_eq!(server.asked().len(), 0);
 }
 
+/// Fetching a page fails beyond a maximum size, time or number of redirects.
 #[doc = "holds: design T21"]
 #[tokio::test]
 async fn size_time_and_hops_are_bounded() {
@@ -138,6 +139,7 @@ async fn size_time_and_hops_are_bounded() {
     check(&fixture, "/silence", CallStatus::TimedOut, "time was up").await;
 }
 
+/// If a page can't be fetched, the call fails because of the environment, and the error does not show the query.
 #[doc = "holds: design T21"]
 #[tokio::test]
 async fn network_failures_are_environmental() {
@@ -181,6 +183,7 @@ async fn captcha_pages_are_failures() {
     check("/article", CallStatus::Ok, "How to solve the captcha").await;
 }
 
+/// A long page is returned in parts, by the character at which to start.
 #[tokio::test]
 async fn long_pages_are_read_in_parts() {
     let text: String = (0..3000).map(|n| format!("word{n} ")).collect();

@@ -34,6 +34,7 @@ fn copy(from: &Path, to: &Path) {
     fs::set_permissions(to, Permissions::from_mode(0o755)).unwrap();
 }
 
+/// An undo entry that an earlier artoo wrote in format 2 is read and undone.
 #[test]
 fn undo_entry_of_format_2_is_undone() {
     let dir = TempDir::new().unwrap();
