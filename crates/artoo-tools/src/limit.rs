@@ -28,7 +28,7 @@ impl Limit {
         Self { meter: Arc::clone(meter), ..Self::after(timeout) }
     }
 
-    /// Whether blocking work must stop: the deadline has passed, or nobody waits for the result any more.
+    /// Whether blocking work must stop: the deadline has passed, or its caller was dropped.
     pub(crate) fn reached(&self) -> bool {
         self.abandoned.load(Ordering::Relaxed) || Instant::now() >= self.deadline
     }
