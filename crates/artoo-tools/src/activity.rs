@@ -40,7 +40,7 @@ pub(crate) struct Stage {
     pub(crate) passes: u64,
 }
 
-/// Counters of one call. Counting costs one atomic addition and reads no clock.
+/// Progress counters of one call. Counting costs one atomic addition and reads no clock.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     bytes: AtomicU64,
@@ -49,14 +49,15 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Sets the stage and starts counting at zero. A meter without a stage is left out of [`Calls::activity`].
+    /// Sets the meter's stage (verb, unit, total) and starts counting at zero. A meter without a stage is not
+    /// displayed.
     pub(crate) fn begin(&self, stage: Stage) {
         self.bytes.store(0, Ordering::Relaxed);
         self.entries.store(0, Ordering::Relaxed);
         *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = Some((stage, Instant::now()));
     }
 
-    /// Clears the stage: nothing is counted until the next [`Meter::begin`].
+    /// Ends the current stage of a meter: nothing is counted until the next [`Meter::begin`].
     pub(crate) fn end(&self) {
         *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -71,7 +72,7 @@ impl Meter {
         self.entries.fetch_add(entries as u64, Ordering::Relaxed);
     }
 
-    /// The progress for display; `None` before the work has begun.
+    /// The meter's progress for display; `None` before the work has begun.
     pub(crate) fn activity(&self, tool: &str) -> Option<Activity> {
         let (Stage { verb, unit, total, passes }, started) =
             (*self.stage.lock().unwrap_or_else(PoisonError::into_inner))?;
@@ -89,7 +90,7 @@ impl Meter {
 pub(crate) struct Calls(Mutex<Vec<(String, Arc<Meter>)>>);
 
 impl Calls {
-    /// Lists a call until the guard is dropped.
+    /// Adds a call to the list of calls in progress until the returned guard is dropped.
     pub(crate) fn list<'a>(&'a self, tool: &str, meter: &'a Arc<Meter>) -> Listed<'a> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push((tool.to_owned(), Arc::clone(meter)));
         Listed { calls: self, meter }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::paths;
 
-/// A file or folder that the user was asked about.
+/// A file or folder that an approval allows to be changed, in the state in which the user was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ApprovedPlace {
     path: PathBuf,

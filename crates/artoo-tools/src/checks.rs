@@ -18,7 +18,7 @@ mod count;
 /// Time limit of a check; its work fitted into a call.
 pub const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Largest file read for a check.
+/// Largest file that a check reads, in bytes.
 pub const CHECK_MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Characters of an output quoted in the evidence of a check.
@@ -114,7 +114,7 @@ fn opened(environment: &Environment, path: &Path) -> Result<(File, u64), CheckOu
     Ok((file, size))
 }
 
-/// Compares the content of a file with a text.
+/// Whether a file's content equals a text, as the outcome of a check.
 fn equals(mut file: File, size: u64, text: &str) -> io::Result<CheckOutcome> {
     let wanted = u64::try_from(text.len()).unwrap_or(u64::MAX);
     if size != wanted {

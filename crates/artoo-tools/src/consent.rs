@@ -19,7 +19,7 @@ use crate::{open, texts};
 #[doc(alias = "limit")]
 pub const GRANT_LIFETIME: Duration = Duration::from_secs(300);
 
-/// Larger files are identified by size, time and inode instead of their content, which would take too long to hash.
+/// Largest file, in bytes, that is hashed for a consent digest. Larger ones are identified by size, time and inode.
 pub(crate) const DIGEST_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The user's approval of exactly one call, used up by making it.

@@ -7,10 +7,10 @@ use sha2::{Digest, Sha256};
 
 use crate::limit::Limit;
 
-/// Bytes read at a time: most files are small.
+/// Bytes of a file that are read at a time to hash it: most files are small.
 const CHUNK_BYTES: usize = 16 * 1024;
 
-/// Hex digest of length-prefixed parts, so that different lists have different digests.
+/// Hex digest of several parts, each with its length before it, so that different lists have different digests.
 pub(crate) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut hasher = Sha256::new();
     for part in parts {

@@ -7,7 +7,7 @@ use artoo_proto::{EffectClass, escape};
 use globset::GlobBuilder;
 use serde::{Deserialize, Serialize};
 
-/// What happens to a path.
+/// What happens to a path: it is created, or it is modified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) enum Action {
     /// The path does not exist before the call, and does afterwards.
@@ -52,7 +52,7 @@ impl NetworkUse {
     }
 }
 
-/// How the files that a call changes are saved for undo.
+/// How the files that a call changes are saved so that the call can be undone.
 #[derive(Debug, Clone)]
 pub(crate) enum UndoMethod {
     /// The files are not saved.
@@ -111,7 +111,7 @@ impl CallEffects {
         self.class == EffectClass::ReadOnly
     }
 
-    /// The set of all file effects; `None` if other effects are possible.
+    /// The set of all file effects of the call; `None` if the set may be incomplete or there are none.
     pub(crate) fn all_changes(&self) -> Option<&EffectSet> {
         (self.is_complete && !self.changes.is_empty()).then_some(&self.changes)
     }
@@ -138,7 +138,7 @@ pub(crate) fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
-/// Whether a name, which may be a pattern, is this path or matches it.
+/// Whether a name, which may be a glob pattern, is this path or matches it.
 pub(crate) fn matches(name: &Path, path: &Path) -> bool {
     let Some(pattern) = name.to_str().filter(|text| is_pattern(text)) else { return name == path };
     let glob = || GlobBuilder::new(pattern).literal_separator(true).build();

@@ -9,7 +9,7 @@ use crate::activity::Meter;
 /// How long the caller waits after the deadline for blocking work that is in a slow system call.
 const STOP_GRACE: Duration = Duration::from_secs(1);
 
-/// A deadline of blocking work, which is also reached when the caller is dropped, with the meter of the work.
+/// A deadline of blocking work with its progress meter; it is also reached when the caller is dropped.
 #[derive(Debug, Clone)]
 pub(crate) struct Limit {
     deadline: Instant,
@@ -34,7 +34,7 @@ impl Limit {
     }
 }
 
-/// Why blocking work has no result.
+/// Why blocking work has no result: it did not return in time, or it panicked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stopped {
     /// The work did not return in time; it may still be in a system call.

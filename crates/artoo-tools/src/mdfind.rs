@@ -21,7 +21,7 @@ use crate::record::Record;
 use index::Index;
 pub(crate) use tool::Mdfind;
 
-/// Longest query, in characters.
+/// Longest query of `mdfind`, in characters.
 const QUERY_MAX_CHARS: usize = 500;
 
 /// Maximum number of matches without a limit in the input.
@@ -105,7 +105,7 @@ pub(crate) fn walk(query: &Query, protected: &Protected, silent: &[String], limi
     }
 }
 
-/// Cuts a list that is much longer than the limit to its first paths.
+/// Cuts a list of found paths that is much longer than the limit to its first ones.
 fn keep_first(found: &mut Vec<PathBuf>, limit: usize) {
     if found.len() > limit.saturating_mul(2).saturating_add(1000) {
         found.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
@@ -149,7 +149,7 @@ fn notes_of_indexes(silent: &[String]) -> String {
     silent.iter().map(|why| format!("; {why}")).collect()
 }
 
-/// The paths, one a line, with a summary as the last line.
+/// The found paths, one a line, with a summary as the last line.
 fn with_summary(found: &[PathBuf], summary: &str) -> String {
     found.iter().map(|path| paths::line(path)).chain([summary.to_owned()]).collect::<Vec<_>>().join("\n")
 }

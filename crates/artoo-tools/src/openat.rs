@@ -9,10 +9,10 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, unlinkat};
 use rustix::io::Errno;
 
-/// Mode of new folders, before the umask.
+/// Mode of folders that the tools create, before the umask.
 const FOLDER_MODE: Mode = Mode::from_raw_mode(0o777);
 
-/// Mode of new files, before the umask.
+/// Mode of files that the tools create, before the umask.
 const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
 
 const FOLDER_FLAGS: OFlags = OFlags::DIRECTORY.union(OFlags::RDONLY).union(OFlags::CLOEXEC);
@@ -83,7 +83,7 @@ impl Place {
         Ok(Self { folder, name })
     }
 
-    /// The place of a name in the folder at this place.
+    /// The place of a name in the folder that is at this place.
     pub(crate) fn inside(&self, name: &OsStr) -> io::Result<Self> {
         Ok(Self { folder: self.open_folder()?, name: name.to_owned() })
     }
@@ -103,7 +103,7 @@ impl Place {
         self.open_regular(OFlags::RDWR)
     }
 
-    /// Opens the regular file of this name with this access.
+    /// Opens the regular file of this name with this access (read, or read and write).
     fn open_regular(&self, access: OFlags) -> io::Result<File> {
         let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
         let file = File::from(open_below(&self.folder, &self.name, flags, Mode::empty())?);

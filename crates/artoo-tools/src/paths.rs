@@ -75,7 +75,7 @@ pub(crate) fn line(path: &Path) -> String {
     escape::path_line(path.as_os_str().as_bytes())
 }
 
-/// Whether a file name is hidden.
+/// Whether a file name begins with a dot, so that it is hidden.
 pub(crate) fn is_hidden(name: &OsStr) -> bool {
     name.as_bytes().first() == Some(&b'.')
 }

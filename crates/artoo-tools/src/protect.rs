@@ -79,8 +79,7 @@ pub(crate) struct Protected {
 }
 
 impl Protected {
-    /// The built-in places and the configured ones, each also with its symlinks resolved and under further mounts. Of other
-    /// users' homes the places that are there now.
+    /// The built-in and the configured protected places, each also with its symlinks resolved and under further mounts.
     pub(crate) fn new(environment: &Environment, more: &[PathBuf]) -> Self {
         let home = Path::new(&environment.home);
         let own: Vec<PathBuf> = written(home, &OWN_PLACES).chain(more.iter().cloned()).collect();
@@ -108,7 +107,7 @@ impl Protected {
         self.own_data.clone()
     }
 
-    /// All places, also those that do not exist.
+    /// All protected places, also those that do not exist.
     #[cfg(test)]
     pub(crate) fn places(&self) -> &[PathBuf] {
         &self.places
@@ -119,7 +118,8 @@ impl Protected {
         self.places.iter().chain(&self.start_up).cloned().collect()
     }
 
-    /// Why this path is protected; `None` if it is not. Checks the path as written and with symlinks resolved.
+    /// The reason why no tool may use this path; `None` if it is not protected. Checks the path as written and with
+    /// symlinks resolved.
     pub(crate) fn refusal(&self, path: &Path) -> Option<String> {
         let real = paths::real(path);
         if self.holds(path) || self.holds(&real) {
@@ -131,7 +131,7 @@ impl Protected {
         None
     }
 
-    /// Why reading this file needs approval; `None` if it needs none.
+    /// The reason why a tool needs approval to read this file; `None` if it needs none.
     pub(crate) fn secret(&self, path: &Path) -> Option<String> {
         let is_kept = !self.trusts_model && secret::is_secret(path);
         is_kept.then(|| texts::may_hold_secrets(paths::line(path)))
@@ -208,7 +208,7 @@ mod tests {
 
     use super::{folded, is_below};
 
-    /// Compares a path with a folder name by name, as the reference for [`is_below`].
+    /// Whether a path is below a folder, by comparing names one by one, as the reference for [`is_below`] in tests.
     fn is_below_by_name(path: &Path, folder: &Path) -> bool {
         let mut names = path.components();
         folder

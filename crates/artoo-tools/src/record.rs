@@ -32,7 +32,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// A record with this status and text.
+    /// A record of a call with this status and text.
     fn new(status: CallStatus, text: impl Into<String>) -> Self {
         Self {
             status,
@@ -57,7 +57,7 @@ impl Record {
         Self::new(CallStatus::Ok, text)
     }
 
-    /// The record of a call that fails because its request is not valid.
+    /// The record of a call that fails because its request is not valid, such as a wrong field.
     pub(crate) fn unusable(reason: impl Into<String>) -> Self {
         Self { measures: false, ..Self::new(CallStatus::Failed, reason) }
     }
@@ -108,7 +108,7 @@ impl Record {
         }
     }
 
-    /// The same record with the effect class of the request, for a request that could not be read.
+    /// The same record with this effect class, for a request whose input could not be read.
     pub(crate) fn of_class(mut self: Box<Self>, class: EffectClass) -> Box<Self> {
         self.class = class;
         self
@@ -139,7 +139,7 @@ impl Record {
         Self { alternatives, ..self }
     }
 
-    /// The record as the evidence of a call, its text shortened.
+    /// Turns the record into the call that is sent as evidence, with its text shortened.
     pub(crate) fn into_call(
         self,
         order: &ToolOrder,

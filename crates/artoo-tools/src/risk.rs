@@ -40,7 +40,7 @@ pub struct CommandAssessment {
     pub risks: Vec<String>,
 }
 
-/// Assesses a command line.
+/// Assesses the risks of a command line by its words.
 pub(crate) fn assess(command: &str, line: &CommandLine) -> CommandAssessment {
     let refused = refused(line).map(|(program, does)| texts::never_run(program, does));
     let fetches = line.simple.iter().any(|simple| matches(simple, FETCHERS, ""));
@@ -59,7 +59,7 @@ pub(crate) fn assess(command: &str, line: &CommandLine) -> CommandAssessment {
     }
 }
 
-/// The refused program of a command line, with a description of its effect.
+/// The first program of a command line that is never run, with a description of its effect; `None` if there is none.
 fn refused(line: &CommandLine) -> Option<(&str, &'static str)> {
     if line.is_fork_bomb {
         return Some(("this command", "starts processes without end"));
@@ -87,7 +87,7 @@ fn refused(line: &CommandLine) -> Option<(&str, &'static str)> {
     })
 }
 
-/// Whether `kill` signals every process, or the first one.
+/// Whether a `kill` command would signal every process, or process 1.
 fn kills_everything(arguments: &[String]) -> bool {
     let is_signal = |word: &str| word.starts_with('-') && word != "--";
     let skipped = match arguments.first().map(String::as_str) {
@@ -107,7 +107,7 @@ fn forks_forever(simple: &Simple) -> bool {
         && simple.words.iter().any(|text| text.contains("fork") && loops.iter().any(|words| text.contains(words)))
 }
 
-/// The risks of a simple command; `fetches`: whether its line fetches something from the network.
+/// The risks of a simple command with their classes; `fetches`: whether its line fetches something from the network.
 fn risks_of(simple: &Simple, fetches: bool) -> impl Iterator<Item = Risk> {
     let rows = RISKS.iter().filter(|(programs, patterns, _)| matches(simple, programs, patterns));
     let is_overwriting = simple.redirects.iter().any(|(how, file)| {

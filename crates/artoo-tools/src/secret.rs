@@ -17,10 +17,10 @@ use crate::{open, paths, texts};
 /// Bytes of a file that are searched for keys; the first line of a key file identifies it.
 const HEAD_BYTES: u64 = 4096;
 
-/// Maximum number of entries whose names are compared in one search.
+/// Maximum number of entries whose names are compared in one search for secrets.
 pub(crate) const SEARCHED_MAX: usize = 1_000_000;
 
-/// One in this many entries may be opened; of the others only the names are checked.
+/// Of this many entries in a folder one may be opened to look for keys; of the others only the names are checked.
 const OPENED_PART: usize = 5;
 
 /// Maximum number of files opened below one folder that is searched.
@@ -29,13 +29,13 @@ const OPENED_MAX: usize = 2_000;
 /// Maximum number of files opened in all folders of one search.
 const OPENED_TOTAL_MAX: usize = 8_000;
 
-/// Maximum number of links followed in one search.
+/// Maximum number of symlinks followed in one search for secrets.
 const LINKS_MAX: usize = 2_000;
 
 /// Maximum number of directory entries that are searched in folders to which symlinks lead.
 const LED_TO_MAX: usize = 20_000;
 
-/// Depth to which a folder of libraries is searched for names.
+/// Number of levels below a folder of libraries that are searched for names of secrets.
 const LIBRARY_DEPTH: usize = 2;
 
 /// Maximum number of entries whose names are compared in folders of libraries.
@@ -48,8 +48,8 @@ const PROGRAM_FOLDERS: [&str; 8] =
 /// Files named in a message about files that were left out; the others are counted.
 const NAMED_MAX: usize = 5;
 
-/// Lowercase patterns of paths, grouped by kind. Each matches the end of a path, one with a trailing `/` everything in a
-/// folder of that name; `+` is a space.
+/// Lowercase patterns of paths of files with secrets, grouped by kind. A pattern with a trailing `/` stands for
+/// everything in such a folder.
 const FAMILIES: [&str; 6] = [
     // Settings of programs, with passwords in them.
     ".env .env.* .env-* .env_* *.env .envrc master.key wp-config.php rclone.conf .m2/settings.xml",
@@ -74,7 +74,7 @@ const FAMILIES: [&str; 6] = [
     "logins.json key3.db key4.db login+data cookies cookies.sqlite cookies.txt .*_history fish_history .histfile .zhistory",
 ];
 
-/// The compiled patterns, matched against lowercase paths. A test checks that each compiles.
+/// The compiled patterns of names of secrets, matched against lowercase paths.
 static PATTERNS: LazyLock<GlobSet> = LazyLock::new(|| {
     let mut set = GlobSetBuilder::new();
     for pattern in FAMILIES.iter().flat_map(|family| family.split_whitespace()).map(|name| name.replace('+', " ")) {
@@ -86,10 +86,10 @@ static PATTERNS: LazyLock<GlobSet> = LazyLock::new(|| {
     set.build().unwrap_or_default()
 });
 
-/// Endings of templates, which hold no secrets.
+/// Endings of file names, such as `.example`, that mark templates, which hold no secrets.
 const TEMPLATES: [&str; 5] = [".example", ".sample", ".template", ".dist", ".tmpl"];
 
-/// Endings of backups, older versions, and compressed or edited copies.
+/// Endings of file names that mark backups, older versions, and compressed or edited copies.
 const BACKUP_ENDINGS: [&str; 19] = [
     "~", ".bak", ".old", ".orig", ".save", ".saved", ".backup", ".copy", ".prev", ".swp", ".swo", ".gz", ".bz2", ".xz",
     ".zst", ".zip", "_bak", "_old", "-old",
@@ -103,7 +103,7 @@ pub(crate) fn is_secret(path: &Path) -> bool {
     is_named_so(path) || is_named_so(&paths::real(path)) || begins_so(path)
 }
 
-/// Whether a file may hold secrets, by its name alone. A backup or an older version counts by the name of its original.
+/// Whether a file may hold secrets, judged by its name alone. A backup counts by the name of its original.
 pub(crate) fn is_named_so(path: &Path) -> bool {
     let path = path.to_string_lossy().to_lowercase();
     let is_backup = path.split('/').any(|name| without_backup_ending(name) != name);
@@ -179,8 +179,8 @@ pub(crate) struct Walk<'a, F> {
 }
 
 impl<'a, F: Fn(&Path) -> bool> Walk<'a, F> {
-    /// A search of at most this many entries. `linked` are files that are protected under other names, by device and
-    /// number; `skip` excludes paths.
+    /// A search for secrets among at most this many entries. `linked`: files protected under other names, by device and
+    /// inode; `skip` excludes paths.
     pub(crate) fn new(entries_max: usize, linked: &'a HashSet<(u64, u64)>, skip: F) -> Self {
         Self {
             linked,
@@ -196,7 +196,7 @@ impl<'a, F: Fn(&Path) -> bool> Walk<'a, F> {
         }
     }
 
-    /// Searches a folder, by its real path; returns whether the names of all its entries were compared.
+    /// Searches a folder, by its real path, for secrets; returns whether the names of all its entries were compared.
     pub(crate) fn search(&mut self, root: &Path) -> bool {
         if (self.skip)(root) {
             return true;
@@ -250,7 +250,8 @@ impl<'a, F: Fn(&Path) -> bool> Walk<'a, F> {
         is_named_so(path) || (self.opened <= opened_max.min(OPENED_TOTAL_MAX) && begins_so(path))
     }
 
-    /// Handles a symlink: judges its target by name if that is a file, or searches it later if it is a folder.
+    /// Handles a symlink met in the search: judges its target by name if that is a file, or searches it later if it is
+    /// a folder.
     fn follow(&mut self, link: &Path) {
         self.links += 1;
         let Some(real) = Some(link).filter(|_| self.links <= LINKS_MAX).and_then(|link| link.canonicalize().ok())
@@ -315,7 +316,7 @@ fn git_settings_alone(folder: &Path, listed: fs::ReadDir) -> impl Iterator<Item 
     listed.flatten().filter(move |entry| !is_git || entry.file_name() == "config")
 }
 
-/// How many levels of a folder of libraries are searched; `None` for another folder.
+/// How many levels below a folder of libraries are searched for secrets; `None` for a folder of another kind.
 fn library_depth(path: &Path) -> Option<usize> {
     PROGRAM_FOLDERS.iter().any(|name| path.file_name() == Some(OsStr::new(name))).then_some(LIBRARY_DEPTH)
 }
@@ -420,6 +421,7 @@ mod tests {
         assert_eq!((found, is_whole), (expected.map(|path| path.canonicalize().unwrap()).to_vec(), true));
     }
 
+    /// Names of secrets are recognised whatever letter case they have.
     #[test]
     fn secret_names_match_in_any_case() {
         for path in ["/a/.ENV", "/a/Server.PEM", "/b/.SSH/x/y", "/b/Login Data", "/x/.docker/config.json"] {

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use crate::paths;
 
-/// Maximum number of suggestions.
+/// Maximum number of similar names that are suggested.
 const ALTERNATIVES_MAX: usize = 5;
 
-/// Maximum number of entries searched.
+/// Maximum number of directory entries searched for similar names.
 const ENTRIES_MAX: usize = 10_000;
 
-/// Longer names are not compared by edit distance, since the work grows with the square.
+/// Longest name that is compared by edit distance, in characters, since the work grows with the square.
 const NAME_MAX_CHARS: usize = 100;
 
 /// Existing paths that a missing path may mean, the most similar first.
@@ -70,7 +70,7 @@ pub(crate) fn nearest(wanted: &str, known: &[&'static str]) -> Option<&'static s
     near.min().map(|(_, word)| word)
 }
 
-/// The lowest existing folder of a path, and the first name that is missing in it.
+/// The lowest existing folder of a missing path, and the first name that is missing in it.
 fn first_missing(path: &Path) -> Option<(&Path, &std::ffi::OsStr)> {
     let mut missing = path;
     loop {

@@ -48,12 +48,12 @@ fn starts(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
-/// The number of characters.
+/// The number of characters of a text given as bytes.
 fn characters(bytes: &[u8]) -> usize {
     starts(bytes).count()
 }
 
-/// The first characters.
+/// The first characters of a text given as bytes.
 fn beginning(bytes: &[u8], characters: usize) -> &[u8] {
     let to = starts(bytes).nth(characters).unwrap_or(bytes.len());
     bytes.get(..to).unwrap_or_default()

@@ -24,7 +24,8 @@ pub(crate) const NAMED_MAX: usize = 3;
 
 // Reasons of questions.
 
-/// Why a call that only creates files needs approval under [`artoo_proto::ToolOrder::confirm`].
+/// Text that says why a call that only creates files needs approval: memory advises caution
+/// ([`artoo_proto::ToolOrder::confirm`]).
 pub(crate) const CAUTION: &str = "care is advised for this step, and it changes something";
 pub(crate) const CREATES_OUTSIDE: &str = "it creates files outside the workspace";
 pub(crate) const CHANGES_FILES: &str = "it changes files that are there";
@@ -100,7 +101,7 @@ pub(crate) fn copied_first(entries: u64, bytes: u64, left_out: &str) -> String {
     format!("{UNDOABLE} where it changes the workspace or what it names ({copied}){left_out}")
 }
 
-/// The reason for which a program's files can't be copied before it runs.
+/// The sentence that says why a program's files can't be copied before it runs, so that it can't be undone.
 pub(crate) fn too_large_to_copy(entries: u64, bytes: u64, max_entries: u64, max_bytes: u64) -> String {
     let counted = |entries, bytes| format!("{} and {}", units::count(entries, "entry", "entries"), units::bytes(bytes));
     let (found, max) = (counted(entries, bytes), counted(max_entries, max_bytes));
@@ -151,7 +152,7 @@ pub(crate) fn first(texts: impl IntoIterator<Item = String>, max: usize) -> Stri
     named.join(", ") + &more(texts.count())
 }
 
-/// The number of items that a list leaves out, to follow the list.
+/// The end of a list in a sentence: how many items it leaves out; empty if none.
 pub(crate) fn more(count: usize) -> String {
     if count == 0 { String::new() } else { format!(" and {count} more") }
 }

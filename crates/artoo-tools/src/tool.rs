@@ -25,7 +25,7 @@ use crate::rules::RuleBook;
 use crate::undo::{Act, Journal, Subject};
 use crate::view::View;
 
-/// Longest text of a file shown in a question, in characters. A command is shown whole.
+/// Longest text of a new file shown in a question, in characters. A command is always shown whole.
 const SHOWN_MAX_CHARS: usize = 2000;
 
 /// A tool of this machine: it describes itself, and reads requests with their effects.
@@ -47,7 +47,7 @@ pub(crate) struct UserContext<'a> {
     pub(crate) request: &'a str,
 }
 
-/// A valid request with its declared effects.
+/// A valid request of a tool with its declared effects, its question if it needs one, and its job.
 pub(crate) struct Request {
     /// What it acts on, in one line.
     pub(crate) target: String,
@@ -57,7 +57,7 @@ pub(crate) struct Request {
     pub(crate) job: Job,
 }
 
-/// The question whether a call may have its effects.
+/// A question for the user: the text to which an approval is bound, what is shown, and why it is asked.
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
     /// The bytes to which an approval is bound.
@@ -79,7 +79,7 @@ impl Question {
     }
 }
 
-/// Runs a request. Dropping the future ends every process that it started.
+/// A function that runs a request. Dropping its future ends every process that it started.
 pub(crate) type Job = Box<dyn FnOnce(Call) -> Running + Send>;
 
 /// Makes a job that runs blocking work on its own thread and returns the work's record.
@@ -247,7 +247,7 @@ impl Source {
 }
 
 impl Call {
-    /// Runs blocking work of the call that returns the record.
+    /// Runs blocking work of the call on its own thread, and returns the record that it gives.
     pub(crate) async fn work(
         self,
         work: impl FnOnce(&Machine, Act, &Limit) -> Record + Send + 'static,
@@ -294,7 +294,7 @@ pub(crate) enum Held {
     InView(Arc<View>),
 }
 
-/// The time limit of a call, and the meter of its work.
+/// The time limit of a call, with the progress meter of its work.
 #[derive(Debug, Clone)]
 pub(crate) struct Deadline {
     started: Instant,

@@ -35,13 +35,13 @@ use decide::Run;
 pub(crate) use request::ConfiguredCall;
 use request::NewFolder;
 
-/// The work of a transaction: a program, or one call of a server.
+/// What a transaction runs: a program, or one call of an MCP server.
 pub(crate) trait Work: fmt::Debug + Send + Sync {
-    /// Runs the work once, for at most `time`.
+    /// Runs the program or the server's call once, for at most `time`.
     fn run<'a>(&'a self, call: &'a Call, fence: Fence, held: Held, time: Duration) -> End<'a>;
 }
 
-/// A future with the end of a run.
+/// A future that gives how a run ended.
 pub(crate) type End<'a> = Pin<Box<dyn Future<Output = io::Result<Ended>> + Send + 'a>>;
 
 impl Work for Invocation {

@@ -82,7 +82,7 @@ struct Action {
     run: Option<Arc<Run>>,
 }
 
-/// A tool whose input chooses one of several manifests.
+/// A built-in tool whose input selects one of several actions, each with a manifest.
 #[derive(Debug)]
 pub(crate) struct ManifestTool {
     name: String,
@@ -93,7 +93,7 @@ pub(crate) struct ManifestTool {
     actions: Vec<Arc<Action>>,
 }
 
-/// The tools this machine has programs for, and the problems of the manifests in the folder of shortcuts.
+/// The built-in tools whose programs this machine has, and the problems of the manifests in the folder of shortcuts.
 pub(crate) fn detect(config: &ToolConfig) -> (Vec<ManifestTool>, Vec<ToolProblem>) {
     let (mut tools, mut problems) = (Vec::new(), Vec::new());
     match built_in(config) {

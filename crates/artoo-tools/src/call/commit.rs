@@ -47,8 +47,7 @@ pub(super) fn commit(
     }
 }
 
-/// Discards the pending changes after [`PENDING_TIME`] even if no further call comes, so that a view's folders don't
-/// stay on disk.
+/// Discards pending changes that were not approved within [`PENDING_TIME`], even if no further call comes.
 fn discard_later(context: &Context) {
     let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
     let registry = context.registry.clone();

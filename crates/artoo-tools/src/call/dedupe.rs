@@ -16,10 +16,10 @@ use super::{Context, EarlyOutcome};
 use crate::record::Record;
 use crate::tool::Request;
 
-/// Time after which a cause in the environment may be gone.
+/// Time after which a call that failed because of the environment may be made again.
 const ENVIRONMENT_RETRY: Duration = Duration::from_secs(30);
 
-/// Failed calls stored of one task; a task makes far fewer.
+/// Maximum number of failed calls stored of one task; a task makes far fewer.
 const FAILED_MAX: usize = 512;
 
 /// Longest stored output of a failed call, in characters.
@@ -115,7 +115,7 @@ struct FailedCall {
     record: Record,
 }
 
-/// The failed calls of one task.
+/// The failed calls of one task, by the key of the call, so that they are not repeated.
 #[derive(Debug, Default)]
 pub(crate) struct FailedCalls {
     calls: BTreeMap<CallKey, FailedCall>,

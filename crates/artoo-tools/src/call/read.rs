@@ -9,7 +9,7 @@ use crate::tool::{Request, UserContext};
 /// Longest name of an unknown tool quoted in an error, in characters.
 const TOOL_MAX_CHARS: usize = 80;
 
-/// Longest target of an invalid request, in characters.
+/// Longest target of an invalid request in a record, in characters.
 const TARGET_MAX_CHARS: usize = 200;
 
 /// The request that the tool reads from the input; `Err` with the denied record if the tool is missing, blocked, or the

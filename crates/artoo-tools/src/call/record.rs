@@ -12,10 +12,10 @@ use crate::limit::Stopped;
 use crate::record::Record;
 use crate::secret;
 
-/// Bytes stored after which the evidence store is swept again.
+/// Number of bytes stored after which the evidence store is swept again.
 const SWEEP_EVERY_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The outcome of a call, its output stored. An output that can't be stored is not named in the record.
+/// The outcome of a call whose output has been stored; an output that can't be stored is not named in it.
 pub(super) fn report(context: &Context, record: Record, approval: Option<Approval>) -> ToolOutcome {
     let unstored = outcome(context, record.clone(), approval.clone());
     *context.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(unstored);
@@ -40,7 +40,7 @@ fn outcome(context: &Context, mut record: Record, approval: Option<Approval>) ->
     ToolOutcome::Called { call }
 }
 
-/// Stores the output of a call, unless the tool stored it already.
+/// Stores the output of a call in the evidence store, unless the tool stored it already.
 fn store(context: &Context, record: &Record) -> Vec<KeptOutput> {
     let machine = &context.machine;
     let has_output = record.status != CallStatus::Denied && !(record.kept.is_empty() && record.text.is_empty());

@@ -66,7 +66,7 @@ fn blocks_path(environment: &Environment, entry: &str, places: &[PathBuf]) -> bo
     places.iter().any(|place| effects::matches(place, &path) || effects::matches(place, &real))
 }
 
-/// Whether a blocked target is this command in another spelling: with other quotes, links, variables or wrappers.
+/// Whether a blocked target is this command, spelled with other quotes, links, variables or wrappers.
 fn is_same_command(config: &ToolConfig, entry: &str, commands: &[Vec<String>]) -> bool {
     !commands.is_empty() && command_line::read(config, entry).commands == commands
 }

@@ -13,10 +13,10 @@ use crate::consent::scope::{self, ApprovalScope};
 use crate::effects::{CallEffects, EffectSet};
 use crate::tool::Pending;
 
-/// Tasks with state at a time; many more than run at once. The oldest loses its state first, and is asked again.
+/// Maximum number of tasks whose state is stored. Beyond it the oldest task loses its approvals and is asked again.
 const TASKS_MAX: usize = 256;
 
-/// Open questions of one task; more than its subtasks run in parallel.
+/// Maximum number of open questions of one task; more than its subtasks run in parallel.
 const QUESTIONS_MAX: usize = 64;
 
 /// How long the changes of a run wait for the user's approval until they are discarded.
@@ -46,7 +46,7 @@ struct TaskState {
     failed: FailedCalls,
 }
 
-/// A question without an answer yet.
+/// A question that the user has not answered yet: its digest, effects and pending changes.
 #[derive(Debug)]
 struct OpenQuestion {
     hash: ConsentHash,
@@ -108,7 +108,7 @@ impl Tasks {
         });
     }
 
-    /// The denials of a task as JSON.
+    /// The user's denials in a task as JSON.
     pub(crate) fn denials(&self, task: &TaskId) -> Value {
         self.with(task, |state| serde_json::to_value(&state.denials).unwrap_or_default())
     }
@@ -128,7 +128,7 @@ impl Tasks {
         self.with(task, |state| state.denials.iter().find_map(|denial| denial.repeated_by(effects)))
     }
 
-    /// Approves these effects for the rest of the task.
+    /// Approves these effects for the rest of the task, as the user chose.
     pub(crate) fn approve(&self, task: &TaskId, tool: &str, effects: &EffectSet) {
         let scopes = scope::exact(effects).into_iter().map(|scope| (tool.to_owned(), scope));
         self.with(task, |state| state.approved.extend(scopes));
@@ -142,12 +142,12 @@ impl Tasks {
         })
     }
 
-    /// Reads or changes the failed calls of a task.
+    /// Calls a function with the failed calls of a task, to read or change them.
     pub(crate) fn failed<T>(&self, task: &TaskId, act: impl FnOnce(&mut FailedCalls) -> T) -> T {
         self.with(task, |state| act(&mut state.failed))
     }
 
-    /// Removes the state of a task that is over.
+    /// Removes the state of a task that has ended.
     pub(crate) fn forget(&self, task: &TaskId) {
         let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
         states.by_id.remove(task);

@@ -1,4 +1,4 @@
-//! Whether the changes of a call can be undone, and the journal entry that makes that possible.
+//! Decides whether the changes of a call can be undone, and starts the journal entry that makes that possible.
 
 use crate::effects::{CallEffects, UndoMethod};
 use crate::limit::Limit;
@@ -7,7 +7,7 @@ use crate::texts;
 use crate::tool::Machine;
 use crate::undo::{Act, Subject, UndoSurvey};
 
-/// Whether the changes of a call can be undone.
+/// Whether and how the changes of a call can be undone: read-only, by steps, by commit, by a snapshot, or never.
 #[derive(Debug, Clone)]
 pub(crate) enum Undoability {
     /// The call changes nothing.
@@ -35,7 +35,7 @@ impl Undoability {
         }
     }
 
-    /// The sentence for the user about undo; its subject is "it".
+    /// The end of a sentence for the user that says whether the call can be undone; its subject is "it".
     pub(super) fn message(&self) -> Option<String> {
         match self {
             Self::ReadOnly => None,
@@ -78,7 +78,7 @@ impl Undoability {
 
 #[cfg(test)]
 impl crate::Registry {
-    /// A journal entry for a change that a test makes by hand.
+    /// Starts a journal entry for a change that a test makes by hand.
     pub(crate) fn begin_for_test(&self, tool: &str) -> Act {
         let task = crate::tests::task();
         let subject = Subject { task: &task, tool, call: "e1", what: "by hand" };

@@ -10,7 +10,7 @@ use crate::protect::Protected;
 use crate::undo::State;
 use crate::{paths, texts};
 
-/// Bits of a mode that let a program run as another user or group.
+/// Set-user-id and set-group-id bits of a mode, which let a program run as another user or group.
 const SET_ID: u32 = 0o6000;
 
 /// Execute bits of a file mode, for owner, group and others.
@@ -37,7 +37,7 @@ pub(crate) enum Class {
     Refused { path: PathBuf, reason: String },
 }
 
-/// Why an entry needs an approval.
+/// The reason why an entry of a change set needs an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Reason {
     /// The entry changes, moves or deletes an existing path.
@@ -86,7 +86,7 @@ impl Reason {
     }
 }
 
-/// Classifies a change set by its entries.
+/// Decides whether a change set may be committed, needs an approval, or is refused, by its entries.
 pub(crate) fn classify(set: &ChangeSet, places: &Places<'_>) -> Class {
     let (bare, own_data) = (bare_repositories(set), places.protected.own_data());
     let mut asks = Vec::new();
@@ -103,8 +103,8 @@ pub(crate) fn classify(set: &ChangeSet, places: &Places<'_>) -> Class {
 }
 
 impl Class {
-    /// Whether an approval for more than this one change set may cover it: all its entries are plain files and folders
-    /// that no other program runs.
+    /// Whether a wider approval may cover the change set: all its entries are plain files and folders that no other
+    /// program runs.
     pub(crate) fn is_ordinary(&self) -> bool {
         match self {
             Self::Committable => true,
@@ -121,7 +121,7 @@ pub(super) fn refusal(entry: &Entry, own_data: &[PathBuf]) -> Option<String> {
     is_own.then(|| texts::OWN_DATA.to_owned())
 }
 
-/// The reasons why one entry needs an approval; none if it may be committed without.
+/// The reasons why one entry of a change set needs an approval; empty if it needs none.
 fn reasons(entry: &Entry, places: &Places<'_>, bare: &BTreeSet<PathBuf>) -> Vec<Reason> {
     let path = entry.path.as_path();
     let is_folder = matches!(entry.after, State::Folder(_));
@@ -190,7 +190,7 @@ fn is_repository_data(entry: &Entry) -> bool {
     !(is_new && is_object)
 }
 
-/// Folders that git treats as a bare repository: their settings can name programs too.
+/// Folders of the change set that git would treat as a bare repository, whose settings can name programs to run.
 fn bare_repositories(set: &ChangeSet) -> BTreeSet<PathBuf> {
     let heads = set.entries.iter().filter(|entry| {
         let name = entry.path.file_name().unwrap_or_default();
@@ -217,7 +217,7 @@ fn can_run(entry: &Entry) -> bool {
     }
 }
 
-/// Whether the entry sets a set-id bit that was not set before.
+/// Whether the entry sets a set-user-id or set-group-id bit that was not set before.
 fn has_new_set_id(entry: &Entry) -> bool {
     let mode = |state: &State| state.facts().map_or(0, |facts| facts.mode & SET_ID);
     let (was, is) = (mode(&entry.before), mode(&entry.after));

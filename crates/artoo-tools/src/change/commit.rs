@@ -45,7 +45,7 @@ pub(crate) enum CommitError {
     },
 }
 
-/// Commits a change set as one act that can be undone.
+/// Commits a change set to the real files as one act that can be undone.
 ///
 /// # Errors
 /// [`CommitError::Unended`] if everything was committed but the journal's last note is missing, any other if nothing was.
@@ -190,7 +190,7 @@ fn opened(state: &State) -> State {
     state
 }
 
-/// Real folders with changed entries whose modes deny their owner to change them.
+/// Real folders in which entries are to be changed although their mode denies the owner to change them.
 fn closed_folders(parents: &BTreeSet<&Path>) -> io::Result<BTreeMap<PathBuf, Facts>> {
     let mut closed = BTreeMap::new();
     for folder in parents {
@@ -224,7 +224,7 @@ fn identity(entry: &Entry) -> io::Result<Identity> {
     }
 }
 
-/// Removes the overlay's attributes from a file or folder in a layer.
+/// Removes the overlay's own attributes from a file or folder in a layer before it is moved to its real path.
 fn clean(path: &Path) -> io::Result<()> {
     let place = Place::of(path)?;
     let Some(found) = stat(&place.folder, &place.name)? else { return Ok(()) };
@@ -247,7 +247,7 @@ fn set_mode(folder: &Path, change: impl FnOnce(u32) -> u32) -> io::Result<()> {
     if mode == wanted { Ok(()) } else { chmod_opened(&held, wanted) }
 }
 
-/// Replaces a copy in a layer by a hard link to the real file.
+/// Replaces a copy in a layer by a hard link to the real file of which it is an unchanged copy.
 fn link(entry: &Entry, existing: &Path) -> io::Result<()> {
     in_folder(&entry.source, |place| {
         let existing = Place::of(existing)?;

@@ -13,7 +13,7 @@ use crate::undo::State;
 /// Maximum size of a git index that is compared.
 const INDEX_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// A pattern of incidental changes.
+/// A pattern by which incidental changes, such as caches and compiled modules, are recognised.
 #[derive(Debug, Clone, Copy)]
 enum IncidentalPattern {
     /// A file with this suffix and this beginning in a folder of this name, and the folder if it is new and has no other
@@ -25,7 +25,8 @@ enum IncidentalPattern {
     Index,
 }
 
-/// The patterns, reviewed one by one: programs create each of these files again, and none is the user's own work.
+/// Patterns of incidental changes, reviewed one by one: programs create each of these files again, and none is the
+/// user's own work.
 const TABLE: [(IncidentalPattern, &str); 7] = [
     (IncidentalPattern::Index, "git refreshed the times in its index; the entries are the same"),
     (
@@ -42,10 +43,10 @@ const TABLE: [(IncidentalPattern, &str); 7] = [
     (IncidentalPattern::In { folder: "_logs", end: "-debug-0.log", begins: is_npm_log }, "npm logs each run"),
 ];
 
-/// How the file `CACHEDIR.TAG` begins.
+/// The signature with which a valid `CACHEDIR.TAG` begins.
 const MARK: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
 
-/// Bytes of a file that are compared with what a program writes.
+/// Number of bytes at the start of a file that are read to recognise which program wrote it.
 const BEGINNING: u64 = 64;
 
 /// Whether a file begins with the version of a Python compiler and its flags.
@@ -98,7 +99,7 @@ struct RemovedContents<'a> {
 }
 
 impl<'a> RemovedContents<'a> {
-    /// Collects the contents that the change set deletes or replaces.
+    /// Collects the contents of files that the change set deletes or replaces, as digests and sizes.
     fn of(set: &'a ChangeSet) -> Self {
         let files = || set.entries.iter().filter_map(|entry| entry.before.file());
         let unread = files().filter(|file| file.digest.is_none()).map(|file| file.bytes);
@@ -115,7 +116,7 @@ impl<'a> RemovedContents<'a> {
 }
 
 impl IncidentalPattern {
-    /// Whether the entry's path fits the pattern.
+    /// Whether the name and folder of an entry fit the pattern; the content is checked by `is`.
     fn is_named(self, entry: &Entry) -> bool {
         let above = |name: &str| entry.path.parent().is_some_and(|folder| named(folder, name));
         match self {
@@ -188,7 +189,7 @@ fn beginning(path: &Path) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Whether both indexes list the same files with the same contents and flags.
+/// Whether two git indexes list the same files with the same contents and flags.
 fn same_index(entry: &Entry, limit: &Limit) -> bool {
     let read = |path: &Path| -> Option<Vec<u8>> {
         let file = Place::of(path).ok()?.open_file().ok()?;

@@ -10,10 +10,10 @@ use crate::config::{CONSENTED_PATH, ToolConfig};
 use crate::run_by::run_by;
 use crate::{paths, texts};
 
-/// Folders of the user's own programs, in the home folder.
+/// Folders below the home that hold the user's own programs, such as `.local/bin`.
 const OWN_PROGRAMS: [&str; 3] = ["bin", ".local/bin", ".cargo/bin"];
 
-/// Names listed; the rest is counted.
+/// Maximum number of noted names that are listed; the rest is counted.
 const LISTED_MAX: usize = 500;
 
 /// Maximum number of entries of a copied or moved folder that are checked for names needing approval.
@@ -45,7 +45,7 @@ fn is_command(path: &Path, command_folders: &[PathBuf]) -> bool {
     command_folders.iter().any(|place| place == folder) || is_bin && command_folders.iter().any(is_there)
 }
 
-/// The new names of a call that need an approval wherever they lie.
+/// Notes the new names of a call that need an approval in any folder, such as `Makefile` or `.git`.
 #[derive(Debug)]
 pub(crate) struct NewNames {
     command_folders: Vec<PathBuf>,
@@ -98,7 +98,7 @@ impl NewNames {
         Ok(())
     }
 
-    /// Why the call needs an approval, with the first name; `None` without such names.
+    /// Why a call needs an approval because of its new names, with the first of them; `None` if there are none.
     pub(crate) fn reason(&self) -> Option<String> {
         let (first, _) = self.listed.first()?;
         let reasons: BTreeSet<String> = self.listed.iter().map(|(_, reason)| reason.to_string()).collect();
@@ -107,7 +107,7 @@ impl NewNames {
         Some(format!("{}{}: {}", paths::line(first), texts::more(more), reasons.join("; ")))
     }
 
-    /// One line for each such name, with its reason.
+    /// One line for each noted name, with the reason why it needs an approval.
     pub(crate) fn lines(&self) -> Vec<String> {
         let line = |(path, reason): &(PathBuf, Reason)| format!("new {}: {reason}", paths::line(path));
         let more = (self.more > 0).then(|| format!("and {} more", self.more));

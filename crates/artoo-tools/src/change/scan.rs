@@ -30,7 +30,8 @@ const DEPTH_MAX: usize = 256;
 /// Maximum bytes of deleted files that are read to compute digests for the record.
 const DELETED_READ_MAX: u64 = 64 * 1024 * 1024;
 
-/// Why a change set could not be read.
+/// Why a change set could not be read: too many or too deep entries, changed by another program meanwhile, or an I/O
+/// error.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ScanError {
     #[error("the command changed more than {ENTRIES_MAX} entries; let it change fewer at a time")]
@@ -49,7 +50,7 @@ pub(crate) enum ScanError {
     },
 }
 
-/// Reads the changes. `renames`: folders that were renamed in the view by copying, oldest first. `started`: when the
+/// Reads the change set from a view's layers. `renames`: folders renamed in the view, oldest first. `started`: when the
 /// command was started.
 ///
 /// # Errors
@@ -93,7 +94,7 @@ struct ChangeScan<'a> {
     late: BTreeSet<PathBuf>,
 }
 
-/// A folder of a layer with the real folder of the same path.
+/// A folder of a layer with the real folder of the same path, if that exists.
 struct FolderPair<'a> {
     upper: &'a OwnedFd,
     real: Option<&'a OwnedFd>,

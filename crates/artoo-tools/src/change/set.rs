@@ -13,7 +13,7 @@ pub(crate) use crate::view::Layer;
 /// Digests of a file's user attributes before and after the change; `None` if it has none.
 pub(super) type AttributeDigests = (Option<String>, Option<String>);
 
-/// The kind of a change.
+/// The kind of a change: created, changed, replaced, mode, times, deleted or renamed.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
     Created,
@@ -33,7 +33,7 @@ pub(crate) enum Kind {
     },
 }
 
-/// The change of one path.
+/// An entry of a change set: the change of one path, with its state before and after.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) path: PathBuf,
@@ -77,7 +77,7 @@ pub(crate) struct ChangeSet {
 }
 
 impl Kind {
-    /// The kind in one word.
+    /// The kind of change in one word, such as `created`.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Created => "created",
@@ -97,7 +97,7 @@ impl Entry {
         self.before.file().map(|file| file.links).filter(|links| *links > 1)
     }
 
-    /// The old path of a renamed folder.
+    /// The old path if the entry is a renamed folder; `None` otherwise.
     pub(super) fn renamed_from(&self) -> Option<&Path> {
         if let Kind::Renamed { from } = &self.kind { Some(from) } else { None }
     }
@@ -108,7 +108,7 @@ impl Entry {
         self.kind == Kind::Mode && !is_kept
     }
 
-    /// The size of the new content in bytes.
+    /// The size in bytes of the entry's new content.
     pub(crate) fn bytes(&self) -> u64 {
         self.after.file().map_or(0, |file| file.bytes)
     }
@@ -128,7 +128,7 @@ impl ChangeSet {
         paths.filter(move |path| !changed.contains(path))
     }
 
-    /// Whether there is nothing to commit, not even a change of times.
+    /// Whether the change set has nothing to commit, not even a change of times.
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty() && self.touched.is_empty()
     }
@@ -139,7 +139,8 @@ impl ChangeSet {
         if set >= self.started.0 { "now".to_owned() } else { Timestamp::from_millis(set * 1000).to_string() }
     }
 
-    /// The digest that an approval is for. It does not depend on the time of the run, inodes and layers.
+    /// The digest to which an approval of the change set is bound. It does not depend on the time of the run, inodes
+    /// and layers.
     pub(crate) fn digest(&self) -> String {
         let mut parts: Vec<String> = Vec::with_capacity(self.entries.len() * 5);
         for entry in &self.entries {
@@ -169,7 +170,7 @@ impl ChangeSet {
     }
 }
 
-/// Kind, mode, owner and content in one line, without times and inodes.
+/// Kind, mode, owner and content of a state in one line, without times and inodes, for the change set's digest.
 fn content(state: &State) -> String {
     let facts = state.facts().map(|facts| format!("{:o} {} {}", facts.mode, facts.owner, facts.group));
     let content = match state {

@@ -1,4 +1,4 @@
-//! Files with several names in a layer.
+//! Finds the other names (hard links) of files in a layer.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ impl SharedNames {
         }
     }
 
-    /// Sets `has_other_names` and `link_of` of all entries, once every name is known.
+    /// Sets in each entry whether its file has other names and of which file it is a link, once all names are known.
     pub(super) fn set_links(&self, entries: &mut [Entry]) {
         for shared in self.0.values() {
             for at in &shared.entries {

@@ -10,7 +10,7 @@ use super::{CHECK_TIMEOUT, CheckInput, same_number};
 use crate::limit::Limit;
 use crate::paths;
 
-/// Longest pattern, in bytes.
+/// Longest glob pattern of a check, in bytes.
 const PATTERN_MAX_BYTES: usize = 1000;
 
 /// The number of files counted by a check, and of the hidden ones among them.
@@ -20,8 +20,8 @@ struct Counted {
     hidden: u64,
 }
 
-/// The output must be the number of files in the folder. Hidden files count, as they do for the embedded parser; how many
-/// of the files are hidden is part of the evidence, for a call that left them out.
+/// A check: the output must be the number of files in a folder. Hidden files count; their number is added to the
+/// evidence.
 pub(super) fn files(input: &CheckInput<'_>, path: &str, pattern: &str, recursive: bool) -> CheckOutcome {
     let folder = match paths::absolute(input.environment, path) {
         Ok(folder) => folder,

@@ -79,6 +79,7 @@ fn checks_read_the_state_again() {
     }
 }
 
+/// A check of the exit code fails if there is none.
 #[test]
 fn missing_exit_code_fails_the_check() {
     let dir = TempDir::new().unwrap();

@@ -24,7 +24,7 @@ pub(super) enum Token {
     End(char),
 }
 
-/// The direction of a redirect.
+/// The kind of a redirect: input, output or append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Redirect {
     /// `<`
@@ -63,7 +63,7 @@ struct Lexer<'a> {
 }
 
 impl Lexer<'_> {
-    /// Reads characters until the end of the command line.
+    /// Reads the command line to its end and collects its tokens.
     fn read(&mut self) {
         // End marks of the here-documents that begin on the next line.
         let mut documents: Vec<String> = Vec::new();
@@ -186,7 +186,7 @@ impl Lexer<'_> {
         self.word.get_or_insert_default().push_str(SUBSTITUTION);
     }
 
-    /// Reads a text in double quotes.
+    /// Reads the rest of a text in double quotes into the current word.
     fn double_quoted(&mut self) {
         self.word.get_or_insert_default();
         while let Some(c) = self.chars.next() {
@@ -205,7 +205,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Appends the value of a variable; an unknown one stays as it is.
+    /// Appends the value of a `$NAME` variable to the word; an unknown variable stays as it is written.
     fn variable(&mut self) {
         let is_braced = self.chars.next_if_eq(&'{').is_some();
         let mut name = String::new();
@@ -221,7 +221,7 @@ impl Lexer<'_> {
     }
 }
 
-/// Whether a text is a valid variable name.
+/// Whether a text is a valid name of a shell variable.
 pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }

@@ -6,17 +6,17 @@ use std::collections::BTreeMap;
 
 use super::tokens::{Redirect, Token, braced, is_name, tokens};
 
-/// Nesting of commands inside words; deeper ones are read as plain words.
+/// Maximum nesting of commands inside words; deeper ones are read as plain words.
 const DEPTH_MAX: usize = 4;
 
-/// Words stored of one command line.
+/// Maximum number of words stored of one command line.
 const WORDS_MAX: usize = 512;
 
-/// Wrappers read around one command.
+/// Maximum number of wrappers, such as `sudo` and `env`, that are read around one command.
 const WRAPPERS_MAX: usize = 16;
 
-/// Programs that run the command in their arguments: the letters of their options with a separate value, and the number
-/// of operands before the command.
+/// Programs such as `sudo` that run the command in their arguments: their options with a value, and the number of
+/// operands before the command.
 const WRAPPERS: [(&str, &str, usize); 21] = [
     ("builtin busybox chronic command nohup pkexec setsid toybox unbuffer", "", 0),
     ("caffeinate", "tw", 0),
@@ -59,14 +59,14 @@ const TEXT_RUNNERS: [(&str, &str); 7] = [
     ("su", "--command"),
 ];
 
-/// Options of `find` followed by a command.
+/// Options of `find`, such as `-exec`, that are followed by a command.
 const EXECS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 
-/// Words of the shell's language that a command may follow.
+/// Words of the shell's language, such as `then`, that a command may follow.
 const KEYWORDS: [&str; 13] =
     ["!", "if", "then", "elif", "else", "while", "until", "do", "coproc", "fi", "done", "esac", "time"];
 
-/// Words followed by a folder that other paths may be relative to.
+/// Options and commands, such as `cd` and `-C`, that are followed by a folder to which other paths may be relative.
 const FOLDER_WORDS: [&str; 4] = ["cd", "pushd", "-C", "--directory"];
 
 /// A word of a command line, and whether it names a folder.
@@ -77,7 +77,7 @@ pub(crate) struct Word {
     pub(crate) is_folder: bool,
 }
 
-/// A simple command.
+/// A simple command: its words without redirects, its wrappers, and its redirects.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Simple {
     /// The name of the program without its folder, and the arguments.
@@ -98,7 +98,7 @@ pub(crate) struct Words {
     pub(crate) is_fork_bomb: bool,
 }
 
-/// Reads a command line; `variables` are those of its environment.
+/// Reads a command line to its words and simple commands; `variables` are those of its environment.
 pub(crate) fn read(command: &str, variables: &BTreeMap<String, String>) -> Words {
     let mut words = Words::default();
     let mut reader = Reader { variables: variables.clone(), words: &mut words, left: WORDS_MAX };
@@ -156,7 +156,7 @@ impl Bodies {
 }
 
 impl Reader<'_> {
-    /// Reads a command line at this nesting depth.
+    /// Reads the text of a command at this nesting depth, and collects its words and simple commands.
     fn command(&mut self, command: &str, depth: usize) {
         let mut bodies = Bodies { open: vec![("$0".to_owned(), 0)], depth: 0, defined: None, piped: None };
         let mut simple = Simple::default();
@@ -219,7 +219,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Stores a word, the value of `name=value`, and the words inside a quoted text.
+    /// Stores a word, also the value of `name=value` and the words inside a quoted text, since they may name paths.
     fn add(&mut self, word: &str, is_folder: bool, depth: usize) {
         if self.left == 0 || word.is_empty() {
             return;
@@ -299,7 +299,7 @@ fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
-/// Whether a word is a group of short options that has `-c`.
+/// Whether a word is a group of short options, such as `-xc`, that includes `-c`.
 fn is_cluster_with_c(word: &str) -> bool {
     word.strip_prefix('-').is_some_and(|flags| {
         !flags.is_empty() && flags.chars().all(|flag| flag.is_ascii_alphabetic()) && flags.ends_with('c')
@@ -398,7 +398,7 @@ mod tests {
         }
     }
 
-    /// Command lines that would take much time or memory to expand.
+    /// Command lines that would take much time or memory to expand are read within limits.
     #[test]
     fn hostile_command_lines_are_read_in_bounds() {
         for bomb in ["{a,b}".repeat(40), "'\"".repeat(2_000), "$(".repeat(3_000), "x ".repeat(100_000)] {

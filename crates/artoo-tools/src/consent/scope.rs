@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::effects::{Action, EffectSet, FileEffect};
 use crate::paths;
 
-/// How much of a path an approval covers.
+/// How much of a path an approval covers: the path itself, the path with everything below it, or only what is below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) enum PathScope {
     /// The path alone, not a folder with everything below it.
@@ -46,7 +46,8 @@ pub(crate) fn exact(effects: &EffectSet) -> Vec<ApprovalScope> {
     effects.iter().map(of).collect()
 }
 
-/// Scopes for the folders of these effects, outermost only; empty if an effect has no folder.
+/// Approval scopes that cover everything in the folders of these effects, outermost only; empty if an effect has no
+/// folder.
 pub(crate) fn folders(effects: &EffectSet) -> Vec<ApprovalScope> {
     let mut folders: BTreeSet<ApprovalScope> = BTreeSet::new();
     for effect in effects {

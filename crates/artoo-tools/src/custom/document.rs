@@ -11,7 +11,7 @@ use crate::record::Record;
 
 const SCHEMES: [&str; 3] = ["http://", "https://", "mailto:"];
 
-/// Extensions of files that a desktop runs instead of showing them.
+/// Extensions of files, such as `.desktop`, that a desktop runs instead of showing them.
 const LAUNCHERS: [&str; 5] = ["desktop", "appimage", "exe", "jar", "sh"];
 
 /// The web or mail address as given, or the absolute path of an existing document or folder; `Err` if it is protected

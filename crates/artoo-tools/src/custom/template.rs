@@ -27,14 +27,14 @@ struct Part {
     allows_dash: bool,
 }
 
-/// A literal text or a placeholder of an argument.
+/// A piece of an argument in a command template: a literal text or a placeholder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Piece {
     Literal(String),
     Field(String, Form),
 }
 
-/// How the value of a placeholder is written.
+/// How the value of a placeholder is written: plain, quoted, or escaped for markup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// `{name}`
@@ -70,7 +70,7 @@ pub(crate) fn render(text: &str, given: &Map<String, Value>) -> String {
     pieces(text).into_iter().map(filled).collect()
 }
 
-/// Parses the arguments of a command. Every input must be used, and each placeholder must fit its input.
+/// Parses the arguments of a manifest's command. Every input must be used, and each placeholder must fit its input.
 pub(super) fn groups(
     arguments: &[Vec<String>],
     fields: &BTreeMap<String, Field>,
@@ -123,7 +123,7 @@ fn check_place(name: &str, field: Option<&Field>, pieces: usize, is_optional: bo
     }
 }
 
-/// The text between braces as a field; `None` if it is not one.
+/// The text between braces as a placeholder; `None` if it is not one.
 fn field(inner: &str) -> Option<Piece> {
     let (name, form) = match inner.split_once(':') {
         None => (inner, Form::Plain),
@@ -134,7 +134,7 @@ fn field(inner: &str) -> Option<Piece> {
     is_name(name).then(|| Piece::Field(name.to_owned(), form))
 }
 
-/// Splits a text at its placeholders; other braces are ordinary characters.
+/// Splits an argument of a manifest's command at its placeholders; other braces are ordinary characters.
 fn pieces(text: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut literal = String::new();
@@ -181,7 +181,8 @@ pub(super) fn arguments(groups: &[Group], given: &Map<String, Value>) -> Result<
 }
 
 impl Part {
-    /// Adds the argument with its values filled in; a list gives one argument for each text.
+    /// Adds this argument, with its placeholders replaced by values, to a list; a list value gives one argument for
+    /// each text.
     fn add_to(&self, arguments: &mut Vec<String>, given: &Map<String, Value>) -> Result<(), Box<Record>> {
         let mut text = String::new();
         for (at, piece) in self.pieces.iter().enumerate() {

@@ -16,7 +16,7 @@ use crate::tool::{Machine, Request, Tool, UserContext, spec};
 use crate::transaction::ConfiguredCall;
 use crate::{paths, texts};
 
-/// Tried after artoo's own tools and before shell commands.
+/// Place of the user's own tools in the order in which tools are tried: after artoo's own tools, before shell commands.
 const PRIORITY: u8 = 5;
 
 impl Tool for Manifest {

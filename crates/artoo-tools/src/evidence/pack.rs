@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::{ITEM_MAX_BYTES, KeptCall, open_own};
 use crate::digest;
 
-/// Longest line of JSON.
+/// Longest line of JSON that a frame of a pack file may begin with, in bytes.
 const LINE_MAX_BYTES: u64 = 64 * 1024;
 
-/// A frame of a pack.
+/// A frame of a pack file: a call, or an item with its length and digest.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Frame {
@@ -65,7 +65,7 @@ impl Pack {
         Ok(Self { known: known.collect(), file, end })
     }
 
-    /// The size of the pack, without the frames that other processes have added since it was opened.
+    /// The size of the pack file as this process knows it, without frames that other processes have added.
     pub(super) fn bytes(&self) -> u64 {
         self.end
     }
@@ -77,7 +77,7 @@ impl Pack {
         found.is_ok_and(|found| found == sha256)
     }
 
-    /// Appends a frame with its bytes. If that fails, the pack is truncated again.
+    /// Appends a frame and its bytes to the pack file. If that fails, the file is truncated to its previous length.
     pub(super) fn append(&mut self, frame: &Frame, item: &mut dyn Read) -> io::Result<()> {
         let mut line = serde_json::to_vec(frame)?;
         line.push(b'\n');
@@ -108,7 +108,7 @@ impl Pack {
     }
 }
 
-/// All complete frames with their positions, and the end of the last one.
+/// Reads a pack file: all complete frames with their positions, and the end of the last one.
 pub(super) fn scan(file: &mut File) -> io::Result<(Vec<(Frame, Place)>, u64)> {
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(0))?;

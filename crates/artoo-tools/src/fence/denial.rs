@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use crate::texts;
 
-/// Denials recorded of one run; later ones are not.
+/// Maximum number of denials recorded of one run; later ones are not recorded.
 #[cfg(target_os = "linux")]
 pub(crate) const DENIALS_MAX: usize = 1000;
 
-/// Paths named in a message; the rest are counted.
+/// Maximum number of paths named in the message about denials; the rest are counted.
 const NAMED_MAX: usize = 5;
 
-/// An action that the sandbox denied.
+/// An action of a program that the sandbox denied: a write, a connection, a signal, or another system call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Denial {
     /// Creating, changing, renaming or removing this path.
@@ -33,7 +33,8 @@ pub enum Denial {
 }
 
 impl Denial {
-    /// Whether a [`super::Reach`] can grant it: the network, a socket with a path, or a signal to one process.
+    /// Whether an approval can grant what was denied as access beyond files: the network, a socket with a path, or a
+    /// signal.
     pub(crate) fn is_reach(&self) -> bool {
         match self {
             Self::Connection(_) | Self::Network => true,

@@ -46,7 +46,7 @@ pub(crate) enum RunKind {
     View,
 }
 
-/// The permissions of one command in the sandbox.
+/// What one command may read, change and reach in its sandbox.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fence {
     /// Paths that the user approved: these and everything below them may be created, changed and deleted.
@@ -120,7 +120,7 @@ impl Fence {
     }
 }
 
-/// The workspace with all symlinks resolved.
+/// The real path of the workspace, with all symlinks resolved.
 #[cfg(test)]
 fn workspace(config: &ToolConfig) -> PathBuf {
     paths::real(Path::new(&config.environment.workspace))

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::denial::Denial;
 
-/// How much of the network a command may reach.
+/// How much of the network a command may reach: nothing, approved addresses, or everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NetworkScope {
     Nothing,
@@ -81,7 +81,7 @@ impl Reach {
         }
     }
 
-    /// Whether this address may be reached.
+    /// Whether this access lets a program reach the socket address.
     pub(crate) fn has_address(&self, address: SocketAddr) -> bool {
         self.addresses.iter().any(|granted| plain(*granted) == plain(address))
     }
@@ -91,7 +91,7 @@ impl Reach {
         self.sockets.is_empty() && self.signals.is_empty()
     }
 
-    /// Whether it grants everything that `other` grants.
+    /// Whether this access includes everything that `other` grants.
     pub(crate) fn holds(&self, other: &Self) -> bool {
         let has_addresses = || other.addresses.iter().all(|address| self.has_address(*address));
         (self.network || !other.network && has_addresses())

@@ -49,7 +49,8 @@ impl ReadAllowlist {
         self.looks.load(Ordering::Relaxed)
     }
 
-    /// The current rules, cached until something changes. Concurrent callers wait instead of making the same rules.
+    /// The cached Landlock rules for reading, made anew if something has changed. Concurrent callers wait for the same
+    /// rules.
     #[cfg(target_os = "linux")]
     pub(super) fn visible(&self) -> io::Result<Arc<BesideHidden>> {
         let mut kept = self.visible.lock().unwrap_or_else(PoisonError::into_inner);

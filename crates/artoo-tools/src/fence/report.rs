@@ -12,7 +12,7 @@ pub struct FenceReport {
     pub words: Vec<String>,
 }
 
-/// The result of the test for each part of the sandbox.
+/// Result of testing the sandbox: whether files, network and signals are restricted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Tried {
     files: bool,
@@ -69,7 +69,8 @@ pub(crate) fn report() -> FenceReport {
     }
 }
 
-/// Runs one program in the profile: the profile restricts files and the network, or the program does not start.
+/// Tests the macOS sandbox by running a program in a profile: it restricts files and network, or the program does not
+/// start.
 #[cfg(not(target_os = "linux"))]
 fn try_out() -> Tried {
     let held = super::seatbelt::program().is_some();
@@ -82,6 +83,7 @@ fn try_out() -> Tried {
     probe::run().unwrap_or_default()
 }
 
+/// Tests the sandbox: a sandboxed thread tries to open a file, to create a socket and to signal a process.
 #[cfg(target_os = "linux")]
 mod probe {
     //! Tests the sandbox: a sandboxed thread tries to open a file, to create a socket and to signal a process.
@@ -111,13 +113,13 @@ mod probe {
         tried
     }
 
-    /// Kills and reaps the process outside the sandbox.
+    /// Kills and reaps the process that the test of the sandbox started outside.
     fn end(outside: &mut Child) {
         drop(outside.stdin.take());
         let _ = outside.wait();
     }
 
-    /// Tests the sandbox from the inside; `outside` is a process that no signal may reach.
+    /// Tests from inside the sandbox what is restricted; `outside` is a process that no signal may reach.
     fn try_inside(outside: Option<Pid>) -> io::Result<Tried> {
         let own = std::env::current_exe()?;
         let filters = Filters::of(RunKind::Fenced, NetworkScope::Nothing)?;

@@ -53,7 +53,7 @@ fn tried(config: &ToolConfig) -> Result<PathBuf, NoView> {
     Ok(views)
 }
 
-/// The folder of all views; `None` without a data folder.
+/// The path of the folder of all views; `None` without a data folder.
 fn folder(config: &ToolConfig) -> Option<PathBuf> {
     config.data_dir.as_deref().map(|data: &Path| data.join("views"))
 }

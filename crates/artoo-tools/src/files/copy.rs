@@ -13,7 +13,7 @@ use crate::limit::Limit;
 use crate::openat::{Made, Place};
 use crate::{paths, undo};
 
-/// Bytes copied at a time.
+/// Bytes of a file that are copied at a time.
 const CHUNK_BYTES: usize = 256 * 1024;
 
 /// The paths that a `files` act changed, as its record lists them.
@@ -153,12 +153,12 @@ fn link_digest(target: &[u8]) -> String {
     digest::of_parts([b"link".as_slice(), target])
 }
 
-/// The change of a path that was created; `after` is its digest.
+/// The recorded change of a path that was created; `after` is its digest.
 pub(super) fn made(path: &Path, after: String) -> FileChange {
     FileChange { path: paths::line(path), before: None, after: Some(after) }
 }
 
-/// The change of a path that was removed; `before` is its digest.
+/// The recorded change of a path that was removed; `before` is its digest.
 pub(super) fn removed_path(path: &Path, before: String) -> FileChange {
     FileChange { path: paths::line(path), before: Some(before), after: None }
 }

@@ -133,19 +133,19 @@ pub(super) fn write(to: &Path, text: &str, before: &str, changes: &mut Changes, 
     }
 }
 
-/// The user and group of a file.
+/// The user id and group id of a file.
 fn owner(found: &std::fs::Metadata) -> (u32, u32) {
     (found.uid(), found.gid())
 }
 
-/// The temporary name under which the new content is written.
+/// The temporary name under which a file's new content is written before it replaces the old one.
 fn temporary_name(to: &Path) -> String {
     let name = to.file_name().unwrap_or_default().to_string_lossy();
     let short: String = name.chars().take(40).collect();
     format!(".{short}.artoo-{}", std::process::id())
 }
 
-/// Changes permission bits; returns the new ones.
+/// Changes the permission bits of a file; returns the new ones.
 pub(super) fn set_mode(path: &Path, change: ModeChange, changes: &mut Changes, limit: &Limit) -> io::Result<u32> {
     let place = Place::of(path)?;
     let facts = statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW)?;

@@ -17,7 +17,7 @@ use crate::limit::Limit;
 use crate::openat::{Made, Place};
 use crate::paths;
 
-/// The formats of archives, by extension.
+/// The formats of archives that can be packed and unpacked, chosen by extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     Tar,
@@ -26,7 +26,7 @@ pub(super) enum Format {
 }
 
 impl Format {
-    /// The format by the extension of the path.
+    /// The archive format by the path's extension; an error if it is not known.
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
         let ends = |ending: &str| name.len() > ending.len() && name.ends_with(ending);
@@ -135,7 +135,7 @@ fn names(sources: &[PathBuf]) -> Vec<PathBuf> {
 /// Callback that adds an open folder or file with its metadata and name to an archive.
 type Add<'a> = dyn FnMut(File, &Metadata, &Path) -> io::Result<()> + 'a;
 
-/// Passes every folder and file to `add`, a folder before its content; returns their number.
+/// Passes every source folder and file to `add`, a folder before its content; returns their number.
 fn each_entry(sources: &[PathBuf], limit: &Limit, add: &mut Add<'_>) -> io::Result<u64> {
     let mut entries = 0;
     for (source, name) in sources.iter().zip(names(sources)) {

@@ -16,10 +16,10 @@ use crate::record::Record;
 use crate::undo::{Act, tree_digest};
 use crate::{digest, paths, texts, trash};
 
-/// Maximum number of steps listed in the text of a record; `changed` has all.
+/// Maximum number of steps listed in the text of a record; its list of changes has all.
 const REPORTED_MAX: usize = 50;
 
-/// Performs a plan and returns the record.
+/// Performs a plan of `files` or `trash` and returns the record.
 pub(crate) fn run(plan: &Plan, environment: &Environment, mut act: Act, limit: &Limit) -> Record {
     let (mut changes, mut done) = (Changes::new(), Vec::new());
     let mut problem = None;
@@ -61,7 +61,7 @@ pub(crate) fn run(plan: &Plan, environment: &Environment, mut act: Act, limit: &
 }
 
 impl Operation {
-    /// The path by which an error names the operation.
+    /// The path by which the error of a failed operation names it.
     fn subject(&self) -> &Path {
         match self {
             Self::MakeFolder { to }
@@ -172,7 +172,7 @@ pub(crate) struct Side<'a> {
     pub(crate) path: &'a Path,
 }
 
-/// Moves a file or folder to a path that must not exist. `before` is its inventory.
+/// Moves a file or folder to a path that must not exist. `before` are its digests, to check that nothing was lost.
 pub(crate) fn move_item(
     from: Side<'_>,
     to: Side<'_>,

@@ -24,7 +24,7 @@ const LISTED_MAX: usize = 500;
 
 const RENAMES: &str = "renames";
 
-/// Longest file in which text is replaced.
+/// Largest file in which `files` replaces a text, in bytes.
 pub(super) const REPLACE_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// One operation of a `files` plan, with absolute paths. No folder of its paths is a symlink.
@@ -67,7 +67,7 @@ pub(crate) struct Plan {
     pub(crate) names: NewNames,
 }
 
-/// Plans an act: reads the disk and changes nothing.
+/// Plans an act of `files` or `trash`: reads the disk and changes nothing.
 pub(crate) fn plan(config: &ToolConfig, protected: &Protected, act: Act) -> Result<Plan, Box<Record>> {
     let environment = &config.environment;
     let workspace = paths::real(Path::new(&environment.workspace));
@@ -146,7 +146,7 @@ fn note_names(operation: &Operation, names: &mut NewNames) -> Result<(), Box<Rec
     Ok(())
 }
 
-/// A plan before its texts are written.
+/// A plan of a `files` act before the texts for its question are written.
 struct Draft {
     verb: &'static str,
     /// The text after the number of sources: the target.
@@ -160,7 +160,7 @@ struct Draft {
 }
 
 impl Draft {
-    /// A draft with one operation that creates one path.
+    /// A draft with one operation, which creates one path.
     fn creating(verb: &'static str, tail: String, sources: Vec<Source>, to: PathBuf, operation: Operation) -> Self {
         let (class, bytes) = (EffectClass::Creating, sum(&sources));
         Self { verb, tail, sources, targets: vec![to], operations: vec![operation], class, bytes }
@@ -196,7 +196,7 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    /// The draft of an act.
+    /// Makes the draft (sources, targets, operations) of an act of `files`.
     fn draft(&mut self, act: Act) -> Result<Draft, Box<Record>> {
         let home = &self.environment.home;
         let from_home = |to: &Path| texts::path_from_home(to, Path::new(home));
@@ -304,7 +304,7 @@ impl Planner<'_> {
         input::path(self.environment, "to", to)
     }
 
-    /// The path of a target that does not exist and is not protected.
+    /// The real path of a target that does not exist and is not protected; otherwise the record that refuses it.
     fn free_target(&self, to: &str) -> Result<PathBuf, Box<Record>> {
         survey::free_place(self.protected, &self.target(to)?)
     }
@@ -334,7 +334,7 @@ impl Planner<'_> {
         })
     }
 
-    /// Each source with its new path. A trailing slash says that the target is a folder.
+    /// Pairs of sources and their new paths. A trailing slash of the target says that it is a folder.
     fn destinations(&self, sources: Vec<Source>, to: &str) -> Result<Vec<(Source, PathBuf)>, Box<Record>> {
         let target = self.target(to)?;
         let into_folder = to.ends_with('/') || sources.len() > 1 || target.is_dir();
@@ -348,7 +348,7 @@ impl Planner<'_> {
         self.free(pairs.collect())
     }
 
-    /// The pairs of sources and targets, if each target does not exist, is used once, and is not inside its source.
+    /// The pairs of sources and targets, unless a target exists, is used twice, or is inside its source.
     fn free(&self, pairs: Vec<(Source, PathBuf)>) -> Result<Vec<(Source, PathBuf)>, Box<Record>> {
         let mut taken = BTreeSet::new();
         let mut checked = Vec::new();
@@ -385,7 +385,7 @@ fn new_names(sources: Vec<Source>, template: &Template) -> Result<Vec<(Source, P
     Ok(pairs)
 }
 
-/// The sources that are not below another source, each once.
+/// The sources of an act that are not below another source, each once.
 fn outermost(mut sources: Vec<Source>) -> Vec<Source> {
     let folders: BTreeSet<PathBuf> =
         sources.iter().filter(|source| source.kind == Kind::Folder).map(|source| source.real.clone()).collect();
@@ -412,7 +412,7 @@ fn replaced(source: &Source, find: &str, with: &str) -> Result<String, Box<Recor
     Ok(text.replace(find, with))
 }
 
-/// The record of an act whose target lies inside its source.
+/// The record of an act that is refused because its target lies inside its source.
 fn inside(path: &Path) -> Box<Record> {
     unfit(format!("{} lies inside what is copied or moved", paths::line(path)))
 }
@@ -432,7 +432,7 @@ fn total(sources: &[Source]) -> String {
     format!("{} ({inside}{})", texts::counted(&counts), units::bytes(sum(sources)))
 }
 
-/// A line with a source, its exact size and its newest change.
+/// A line of a question's details: a source, its exact size and its newest change.
 fn detail(source: &Source) -> String {
     let files = texts::exactly(source.files, "file", "files");
     let bytes = texts::exactly(source.bytes, "byte", "bytes");
@@ -458,7 +458,7 @@ fn stage(operations: &[Operation], bytes: u64) -> Option<Stage> {
     Some(Stage { verb, unit: Unit::Bytes, total: Some(bytes), passes })
 }
 
-/// The device of the nearest existing folder.
+/// The number of the device (file system) of the nearest existing folder of a path.
 fn device(path: &Path) -> Option<u64> {
     path.ancestors().find_map(|path| path.symlink_metadata().ok()).map(|found| found.dev())
 }

@@ -21,7 +21,7 @@ enum Part {
     Number(usize),
 }
 
-/// A field of a template.
+/// A field of a template for file names, such as the name, stem or extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Field {
     Name,
@@ -57,7 +57,7 @@ impl Template {
         Ok(Self { parts: parts(template.as_deref().unwrap_or("{name}"))?, replacement })
     }
 
-    /// The new name of the file at this position of the list, from 1.
+    /// The new name of a file by this template; `number` is its position in the list, from 1.
     pub(super) fn apply(&self, path: &Path, modified: Timestamp, position: usize) -> Result<String, String> {
         let (name, stem) = (text(path.file_name())?, text(path.file_stem())?);
         let extension = text(path.extension())?;
@@ -103,7 +103,7 @@ fn text(part: Option<&OsStr>) -> Result<&str, String> {
     part.map_or(Some(""), OsStr::to_str).ok_or_else(|| "its name is not text".to_owned())
 }
 
-/// Splits a template into its parts.
+/// Splits a template for new names into its literal and variable parts.
 fn parts(template: &str) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
     let mut rest = template;
@@ -118,7 +118,7 @@ fn parts(template: &str) -> Result<Vec<Part>, String> {
     Ok(parts)
 }
 
-/// The error of a template with a brace that is not closed or not opened.
+/// The error text for a template with a brace that is not closed or not opened.
 fn unbalanced() -> String {
     "a brace is not closed or not opened".to_owned()
 }

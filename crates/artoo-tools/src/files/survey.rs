@@ -14,10 +14,10 @@ use crate::{open, paths, texts};
 /// Maximum number of files and folders below the sources of a `files` act.
 pub(super) const TREE_MAX: u64 = 100_000;
 
-/// Maximum depth of folders.
+/// Maximum depth of folders below the sources of an act.
 pub(super) const DEPTH_MAX: usize = 128;
 
-/// The kind of a source.
+/// The kind of a source: file, folder, link or other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
@@ -109,12 +109,13 @@ pub(super) fn free_place(protected: &Protected, path: &Path) -> Result<PathBuf, 
     }
 }
 
-/// The record of an act whose target exists.
+/// The record of an act that is refused because its target exists.
 pub(super) fn exists(path: &Path, kind: &str) -> Box<Record> {
     denied(&texts::exists(paths::line(path), kind))
 }
 
-/// The home folder, workspace or working folder, if the folder contains it.
+/// Which of home folder, workspace and working folder the given folder contains or is, by name for a message; `None` if
+/// none.
 fn essential_folder(environment: &Environment, folder: &Path) -> Option<&'static str> {
     let places = [
         ("your home folder", &environment.home),

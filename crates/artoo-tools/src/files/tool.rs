@@ -9,7 +9,7 @@ use crate::record::Record;
 use crate::texts;
 use crate::tool::{Machine, Question, Request, Tool, UserContext, spec, work};
 
-/// One type for two tools: `files`, and `trash`, which only deletes.
+/// One type for two tools: `files`, and `trash`, which only deletes to the trash.
 #[derive(Debug)]
 pub(crate) enum Files {
     All,

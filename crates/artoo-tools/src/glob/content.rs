@@ -8,7 +8,7 @@ use crate::limit::Limit;
 /// Bytes of a file that are read at a time to search its content.
 const CHUNK_BYTES: usize = 256 * 1024;
 
-/// A text to search for.
+/// A text that `glob` and `read_file` search for in file contents.
 #[derive(Debug, Clone)]
 pub(crate) struct Needle {
     text: String,
@@ -16,17 +16,17 @@ pub(crate) struct Needle {
 }
 
 impl Needle {
-    /// With `ignore_case`, texts are compared in lowercase.
+    /// A text to search for; with `ignore_case`, it is compared in lowercase.
     pub(crate) fn new(text: &str, ignore_case: bool) -> Self {
         Self { text: if ignore_case { text.to_lowercase() } else { text.to_owned() }, ignore_case }
     }
 
-    /// Whether a text contains the needle.
+    /// Whether a text contains the searched text.
     pub(crate) fn is_in(&self, text: &str) -> bool {
         if self.ignore_case { text.to_lowercase().contains(&self.text) } else { text.contains(&self.text) }
     }
 
-    /// Whether these bytes contain the needle.
+    /// Whether these bytes contain the searched text.
     fn is_in_bytes(&self, bytes: &[u8]) -> bool {
         if self.ignore_case {
             return self.is_in(&String::from_utf8_lossy(bytes));
@@ -39,7 +39,7 @@ impl Needle {
         if self.ignore_case { self.text.len().saturating_mul(3) + 8 } else { self.text.len() }
     }
 
-    /// Whether the rest of a file contains the needle; `None` if the deadline came first.
+    /// Whether the rest of a file contains the searched text; `None` if the deadline came first.
     pub(crate) fn is_in_file(&self, file: &mut File, limit: &Limit) -> io::Result<Option<bool>> {
         let mut window: Vec<u8> = Vec::with_capacity(CHUNK_BYTES + self.overlap());
         let mut chunk = vec![0; CHUNK_BYTES];

@@ -15,7 +15,7 @@ use crate::record::Record;
 /// Longest text to search for in files, in characters.
 const CONTAINS_MAX_CHARS: usize = 1000;
 
-/// The kind of entries to find.
+/// The kind of entries to find: files, folders or any.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
@@ -47,7 +47,7 @@ pub(crate) enum Report {
     Details,
 }
 
-/// What to sort by.
+/// What `glob`'s matches are sorted by: size, time or name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SortKey {
@@ -57,7 +57,7 @@ pub(crate) enum SortKey {
     Path,
 }
 
-/// A sort order; equal entries are sorted by path, ascending.
+/// A sort order of `glob`'s matches; equal entries are sorted by path, ascending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Sort {
@@ -66,7 +66,7 @@ pub(crate) struct Sort {
     pub(crate) descending: bool,
 }
 
-/// The fields of an input.
+/// The fields of `glob`'s input.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Filter {
@@ -167,7 +167,8 @@ impl Filter {
     }
 }
 
-/// The root and the patterns below it. The parts of an absolute pattern before its first wildcard are the root.
+/// The folder to search, and the patterns relative to it. The parts of an absolute pattern before its first wildcard
+/// belong to the folder.
 fn root_and_patterns(
     environment: &Environment,
     root: Option<&str>,

@@ -27,10 +27,10 @@ use crate::protect::Protected;
 use crate::record::Record;
 use crate::{paths, suggest};
 
-/// Maximum number of matches in a list; a longer list needs a limit.
+/// Maximum number of matches that a list may have; beyond it the search needs a limit.
 const KEPT_MAX: usize = 200_000;
 
-/// A match.
+/// A match of a search: path, size and time.
 #[derive(Debug)]
 struct Found {
     path: PathBuf,
@@ -49,7 +49,7 @@ struct Collected {
     overflowed: bool,
 }
 
-/// Runs a search.
+/// Runs a search of `glob` and returns its record.
 pub(crate) fn run(search: Search, protected: &Protected, limit: &Limit) -> Record {
     if let Some(refused) = unusable_root(&search.root, protected) {
         return refused;
@@ -146,7 +146,7 @@ fn matches_filter(filter: &Filter, found: &Found, is_file: bool) -> bool {
         && filter.modified_before.is_none_or(|before| modified < before)
 }
 
-/// The time of the last change, in milliseconds.
+/// The time of the last change of a match, in milliseconds since 1970.
 fn modified(found: &Found) -> Timestamp {
     Timestamp::from_millis(i64::try_from(found.modified_ns.div_euclid(1_000_000)).unwrap_or(i64::MAX))
 }
@@ -163,7 +163,7 @@ fn holds(needle: &Needle, path: &Path, protected: &Protected, limit: &Limit) -> 
 }
 
 impl Collected {
-    /// Adds a match, or only counts it.
+    /// Adds a match to the list, or only counts it if no list is asked for.
     fn add(&mut self, filter: &Filter, found: Found) {
         self.count += 1;
         self.bytes = self.bytes.saturating_add(found.bytes);
@@ -239,7 +239,7 @@ fn report(filter: &Filter, collected: Collected, walked: &Walked) -> Record {
     }
 }
 
-/// One line for each match.
+/// The list of matches as text, one line for each.
 fn lines(found: &[Found], line: impl Fn(&Found) -> String) -> String {
     found.iter().map(line).collect::<Vec<_>>().join("\n")
 }

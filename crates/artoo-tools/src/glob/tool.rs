@@ -9,7 +9,7 @@ use crate::paths;
 use crate::record::Record;
 use crate::tool::{Machine, Request, Tool, UserContext, spec, work};
 
-/// The tool `glob`.
+/// The tool `glob`, which finds files and folders.
 #[derive(Debug)]
 pub(crate) struct Glob;
 

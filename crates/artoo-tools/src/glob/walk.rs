@@ -10,7 +10,7 @@ use crate::activity::{Stage, Unit};
 use crate::limit::Limit;
 use crate::{paths, secret, texts};
 
-/// Unreadable places named in a record; the others are counted.
+/// Maximum number of unreadable paths named in a record; the others are counted.
 const UNREAD_NAMED_MAX: usize = 3;
 
 /// What a folder walk visits: its root and depth, and whether hidden and ignored files are included.

@@ -3,10 +3,10 @@
 use artoo_proto::escape;
 use serde_json::{Map, Value, json};
 
-/// Maximum nesting depth of a schema.
+/// Maximum nesting depth of a server tool's schema.
 const DEPTH_MAX: usize = 6;
 
-/// Longest description, in characters.
+/// Longest description in a server tool's schema, in characters.
 const DESCRIPTION_MAX_CHARS: usize = 200;
 
 /// Maximum number of fields of an object in a schema, and of entries of a list.
@@ -19,7 +19,7 @@ const SCHEMA_MAX_BYTES: usize = 6000;
 const PLAIN: &str = "minimum maximum minLength maxLength minItems maxItems exclusiveMinimum exclusiveMaximum \
     uniqueItems";
 
-/// The sanitised schema; `Err` is the reason for which it can't be used.
+/// A server tool's schema reduced to known keywords; `Err` is the reason for which it can't be used.
 pub(super) fn harmless(schema: &Map<String, Value>) -> Result<Value, String> {
     if schema.get("type").is_none_or(|kind| kind != "object") {
         return Err("its input is no object".to_owned());

@@ -17,7 +17,7 @@ use crate::process::{Ended, REMARKS_CHARS};
 use crate::tool::{Held, Machine};
 use crate::view::View;
 
-/// Maximum number of waiting calls.
+/// Maximum number of calls that wait for one MCP server.
 const CALLS_MAX: usize = 32;
 
 /// A call for the server's thread: tool, input and permissions, with the channel for its result.
@@ -29,7 +29,7 @@ struct Order {
     reply: oneshot::Sender<io::Result<Ended>>,
 }
 
-/// A server. Dropping it ends its process and all descendants.
+/// An MCP server and its thread. Dropping it ends its process and all descendants.
 #[derive(Debug)]
 pub(super) struct Server {
     orders: Option<channel::Sender<Order>>,
@@ -65,13 +65,13 @@ impl Server {
         Ok(Self { orders: Some(orders), list: Mutex::new(list), thread: Some(thread) })
     }
 
-    /// The tools of the server; waits at most `time`.
+    /// The tools that the MCP server offers; waits at most `time` for them.
     pub(super) fn listed(&self, time: Duration) -> Result<Vec<Offered>, String> {
         let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         list.recv_timeout(time).unwrap_or_else(|_| Err("it did not list its tools in time".to_owned()))
     }
 
-    /// Makes a call. Dropping the future ends the server.
+    /// Makes a call of a tool of this MCP server. Dropping the future ends the server.
     pub(super) async fn call(
         &self,
         tool: &str,
@@ -87,7 +87,7 @@ impl Server {
     }
 }
 
-/// The files that a server may read, fixed at its start.
+/// The files that a running MCP server may read, fixed at its start, so that calls with other ones need a new start.
 #[derive(Debug, PartialEq, Eq)]
 struct ReadAccess {
     version: u64,

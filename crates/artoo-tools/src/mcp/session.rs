@@ -30,7 +30,7 @@ pub(super) struct Offered {
     pub(super) schema: Map<String, Value>,
 }
 
-/// A started server. Dropping it ends all of its processes.
+/// The connection to a started MCP server. Dropping it ends all of its processes.
 #[derive(Debug)]
 pub(super) struct Session {
     service: RunningService<RoleClient, ()>,
@@ -55,12 +55,12 @@ impl Session {
         Err(failure(machine, serving.end(machine.config.kill_grace).await, &reason).map(Box::new))
     }
 
-    /// Whether the server can take another call.
+    /// Whether the MCP server can take another call.
     pub(super) fn is_open(&self) -> bool {
         !self.service.is_closed() && !self.service.is_transport_closed()
     }
 
-    /// Lists the tools of the server.
+    /// Asks the MCP server for the list of its tools.
     pub(super) async fn list(&self) -> Result<Vec<Offered>, String> {
         let mut offered = Vec::new();
         let mut cursor = None;
@@ -100,7 +100,7 @@ impl Session {
         }
     }
 
-    /// Ends the server; `None` if its end can't be known.
+    /// Ends the MCP server's process; `None` if its end can't be known.
     pub(super) async fn end(&mut self) -> Option<Verdict> {
         self.service.cancellation_token().cancel();
         self.serving.end(self.machine.config.kill_grace).await
@@ -126,7 +126,7 @@ fn ended(machine: &Machine, verdict: Verdict, is_error: bool, text: &str) -> End
     Ended { exit_code: Some(is_error.into()), signal: None, ..ended }
 }
 
-/// The text of a result: its text blocks, or its structured content.
+/// The text of an MCP result: its text blocks, or its structured content.
 fn text(result: &CallToolResult) -> String {
     let mut lines: Vec<&str> = result.content.iter().map(shown).collect();
     let structured = result.structured_content.as_ref().map(Value::to_string);
@@ -136,7 +136,7 @@ fn text(result: &CallToolResult) -> String {
     lines.join("\n")
 }
 
-/// A content block as text; other media are replaced by a note.
+/// A content block of an MCP result as text; media other than text are replaced by a note.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the protocol's own kinds of content grow")]
 fn shown(content: &ContentBlock) -> &str {
     match content {

@@ -16,10 +16,10 @@ const DATABASES: [&str; 3] =
 /// Maximum number of answers of an index that can't search one folder; those outside it are dropped.
 const ANSWERS_MAX: &str = "10000";
 
-/// Longest error of an index quoted in a record, in characters.
+/// Longest error text of an index program quoted in a record, in characters.
 const SHOWN_CHARS: usize = 300;
 
-/// An installed file index.
+/// A file index of this machine, with the program that searches it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Index {
     kind: Kind,
@@ -36,7 +36,7 @@ enum Kind {
 }
 
 impl Index {
-    /// The installed indexes, the most complete first.
+    /// The file indexes whose programs this machine has, the most complete first.
     pub(crate) fn installed(config: &ToolConfig) -> Vec<Self> {
         let programs = [
             (Kind::Spotlight, "mdfind"),
@@ -110,7 +110,7 @@ impl Index {
         })
     }
 
-    /// What the index may be missing, for the user.
+    /// A sentence for the user on what the index may be missing, such as files newer than its last update.
     pub(crate) fn completeness_note(&self, now: SystemTime) -> String {
         if self.kind != Kind::Locate {
             return "what is not indexed is not found".to_owned();
@@ -133,7 +133,7 @@ fn duration_in_words(age: Duration) -> String {
     }
 }
 
-/// A pattern for names that contain this word; wildcards in the word are escaped.
+/// A pattern for `locate` that matches names containing this word; wildcards in the word are escaped.
 fn containing(word: &str) -> String {
     let mut pattern = String::from("*");
     for letter in word.chars() {

@@ -11,10 +11,10 @@ use crate::evidence::Spill;
 /// Maximum bytes per read: the capacity of a pipe.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// Size of the first buffer: most commands print little, and many run at once.
+/// Size in bytes of the first read of a stream: most commands print little, and many run at once.
 const CHUNK_FIRST_BYTES: usize = 4 * 1024;
 
-/// The captured part of one stream.
+/// The output of one stream that was captured: beginning, end and number of bytes.
 #[derive(Debug)]
 pub(crate) struct Captured {
     end_bytes: usize,
@@ -42,7 +42,7 @@ impl Captured {
         self.spill.take().filter(|_| self.total > 0)?.keep(stream, &end).ok()
     }
 
-    /// All bytes of the stream, captured or not.
+    /// The number of all bytes of the stream, captured or not.
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
@@ -52,7 +52,7 @@ impl Captured {
         self.left_out() == 0
     }
 
-    /// Bytes between the two captured ends.
+    /// The number of bytes between the two captured ends, which are not in memory.
     pub(crate) fn left_out(&self) -> u64 {
         let kept = self.head.len().saturating_add(self.tail.len());
         self.total.saturating_sub(u64::try_from(kept).unwrap_or(u64::MAX))

@@ -31,17 +31,16 @@ use running::Running;
 #[cfg(feature = "mcp")]
 pub(crate) use serving::{Serving, serve};
 
-/// Variables passed on from artoo's own environment; none carries a secret or code.
+/// Names of environment variables that programs get from artoo's own environment; none carries a secret or code.
 const PASSED_ON: [&str; 6] = ["USER", "LOGNAME", "TZ", "TMPDIR", "SHELL", "LANG"];
 
-/// How long to wait after SIGKILL. A process that has not ended by then is blocked in the kernel; a busy machine needs
-/// some of this time.
+/// How long to wait for a process to end after SIGKILL. One that has not ended by then is blocked in the kernel.
 const REAP_GRACE: Duration = Duration::from_secs(4);
 
 /// Maximum characters that a record adds to a program's output: marks for omitted bytes, and messages about its end.
 pub(crate) const REMARKS_CHARS: usize = 400;
 
-/// A program to run.
+/// A program to run: its path, name, arguments and environment.
 #[derive(Debug, Clone)]
 pub(crate) struct Invocation {
     pub(crate) program: PathBuf,
@@ -108,7 +107,7 @@ impl Ended {
         fence::remark(&self.denied)
     }
 
-    /// Total bytes of both streams.
+    /// Total number of bytes that the program printed to both streams.
     pub(crate) fn total(&self) -> u64 {
         self.stdout.total().saturating_add(self.stderr.total())
     }
@@ -192,7 +191,7 @@ pub(crate) struct Order {
     pub(crate) input: Option<Arc<PipeReader>>,
 }
 
-/// The end of a program: exit code or signal, denials, and limits that it exceeded.
+/// How a program ended: exit code or signal, denials, and limits that it exceeded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Verdict {
     pub(crate) exit_code: Option<i32>,
@@ -275,7 +274,7 @@ impl Verdict {
     }
 }
 
-/// A capture that also stores the stream as evidence.
+/// A capture of a stream that also stores the stream as evidence.
 pub(crate) fn capture(config: &ToolConfig) -> Captured {
     Captured::new(CAPTURE_END_BYTES).with_spill(config.evidence.as_ref().map(EvidenceStore::spill))
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Maximum number of homes; a machine with more has them in a directory service anyway.
 const HOMES_MAX: usize = 64;
 
-/// Folders in which accounts of services have homes that hold programs or nothing.
+/// Folders in which accounts of services have homes that hold programs or nothing, so that they are not protected.
 const NO_HOMES: [&str; 9] = ["/usr", "/bin", "/sbin", "/dev", "/proc", "/run", "/tmp", "/var/cache", "/var/spool"];
 
 /// The existing home folders of `/etc/passwd`.

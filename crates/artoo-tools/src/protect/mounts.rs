@@ -57,7 +57,7 @@ fn is_at_or_below(path: &Path, folder: &Path) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/") || folder == b"/")
 }
 
-/// A field of the table, in which a space, tab, newline or backslash is written as three octal digits.
+/// Decodes a field of the kernel's mount table, in which blanks and backslashes are written as three octal digits.
 fn unescaped(field: &[u8]) -> PathBuf {
     let mut out = Vec::with_capacity(field.len());
     let mut rest = field;

@@ -17,7 +17,7 @@ use crate::undo::is_system;
 /// Maximum number of directory entries compared with the wildcards of one command line, in the search for secrets.
 const EXPANDED_MAX: usize = 100_000;
 
-/// Files matched by the patterns of one command line whose beginning is read.
+/// Maximum number of files, matched by the wildcards of one command line, whose beginning is read to find keys.
 const MATCHED_OPENED_MAX: usize = 20_000;
 
 /// Maximum number of entries of protected places whose inodes are compared, to find hard links to them.
@@ -45,7 +45,7 @@ pub(crate) struct FoundSecrets {
 }
 
 impl Protected {
-    /// Finds the files with secrets that a command may not read.
+    /// Finds the files with secrets among the named paths and below the folders, which a command may not read.
     ///
     /// Files that its words name are judged whatever the limits of the search, and so are files that its patterns match.
     /// Then the folders that it names, the working folder, the workspace and the home are searched in this order: all
@@ -122,8 +122,7 @@ impl Protected {
         files.extend(aliases);
     }
 
-    /// Whether a real path is not searched: opening a kernel file may have side effects, a protected place is closed as
-    /// a whole, and files that everyone may install hold no secrets.
+    /// Whether a real path is left out of the search for secrets, such as kernel files and protected places.
     fn is_skipped(&self, path: &Path) -> bool {
         is_system(path) || self.holds(path) || PROGRAM_PLACES.split(' ').any(|place| path.starts_with(place))
     }
@@ -159,7 +158,7 @@ fn may_open(opened: &mut usize, is_literal: bool) -> bool {
     may
 }
 
-/// Whether a path is in a git repository's own folder.
+/// Whether a path is in a `.git` folder.
 fn is_in_git(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str() == ".git")
 }

@@ -12,7 +12,7 @@ use crate::limit::Limit;
 use crate::process::Captured;
 use crate::record::Record;
 
-/// Longest line, in bytes.
+/// Longest line of a file that is read, in bytes; a longer one is an error.
 const LINE_MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The number of lines, with an unfinished last one; `None` if the deadline came first.
@@ -56,7 +56,7 @@ impl<'a> SelectedLines<'a> {
     }
 }
 
-/// The lines at some positions.
+/// The record of the lines of a file at some positions.
 pub(super) fn some_lines(file: File, lines: Lines, config: &ToolConfig, limit: &Limit) -> io::Result<Record> {
     let (from, to, last) = match lines {
         Lines::Range { from, to } => (from, to, None),
@@ -85,7 +85,7 @@ pub(super) fn some_lines(file: File, lines: Lines, config: &ToolConfig, limit: &
     Ok(if left_out { Record::cut(format!("incomplete: these lines are too long\n{}", record.text)) } else { record })
 }
 
-/// The lines that contain a text, or their number.
+/// The record of a file's lines that contain a text, or of their number.
 pub(super) fn matching(
     file: File,
     needle: &Needle,

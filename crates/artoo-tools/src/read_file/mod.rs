@@ -28,13 +28,13 @@ pub(crate) use lines::count;
 use lines::{matching, some_lines};
 pub(crate) use tool::ReadFile;
 
-/// Bytes of the beginning and of the end held in memory; a record shows less.
+/// Bytes of the beginning and of the end of a file that are held in memory; a record shows less.
 const KEPT_BYTES: usize = 1024 * 1024;
 
 /// Longest text to search lines for, in characters.
 const MATCHING_MAX_CHARS: usize = 1000;
 
-/// The lines to read: a range, the first or the last ones.
+/// Which lines to read: a range, the first or the last ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 enum Lines {
@@ -161,7 +161,7 @@ fn record_whole_file(mut file: File, config: &ToolConfig) -> io::Result<Record> 
     Ok(recorded(captured, config))
 }
 
-/// A capture that stores text as evidence while it is read.
+/// A capture for a file's text, which also stores it as evidence while it is read.
 fn captured(config: &ToolConfig) -> Captured {
     Captured::new(KEPT_BYTES).with_spill(config.evidence.as_ref().map(EvidenceStore::spill))
 }

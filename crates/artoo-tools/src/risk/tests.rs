@@ -149,7 +149,7 @@ fn only_dangerous_commands_are_refused() {
     assert!(unused.is_empty(), "rows of the table that no command shows: {unused:?}");
 }
 
-/// Commands and the descriptions of their risks.
+/// Commands, each with the descriptions of risks that are expected for it.
 const WORDS: &str = "
 rm a: deletes files
 sudo rm -r build: deletes files, runs as another user
@@ -241,6 +241,7 @@ su -c 'rm a': deletes files
 ls -la:
 ";
 
+/// The descriptions of a command's risks are the expected ones, in words that a lay person knows.
 #[test]
 fn risks_are_described_in_plain_words() {
     let mut used = vec![false; RISKS.len()];

@@ -31,7 +31,7 @@ const FOLDERS_MAX: usize = 4;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// An approval that lasts until a date.
+/// A stored approval that lasts until a date, for one tool and some folders.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
@@ -50,7 +50,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// The scopes of the rule as text for the user, one line each.
+    /// The actions and folders that the rule approves, as text for the user, one line each.
     #[must_use]
     pub fn in_words(&self) -> Vec<String> {
         self.scopes.iter().map(ApprovalScope::message).collect()
@@ -100,14 +100,14 @@ pub enum RuleProblem {
     NotCoverable,
 }
 
-/// The rules of one data folder.
+/// The approval rules that are stored in one data folder.
 #[derive(Debug, Clone)]
 pub struct RuleBook {
     folder: PathBuf,
 }
 
 impl RuleBook {
-    /// The rules of this data folder; their file may be missing.
+    /// The approval rules of this data folder; their file may be missing.
     #[must_use]
     pub fn new(data_dir: impl Into<PathBuf>) -> Self {
         Self { folder: data_dir.into() }
@@ -119,7 +119,7 @@ impl RuleBook {
         file::path(&self.folder)
     }
 
-    /// The valid rules, oldest first. Changes nothing.
+    /// The approval rules that are valid now, oldest first. Changes nothing.
     ///
     /// # Errors
     /// [`RuleProblem`] if the file can't be read, is not valid, or other users can write it.
@@ -170,7 +170,7 @@ impl RuleBook {
         Ok(id)
     }
 
-    /// The id of a rule that permits these effects, its use recorded; `None` if there is none.
+    /// The id of a rule that permits these effects; its use is recorded in the file. `None` if there is none.
     pub(crate) fn permit(
         &self,
         tool: &str,
@@ -209,7 +209,7 @@ impl Bounds<'_> {
         folders
     }
 
-    /// Whether a rule may cover each effect.
+    /// Whether a rule may cover each of these effects: none is hidden, protected, or outside home and workspace.
     fn permit(&self, changes: &EffectSet) -> bool {
         changes.iter().all(|effect| self.is_open(&effect.path, effect.is_recursive))
     }

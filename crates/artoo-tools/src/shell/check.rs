@@ -1,4 +1,4 @@
-//! Assessment of a command without running it.
+//! Assesses the risks of a command without running it.
 
 use crate::command_line;
 use crate::config::ToolConfig;

@@ -8,10 +8,10 @@ use crate::command_line::CommandLine;
 use crate::protect::Protected;
 use crate::{paths, secret};
 
-/// Largest index that is read, in bytes.
+/// Largest git index that is read, in bytes.
 const INDEX_MAX_BYTES: u64 = 64 << 20;
 
-/// Programs that pass lines on unchanged, so that a password in a line can still be removed from the output.
+/// Programs that pass lines on unchanged, so that a password in a line is still recognised and removed from the output.
 const PASSING_ON: [&str; 14] =
     ["git", "cd", "cat", "head", "tail", "grep", "sort", "uniq", "wc", "less", "tee", "echo", "true", "test"];
 
@@ -26,9 +26,8 @@ pub(super) fn is_run(commands: &[Vec<String>]) -> bool {
     commands.iter().any(|words| is_git(words))
 }
 
-/// Why a git command needs approval: git would show a file that may hold secrets, or its settings to a program that
-/// changes what it prints. Secrets that are no longer in the index, secrets in bare repositories, and secrets shown by
-/// an alias of git are not recognised.
+/// Why a git command needs approval: git would show a file that may hold secrets, or run a program that its settings
+/// name. `None` if not.
 pub(super) fn shown(line: &CommandLine, protected: &Protected) -> Option<String> {
     let commands: Vec<&[String]> =
         line.commands.iter().filter(|words| is_git(words)).filter_map(|words| words.get(1..)).collect();
@@ -130,7 +129,7 @@ fn repository(path: &Path) -> Option<PathBuf> {
     Some(git.parent()?.join(text.strip_prefix("gitdir:")?.trim()))
 }
 
-/// A file in the index whose name is that of a secret, except in folders of tests.
+/// A file in a git index whose name is that of a secret, except in folders of tests; `None` if there is none.
 fn tracked_secret(git: &Path) -> Option<String> {
     let index = git.join("index");
     if index.metadata().ok()?.len() > INDEX_MAX_BYTES {
@@ -140,7 +139,7 @@ fn tracked_secret(git: &Path) -> Option<String> {
     names(&fs::read(index).ok()?).find(|name| !is_test(name) && secret::is_named_so(&Path::new("/").join(name)))
 }
 
-/// The paths in an index of version 2, 3 or 4, up to the first entry that can't be parsed.
+/// The paths in a git index of version 2, 3 or 4, up to the first entry that can't be parsed.
 fn names(index: &[u8]) -> impl Iterator<Item = String> {
     let number = |at: usize| index.get(at..at + 4).and_then(|bytes| Some(u32::from_be_bytes(bytes.try_into().ok()?)));
     let version = number(4).filter(|_| index.starts_with(b"DIRC")).unwrap_or_default();

@@ -87,7 +87,7 @@ mod tests {
     use super::{command, invocation, text};
     use crate::config::ToolConfig;
 
-    /// Words that a shell would read as syntax, as several words, or not at all.
+    /// Words that a shell would read as syntax, as several words, or not at all, which must reach programs unchanged.
     const HOSTILE: [&str; 14] = [
         "; touch pwned",
         "$(touch pwned)",
@@ -105,7 +105,7 @@ mod tests {
         "${1}",
     ];
 
-    /// A pipeline of these programs with their arguments.
+    /// A pipeline made of these programs with their arguments, for tests.
     fn pipeline(programs: &[&[&str]]) -> Vec<Vec<String>> {
         programs.iter().map(|words| words.iter().map(|word| (*word).to_owned()).collect()).collect()
     }
@@ -185,6 +185,8 @@ mod tests {
         }
     }
 
+    /// A pipeline's program that is named like a shell builtin, keyword or command is not interpreted by a shell, and
+    /// so is not found.
     #[test]
     fn pipeline_programs_are_not_builtins_or_keywords() {
         let folder = tempfile::TempDir::new().unwrap();

@@ -16,11 +16,11 @@ use crate::{paths, secret, suggest};
 /// What a model should do if the sandbox denied a command something, added to the record.
 const REMEDY: &str = "name a folder outside the home in \"writes\", or ask for \"network\"; the user decides";
 
-/// Programs whose exit code 1 is an answer and not a failure, if they print no error.
+/// Programs, such as `grep`, whose exit code 1 is an answer and not a failure, if they print no error.
 const ANSWERING: &str = "grep egrep fgrep zgrep rg ag ack diff cmp test [ [[ pgrep pidof which command type lsof jq awk \
     systemctl git";
 
-/// Programs that print their arguments: their output measures nothing.
+/// Programs, such as `echo`, that only print their arguments: their output measures nothing on the machine.
 const ECHOING: &str = "echo printf true false : seq yes expr bc dc basename dirname sleep";
 
 impl Command {
@@ -66,7 +66,7 @@ impl Command {
         }
     }
 
-    /// The names of the command's programs, in order.
+    /// The names of the command's programs without their folders, in order.
     fn programs(&self) -> impl Iterator<Item = &str> {
         let first = self.commands.iter().filter_map(|words| words.first());
         first.filter_map(|program| Path::new(program).file_name()?.to_str())
@@ -121,7 +121,7 @@ fn has_password(line: &str) -> bool {
     authorities.filter_map(|authority| authority.rsplit_once('@')).any(|(user, _)| user.contains(':'))
 }
 
-/// The record of a program that could not be started.
+/// The record of a program that could not be started, with the reason.
 fn not_started(program: &Path, cwd: &str, error: &io::Error) -> Record {
     let reason = format!("{}: {error}", paths::line(program));
     let record = if !Path::new(cwd).is_dir() {

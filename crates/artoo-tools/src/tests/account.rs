@@ -94,7 +94,8 @@ async fn wider_reach_leaves_effects_unknown() {
     assert!((200..=256).contains(&many.changed.len()), "the list is cut, and does not pass for the whole");
 }
 
-/// Seccomp allows a process one supervisor only, and some containers run under one.
+/// Where artoo itself runs under a seccomp supervisor, commands still run, and their records claim no more than is
+/// known.
 #[cfg(target_os = "linux")]
 #[test]
 fn commands_run_under_another_supervisor() {

@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use super::Fixture;
 use crate::{Activity, Unit};
 
-/// Size of a file whose copy takes long enough to be seen.
+/// Size in bytes of a file whose copy takes long enough for its progress to be seen.
 const LARGE_BYTES: u64 = 48 * 1024 * 1024;
 
-/// A large file without holes, which an archive would skip.
+/// Creates a large file without holes, which an archive would skip; returns its path.
 fn large(fixture: &Fixture) -> std::path::PathBuf {
     fixture.file("large", vec![1; usize::try_from(LARGE_BYTES).unwrap()])
 }
@@ -48,6 +48,7 @@ async fn watched(fixture: &Fixture, input: Value) -> Vec<Activity> {
     Arc::try_unwrap(seen).unwrap().into_inner().unwrap()
 }
 
+/// A display sees the progress of a long copy and of packing while they run.
 #[tokio::test]
 async fn long_copies_and_archives_report_progress() {
     let fixture = Fixture::new();

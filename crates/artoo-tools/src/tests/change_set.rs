@@ -60,7 +60,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The value of an extended attribute.
+/// The value of an extended attribute of a file; `None` if it has none of this name.
 fn attribute(path: &Path, name: &str) -> Option<Vec<u8>> {
     let mut value = vec![0; 4096];
     let length = rustix::fs::lgetxattr(path, OsStr::from_bytes(name.as_bytes()), &mut value).ok()?;

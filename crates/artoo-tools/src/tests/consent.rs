@@ -123,8 +123,7 @@ async fn quoted_and_protected_names_are_shown() {
     assert_eq!(effects[0], format!("will read {home}/.ssh/id, which may hold secrets"));
 }
 
-/// A grant is moved into the call, so using it twice does not compile. The test grants the same digest again after the
-/// first run has changed a file that the command names.
+/// Making the same call again after one of its files was changed needs a new approval.
 #[doc = "holds: law 1.3; design H11"]
 #[tokio::test]
 async fn second_run_needs_new_approval_after_changes() {
@@ -165,7 +164,8 @@ async fn caution_asks_before_creating_not_reading() {
     assert_eq!(called(fixture.outcome(&cautious("glob", json!({})), None).await).status, CallStatus::Ok);
 }
 
-/// H2, H3: a command whose display would differ from what runs is denied without a question.
+/// H2, H3: a command with invisible characters, whose display would differ from what runs, is denied without a
+/// question.
 #[doc = "holds: design H3"]
 #[tokio::test]
 async fn commands_with_invisible_characters_are_refused() {

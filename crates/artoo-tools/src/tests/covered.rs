@@ -52,18 +52,17 @@ fn effects(root: &Path, wanted: &[Wanted]) -> EffectSet {
 /// An action on one path; the oracle represents effects and approvals as sets of these.
 type Point = (Action, PathBuf);
 
-/// All points of the effects: a recursive effect has those of everything that may be below it, one level deeper than
-/// the paths of this test go.
+/// The oracle's points of all effects; a recursive effect has those of all paths below it that occur in this test.
 fn points(effects: &EffectSet) -> BTreeSet<Point> {
     effects.iter().flat_map(tree_of).collect()
 }
 
-/// The points of one effect.
+/// The oracle's points of one effect.
 fn tree_of(effect: &FileEffect) -> Vec<Point> {
     tree(effect.action, &effect.path, effect.is_recursive)
 }
 
-/// The points of an action on a path, and if recursive of everything below it.
+/// The oracle's points (action and path) of an action on a path, and if recursive of everything below it.
 fn tree(action: Action, path: &Path, is_recursive: bool) -> Vec<Point> {
     let mut points = vec![(action, path.to_path_buf())];
     let mut from = 0;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Fixture, called, only_programs, put};
 
-/// A program that logs its name and arguments, and then runs `then`.
+/// The text of a shell script that logs its name and arguments, and then runs `then`.
 fn logging_program(then: &str) -> String {
     format!(
         "#!/bin/sh\n{{ printf '%s' \"${{0##*/}}\"; for a in \"$@\"; do printf ' <%s>' \"$a\"; done; echo; }} \
@@ -26,7 +26,7 @@ fn fixture(programs: &[(&str, &str)], session: &[(&str, &str)]) -> Fixture {
     })
 }
 
-/// The log of the logging programs.
+/// What the logging programs have written: their names and arguments.
 fn log(fixture: &Fixture) -> String {
     fs::read_to_string(fixture.home.join("log")).unwrap_or_default()
 }
@@ -75,6 +75,7 @@ fn actions_need_a_program_and_a_session() {
     check(&["notify-send", "gdbus"], &[("DISPLAY", ":0")], "");
 }
 
+/// `desktop` shows notifications without approval, with their text escaped.
 #[tokio::test]
 async fn notifications_run_unasked_with_escaped_text() {
     let fixture = fixture(&[("notify-send", &logging_program(""))], &WAYLAND);
@@ -176,7 +177,7 @@ async fn player_status_is_read_back() {
     assert!(call.output.contains("no player of that name runs; there are vlc"), "{call:?}");
 }
 
-/// The real `gdbus` on a real bus without a player.
+/// The error for a missing media player differs from that for a missing D-Bus session, with the real `gdbus`.
 #[tokio::test]
 async fn missing_player_differs_from_missing_bus() {
     let [gdbus, daemon] = ["/usr/bin/gdbus", "/usr/bin/dbus-daemon"].map(std::path::PathBuf::from);

@@ -60,6 +60,7 @@ async fn only_the_reviewed_text_is_replaced() {
     assert!(left.into_iter().all(|name| !name.to_string_lossy().contains("artoo-")), "a temporary file is left");
 }
 
+/// Permission bits set by `files` need approval and are reverted by an undo.
 #[tokio::test]
 async fn permissions_are_set_and_undone() {
     let fixture = Fixture::keeping();

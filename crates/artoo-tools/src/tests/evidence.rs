@@ -41,6 +41,7 @@ fn packs(fixture: &Fixture) -> Vec<PathBuf> {
     packs
 }
 
+/// The whole output of a program is stored, and the record shows its two ends with the number of omitted bytes.
 #[doc = "holds: design D5"]
 #[tokio::test]
 async fn program_output_is_stored_whole() {
@@ -76,6 +77,7 @@ async fn denied_calls_do_not_store_evidence() {
     assert_eq!((denied.status, denied.kept.len()), (CallStatus::Denied, 0));
 }
 
+/// A file that is read is stored whole as evidence, even if the record shows only a part.
 #[tokio::test]
 async fn long_files_are_stored_whole() {
     let fixture = with_data();
@@ -130,6 +132,7 @@ async fn equal_outputs_share_one_private_item() {
     }
 }
 
+/// Of an output larger than an item may be, the beginning and end are stored with the number of missing bytes.
 #[doc = "holds: design T6"]
 #[tokio::test]
 async fn large_output_keeps_both_ends_in_evidence() {
@@ -201,7 +204,7 @@ async fn sweep_removes_expired_and_oldest_packs() {
     assert!(matches!(store(&fixture).read(&kept), Err(EvidenceProblem::Missing { .. })));
 }
 
-/// A new or removed file would change the answer of a program that counts files.
+/// Storing an output creates no new file, since that would change the answers of programs that count files.
 #[tokio::test]
 async fn storing_evidence_does_not_add_files() {
     let fixture = with_data();
@@ -213,6 +216,7 @@ async fn storing_evidence_does_not_add_files() {
     assert_eq!(fixture.allowed(count).await.output, first.output);
 }
 
+/// An incomplete frame at the end of a pack, as after a crash, is truncated, and the frames before stay.
 #[doc = "holds: design S2"]
 #[tokio::test]
 async fn incomplete_frames_are_truncated() {
@@ -235,7 +239,7 @@ async fn incomplete_frames_are_truncated() {
     }
 }
 
-/// Several processes write to the pack of one day.
+/// Several processes that write to the same day's pack at once lose no item.
 #[test]
 fn concurrent_writers_keep_all_items() {
     let dir = tempfile::TempDir::new().unwrap();

@@ -10,7 +10,7 @@ use super::{Fixture, called, next_task};
 use crate::call::{CallKey, FailedCalls};
 use crate::record::Record;
 
-/// The record of a call in this task.
+/// The record of a call of a tool in this task.
 async fn call(fixture: &Fixture, task: &TaskId, tool: &str, input: Value) -> artoo_proto::ToolCall {
     let context = ToolOrder { task_id: task.clone(), ..Fixture::context(tool, input) };
     called(fixture.outcome(&context, None).await)

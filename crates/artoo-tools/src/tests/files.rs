@@ -50,6 +50,7 @@ fn ok(call: &ToolCall) {
     assert_eq!(call.status, CallStatus::Ok, "{}", call.output);
 }
 
+/// The record of a move lists the source as removed and the target as created.
 #[tokio::test]
 async fn moves_record_source_and_target() {
     let fixture = Fixture::new();
@@ -78,6 +79,7 @@ async fn moves_record_source_and_target() {
     assert_eq!(digest("b/a/deep").after.as_deref(), Some(FOLDER));
 }
 
+/// A copy by `files` has the modification time of its source.
 #[tokio::test]
 async fn copies_keep_their_modification_time() {
     let fixture = Fixture::new();
@@ -94,6 +96,7 @@ async fn copies_keep_their_modification_time() {
     assert!(from.exists());
 }
 
+/// A file deleted by `files` is in the trash with a note of its old path.
 #[doc = "holds: law 1.8"]
 #[tokio::test]
 async fn files_deleted_to_trash_can_be_restored() {
@@ -130,6 +133,7 @@ async fn rename_detects_collisions_before_moving() {
     assert_eq!(snapshot(&fixture.home), before);
 }
 
+/// No act of `files` overwrites an existing file or folder.
 #[doc = "holds: law 1.8"]
 #[tokio::test]
 async fn acts_do_not_overwrite_files() {
@@ -180,6 +184,7 @@ async fn keys_home_and_parents_are_not_moved() {
     assert_eq!(snapshot(fixture.home.parent().unwrap()), before);
 }
 
+/// The question about a `files` call shows the paths, their number and size.
 #[tokio::test]
 async fn questions_show_paths_counts_and_sizes() {
     let fixture = Fixture::new();
@@ -223,6 +228,7 @@ async fn only_new_workspace_files_skip_approval() {
     assert!(matches!(fixture.outcome(&context, None).await, ToolOutcome::NeedsConsent { .. }));
 }
 
+/// Files unpacked from an archive equal those that were packed.
 #[tokio::test]
 async fn unpacked_archives_equal_their_sources() {
     let fixture = Fixture::new();
@@ -254,6 +260,7 @@ async fn unpacked_archives_equal_their_sources() {
     assert!(call.output.contains(".tar.gz"), "{}", call.output);
 }
 
+/// An archive whose entries would lead out of the target folder, or are links, is not unpacked.
 #[doc = "holds: law 1.8"]
 #[tokio::test]
 async fn archives_stay_inside_their_folder() {
@@ -327,6 +334,7 @@ async fn nested_sources_are_moved_once() {
     assert_eq!(changed_names(&call), [("inner", true, false), ("x", true, false)]);
 }
 
+/// `files` writes the text with replacements to a new file; the source stays unchanged.
 #[tokio::test]
 async fn replace_leaves_the_source_unchanged() {
     let fixture = Fixture::new();

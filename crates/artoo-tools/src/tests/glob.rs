@@ -137,6 +137,7 @@ async fn links_and_hostile_names_are_handled() {
     assert_eq!(listed, ["a\\nb\\u{1b}[2J\\xff\\u{202e}.txt"]);
 }
 
+/// Files excluded by `.gitignore` are left out only if the input asks for that.
 #[tokio::test]
 async fn ignore_files_are_obeyed_only_when_asked() {
     let fixture = Fixture::new();
@@ -161,7 +162,7 @@ async fn missing_root_is_environmental_with_suggestions() {
     assert!(call.environmental && call.output.contains("not a folder"), "{call:?}");
 }
 
-/// Decision D7. A path longer than the system's limit can't be read by any user, so the test also works as root.
+/// If a folder can't be read, `glob`'s list is marked as incomplete, and a count fails (decision D7).
 #[doc = "holds: law 0.11; design D7"]
 #[tokio::test]
 async fn unreadable_folder_makes_result_incomplete() {
@@ -194,6 +195,7 @@ async fn unreadable_folder_makes_result_incomplete() {
     assert_eq!(shallow.status, CallStatus::Ok, "what is not asked for need not be read: {shallow:?}");
 }
 
+/// A walk stops at its deadline, and its result says that it is incomplete.
 #[doc = "holds: law 3.12"]
 #[tokio::test]
 async fn walk_ends_at_its_deadline() {
@@ -241,6 +243,7 @@ async fn glob_bombs_and_invalid_inputs_are_refused() {
     }
 }
 
+/// `glob` does not search protected folders and says so.
 #[doc = "holds: law 1.20"]
 #[tokio::test]
 async fn protected_folders_are_not_searched() {

@@ -140,7 +140,7 @@ async fn server_changes_are_approved_committed_and_undone() {
     }
 }
 
-/// A denied change of one call is no denial of the calls beside it.
+/// If one of several parallel calls of a server is denied, the others are not.
 #[tokio::test]
 async fn parallel_calls_are_judged_separately() {
     let Some(fixture) = fixture("good", "") else { return };
@@ -188,6 +188,7 @@ async fn only_new_or_granted_changes_run_unasked() {
     assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::ReadOnly), "{call:?}");
 }
 
+/// An MCP server can't read secrets and protected files.
 #[tokio::test]
 async fn servers_cannot_read_secrets() {
     for (views, more) in [(true, ""), (false, ""), (true, "network = true\ngranted = [\"read\"]\n")] {
@@ -199,6 +200,7 @@ async fn servers_cannot_read_secrets() {
     }
 }
 
+/// An MCP server reaches only the network addresses that the user approved.
 #[tokio::test]
 async fn server_network_access_is_limited_to_grants() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -257,7 +259,8 @@ async fn server_inputs_are_checked() {
     }
 }
 
-/// What a server says of itself enters prompts: names, descriptions and schemas are cut, stripped, or refused.
+/// Names, descriptions and schemas that a server gives its tools are cut, stripped or refused, since they enter
+/// prompts.
 #[doc = "holds: law 1.26; design H8"]
 #[tokio::test]
 async fn hostile_server_descriptions_are_sanitised() {
@@ -315,7 +318,7 @@ async fn server_gets_only_passed_variables() {
     assert!(!kept.iter().any(|name| got.contains(&name.as_str())), "{kept:?}: {call:?}");
 }
 
-/// A server that never answers holds the start no longer than its time, and nothing of it is left.
+/// A server that never answers delays the start only up to the time limit, and none of its processes is left.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn silent_server_ends_with_its_descendants() {

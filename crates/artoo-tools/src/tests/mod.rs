@@ -55,7 +55,7 @@ pub(crate) fn task() -> TaskId {
     TaskId::try_from("task-00000000-0000-4000-8000-000000000001".to_owned()).unwrap()
 }
 
-/// A registry with its own home folder.
+/// What most tests work with: a registry of tools with its own home folder and configuration.
 struct Fixture {
     _dir: TempDir,
     home: PathBuf,
@@ -81,7 +81,7 @@ impl Fixture {
         Self::within(TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap(), |_| {})
     }
 
-    /// A fixture in this folder.
+    /// A fixture whose home lies in this temporary folder, with this change of the configuration.
     fn within(dir: TempDir, change: impl FnOnce(&mut ToolConfig)) -> Self {
         // Without symlinks in it, so that paths can be compared as they are.
         let home = dir.path().canonicalize().unwrap().join("home");
@@ -151,7 +151,7 @@ impl Fixture {
         ToolOrder { task_id, ..context.clone() }
     }
 
-    /// The record of a call that needs no approval.
+    /// The record of a call of a tool that needs no approval; panics if it asks.
     async fn call(&self, tool: &str, input: Value) -> ToolCall {
         called(self.outcome(&Self::context(tool, input), None).await)
     }
@@ -180,7 +180,7 @@ impl Fixture {
     }
 }
 
-/// Creates a file with its folders and this mode.
+/// Creates a file with its folders, with this text and mode.
 fn put(path: &Path, text: &str, mode: u32) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
@@ -192,7 +192,7 @@ fn with_programs(programs: &[(&str, &str)]) -> Fixture {
     Fixture::with(|config| only_programs(config, programs))
 }
 
-/// Makes these scripts the only programs of the configuration.
+/// Sets up a program folder in which only these scripts are, and makes it the configured search path.
 fn only_programs(config: &mut ToolConfig, programs: &[(&str, &str)]) {
     let bin = Path::new(&config.environment.home).join("bin");
     fs::create_dir_all(&bin).unwrap();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Fixture, called};
 
-/// The record of a call with these blocked targets.
+/// The record of a call in a task in which these targets are blocked.
 async fn with_blocks(fixture: &Fixture, tool: &str, input: Value, blocked: &[&str]) -> ToolCall {
     let mut context = Fixture::context(tool, input);
     context.blocked_targets = blocked.iter().map(|entry| (*entry).to_owned()).collect();
@@ -143,7 +143,7 @@ fn bounded(path: &str, schema: &Value) {
     }
 }
 
-/// A runtime with several threads moves a call between them.
+/// The future of a call is `Send`, since a runtime with several threads moves it between them.
 #[test]
 fn call_future_is_send() {
     /// Compiles only for types that are `Send`.

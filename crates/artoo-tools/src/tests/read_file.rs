@@ -76,6 +76,7 @@ async fn contradictory_inputs_are_refused() {
     }
 }
 
+/// If a file is missing, `read_file` suggests similar names.
 #[doc = "holds: law 2.6"]
 #[tokio::test]
 async fn missing_file_suggests_similar_names() {
@@ -91,7 +92,7 @@ async fn missing_file_suggests_similar_names() {
     assert!(call.alternatives.is_empty(), "{call:?}");
 }
 
-/// Each of these files must be refused at once; opening some of them would block forever or act on a device.
+/// `read_file` refuses pipes and devices at once, and shows only the ends of huge files.
 #[doc = "holds: law 3.13; design H6"]
 #[tokio::test]
 async fn special_files_are_refused_huge_files_capped() {
@@ -154,6 +155,7 @@ async fn keys_and_process_memory_are_denied() {
     }
 }
 
+/// `read_file` marks bytes that are not UTF-8 and counts them.
 #[doc = "holds: design T8"]
 #[tokio::test]
 async fn non_utf8_bytes_are_marked() {
@@ -163,6 +165,7 @@ async fn non_utf8_bytes_are_marked() {
     assert_eq!(output, "ok\u{fffd}\u{fffd}\0end\n[not text: 2 bytes are not UTF-8 and shown as \u{fffd}]");
 }
 
+/// Of a long text `read_file` shows the head and the tail, with the number of omitted bytes.
 #[tokio::test]
 async fn long_text_keeps_head_and_tail() {
     let fixture = Fixture::new();

@@ -17,7 +17,7 @@ fn tree() -> impl Strategy<Value = Vec<(Vec<&'static str>, u8)>> {
     proptest::collection::vec((proptest::collection::vec(name, 1..5), 0_u8..3), 0..20)
 }
 
-/// A random `find` without an action, on a place below the home folder.
+/// Generates a random `find` command without an action, on a place below the home folder.
 fn find() -> impl Strategy<Value = String> {
     let root = proptest::sample::select(&["~", ".", "~/work", "$HOME/work/a", "../work"][..]);
     let depth = proptest::sample::select(&["", " -maxdepth 1", " -maxdepth 3", " -mindepth 2"][..]);

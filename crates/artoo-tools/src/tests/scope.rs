@@ -19,7 +19,7 @@ fn with_data() -> Fixture {
     })
 }
 
-/// The rules of the fixture.
+/// The approval rules of the fixture's data folder.
 fn book(fixture: &Fixture) -> RuleBook {
     RuleBook::new(fixture.home.join(".artoo"))
 }
@@ -31,7 +31,7 @@ fn of(task: &TaskId, tool: &str, input: Value) -> ToolOrder {
     context
 }
 
-/// The order of deleting these paths.
+/// The order of a `files` call that deletes these paths.
 fn delete(task: &TaskId, paths: &[&str]) -> ToolOrder {
     of(task, "files", json!({"act": "delete", "paths": paths}))
 }

@@ -11,7 +11,7 @@ use super::{Fixture, called};
 
 const PEM: &str = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----\n";
 
-/// One secret of each family: its path in a project, and its content.
+/// Files with secrets, one of each kind: its path in a project, and its content.
 const SECRETS: [(&str, &str); 30] = [
     (".env", "DB=needle"),
     ("sub/.env.local", "DB=needle"),
@@ -138,6 +138,7 @@ async fn content_search_skips_secrets_and_reports_it() {
     assert_eq!(fixture.output("glob", search).await, OPEN.len().to_string());
 }
 
+/// A command that names a file with secrets needs approval.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn command_naming_a_secret_needs_approval() {
@@ -169,7 +170,7 @@ async fn command_naming_a_secret_needs_approval() {
     }
 }
 
-/// Whether the output has the note about the files left out.
+/// Whether the record has the note about files left out because they may hold secrets.
 fn has_secret_note(call: &ToolCall) -> bool {
     call.output.contains("left out") && call.output.contains("that may hold secrets") && call.output.contains("/.env")
 }
@@ -208,6 +209,7 @@ async fn secrets_in_a_read_folder_are_denied() {
     assert_eq!((call.status, call.output.trim()), (CallStatus::Ok, OPEN.len().to_string().as_str()), "{call:?}");
 }
 
+/// A script can't read a secret that its command line does not name and the user did not approve.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn scripts_cannot_read_unapproved_secrets() {
@@ -225,6 +227,7 @@ fn git(folder: &Path, arguments: &[&str]) {
     assert!(git.output().unwrap().status.success(), "{arguments:?}");
 }
 
+/// Passwords in URLs and other secrets are removed from git's output.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn git_output_omits_passwords_and_secrets() {
@@ -247,6 +250,7 @@ async fn git_output_omits_passwords_and_secrets() {
     }
 }
 
+/// Keys in an output are replaced by a note if the user did not approve reading them.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn unapproved_keys_are_redacted_in_output() {
@@ -262,6 +266,7 @@ async fn unapproved_keys_are_redacted_in_output() {
     assert_eq!(fixture.output("shell", json!({"command": "cat a.txt"})).await, "sk-notes\n");
 }
 
+/// Copying or packing a file with secrets needs approval.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn copying_a_secret_needs_approval() {
@@ -364,6 +369,7 @@ async fn other_names_of_secrets_need_approval() {
     }
 }
 
+/// Passwords in URLs are removed from the output of any command.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn passwords_in_urls_are_redacted_in_outputs() {
@@ -416,7 +422,7 @@ async fn git_content_commands_with_committed_secrets_ask() {
     }
 }
 
-/// Variable that is set in the mount namespace in which the test runs again.
+/// Name of the environment variable that is set in the mount namespace in which the test runs again.
 #[cfg(target_os = "linux")]
 const IN_NAMESPACE: &str = "ARTOO_TEST_IN_NAMESPACE";
 

@@ -160,7 +160,7 @@ async fn a_pipeline_runs_as_its_text_does() {
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
 }
 
-/// After approval, the words of the pipeline run unchanged, whatever they contain.
+/// After approval, a pipeline's words run unchanged, whatever they contain, and only the named files change.
 #[tokio::test]
 async fn approved_pipeline_changes_only_named_files() {
     let fixture = Fixture::new();

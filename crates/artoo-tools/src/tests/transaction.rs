@@ -58,6 +58,7 @@ async fn command_without_changes_runs_unasked() {
     }
 }
 
+/// New workspace files of a command are committed without approval and removed by an undo.
 #[tokio::test]
 async fn new_workspace_files_are_committed_and_undone() {
     let fixture = fixture(true);
@@ -160,7 +161,7 @@ async fn set_id_bits_are_asked_about() {
     }
 }
 
-/// The mode bits of a path.
+/// The permission bits of a path.
 fn mode(path: &std::path::Path) -> u32 {
     std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path).unwrap().permissions())
 }
@@ -255,7 +256,7 @@ async fn scripts_found_while_running_are_approved() {
     assert!(fixture.home.join("work/a.txt").exists() && fixture.home.join("work/d").exists());
 }
 
-/// A question names an address, and its approval covers no other one.
+/// After approval of a question that names an address, the command reaches that address and no other.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn only_the_approved_address_is_reached() {

@@ -75,7 +75,7 @@ impl Fixture {
         UndoStore::open(self.config.undo.clone().unwrap(), &self.config.environment)
     }
 
-    /// Undoes all changes of the last task.
+    /// Undoes all changes of the last task in the fixture's journal.
     #[track_caller]
     pub(super) fn undo(&self) -> Report {
         let last = self.store().last().unwrap().expect("something was changed");
@@ -84,7 +84,7 @@ impl Fixture {
         report
     }
 
-    /// Performs a `files` act that must succeed.
+    /// Performs an act of `files` that must succeed, with approval.
     async fn act(&self, input: serde_json::Value) {
         let call = self.files(input.clone()).await;
         assert_eq!(call.status, CallStatus::Ok, "{input}: {}", call.output);
@@ -158,6 +158,7 @@ async fn changes_by_shell_commands_are_undone() {
     assert_eq!(tree(&fixture.home), before);
 }
 
+/// After an undo, a file with two hard links has its old content under both names.
 #[tokio::test]
 async fn hard_links_are_restored_under_both_names() {
     let fixture = Fixture::keeping_directly(|_| {});

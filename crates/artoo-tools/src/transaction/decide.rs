@@ -137,7 +137,7 @@ impl Ran {
     }
 }
 
-/// The question whether the program may reach what it was denied.
+/// The question whether the program may reach the network, sockets or processes that it was denied.
 pub(super) fn ask_for_reach(program: &Program, allowed: &Allowed, denied: &[Denial]) -> Outcome {
     let mut reach = allowed.reach.clone();
     reach.add(&Reach::of(denied));
@@ -193,7 +193,7 @@ fn of_program(reach: &Reach) -> CallEffects {
     CallEffects { undo: UndoMethod::Commit, ..CallEffects::new(EffectClass::Unproven, Vec::new(), network) }
 }
 
-/// The question whether the program may run again with these permissions.
+/// The question whether the program may run again with these additional permissions.
 pub(super) fn ask_again(program: &Program, mut effects: CallEffects, reason: String, allowed: Allowed) -> Outcome {
     let question = Question {
         text: format!("{}\0{allowed:?}", program.shown),
@@ -215,7 +215,7 @@ fn read(view: &View, started: SystemTime, limit: &Limit) -> Result<ChangeSet, St
     scan_changes(&layers, &view.renamed(), started, limit).map_err(|problem| problem.to_string())
 }
 
-/// The record with a note that nothing was committed, and why.
+/// The record with a note that its changes were not committed, and why.
 fn uncommitted(mut record: Record, why: &str) -> Record {
     record.text.push_str(&format!("\n[nothing that it changed was kept: {why}]"));
     record

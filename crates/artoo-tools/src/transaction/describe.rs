@@ -14,7 +14,7 @@ const LISTED_MAX: usize = 500;
 /// Maximum number of entries whose diff is in the details of a question.
 const COMPARED_MAX: usize = 20;
 
-/// Maximum number of lines of one diff.
+/// Maximum number of lines of one diff in the details of a question.
 const DIFF_LINES_MAX: usize = 60;
 
 /// One line for all changes in a question: their number by kind, their size, and the first names.
@@ -97,7 +97,7 @@ pub(super) fn details(set: &ChangeSet, asks: &[(usize, Vec<Reason>)]) -> Vec<Str
     lines
 }
 
-/// Why these entries need an approval, each reason once.
+/// The reasons why these entries of a change set need an approval, each once, as text.
 pub(super) fn reasons(entries: &[(usize, Vec<Reason>)]) -> String {
     join_reasons(entries.iter().flat_map(|(_, reasons)| reasons))
 }
@@ -143,7 +143,7 @@ fn in_order_of_weight(set: &ChangeSet) -> Vec<&Entry> {
     entries
 }
 
-/// One entry as a line.
+/// An entry of a change set as a line of a question.
 fn line(set: &ChangeSet, entry: &Entry) -> String {
     let path = paths::line(&entry.path);
     let (was, is) = (entry.before.name(), entry.after.name());

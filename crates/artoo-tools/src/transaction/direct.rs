@@ -23,7 +23,7 @@ use crate::{paths, texts};
 /// Time limit of a run that only shows what a program would change.
 const LOOK_TIME: Duration = Duration::from_secs(2);
 
-/// Folders that no approval makes writable.
+/// Folders of the system that no approval makes writable.
 const SYSTEM: [&str; 3] = ["/dev", "/proc", "/sys"];
 
 /// The question about a program without a view. The program runs once more as a reading run, to find all places that it

@@ -19,11 +19,11 @@ use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 #[cfg(target_os = "linux")]
 const COMPARED_MAX_BYTES: u64 = 1024 * 1024;
 
-/// Maximum number of files that are compared.
+/// Maximum number of opened files whose content is compared.
 #[cfg(target_os = "linux")]
 const COMPARED_MAX: usize = 200;
 
-/// Bytes of inotify events read at once.
+/// Buffer size in bytes for inotify events read at once.
 #[cfg(target_os = "linux")]
 const EVENTS_BYTES: usize = 64 * 1024;
 

@@ -1,4 +1,4 @@
-//! Calls that run a program as a transaction: of the shell, of the user's own tools, and of servers.
+//! Requests that run a program as a transaction: of the shell, of the user's own tools, and of MCP servers.
 
 use std::fs;
 use std::path::{Path, PathBuf};

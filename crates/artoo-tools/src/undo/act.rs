@@ -30,7 +30,7 @@ pub(crate) struct Act {
     sees_all: bool,
 }
 
-/// An open recording: its folder in the journal, its log, and the journal's lock.
+/// An act that is being recorded: its folder in the journal, its log, and the journal's lock.
 #[derive(Debug)]
 struct Open {
     journal: Journal,
@@ -50,12 +50,12 @@ impl Act {
         Self { open: Some(open), sees_all }
     }
 
-    /// Writes a step to the log before the step is made.
+    /// Writes a step to the act's log; must be called before the step is made.
     pub(super) fn write(&mut self, step: Step) -> io::Result<()> {
         self.open.as_mut().map_or(Ok(()), |open| open.write(step))
     }
 
-    /// Whether every path that may change was read before the change.
+    /// Whether every path that may change was read before, so that all changes will be found.
     pub(super) fn sees_all(&self) -> bool {
         self.sees_all
     }
@@ -153,7 +153,7 @@ impl Act {
         Ok(RecordedChanges::of(&done, sees_all))
     }
 
-    /// Ends the recording of an undo; `complete`: it reverted every change.
+    /// Ends the recording of an undo; `complete`: the undo has reverted every change.
     pub(super) fn close(self, made: &[FileChange], complete: bool, limit: &Limit) -> io::Result<Vec<Done>> {
         let Some(open) = self.open else { return Ok(Vec::new()) };
         fault::point("the act is over");

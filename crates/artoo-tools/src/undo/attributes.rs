@@ -17,7 +17,7 @@ use crate::digest;
 use crate::limit::Limit;
 use crate::openat::Place;
 
-/// Prefix of extended attributes that need no privileges.
+/// Prefix of extended attributes that need no privileges to be set.
 const USER: &[u8] = b"user.";
 
 /// Names of attributes that grant rights in addition to the mode: access control lists and capabilities.
@@ -25,7 +25,7 @@ const RIGHTS: [&[u8]; 3] = [b"system.posix_acl_access", b"system.posix_acl_defau
 
 const CAPABILITY: &[u8] = b"security.capability";
 
-/// Prefix of the overlay's own attributes. A program's attribute with this prefix is stored with the escaped one.
+/// Prefix of the overlay's own attributes. A program's attribute with this prefix is stored with an escaped prefix.
 const OVERLAY: &[u8] = b"user.overlay.";
 const ESCAPED: &[u8] = b"user.overlay.overlay.";
 
@@ -171,7 +171,7 @@ fn split(names: &[u8]) -> Vec<Vec<u8>> {
     names.split(|byte| *byte == 0).filter(is_kept).map(<[u8]>::to_vec).collect()
 }
 
-/// The value of one attribute.
+/// The value of one extended attribute of an open file.
 fn value(file: impl AsFd, name: &[u8]) -> io::Result<Vec<u8>> {
     let mut value = vec![0; VALUE_MAX];
     let length = fgetxattr(file, OsStr::from_bytes(name), &mut value)?;

@@ -23,13 +23,13 @@ const STEPS: &str = "steps.jsonl";
 const ENDED: &str = "ended.json";
 const SAVED: &str = "saved";
 
-/// Subfolder for files and folders that were moved into the journal unchanged.
+/// Name of the subfolder for files and folders that were moved into the journal unchanged.
 const STORED: &str = "stored";
 
-/// Maximum size of a note; the largest commit's list is well below it.
+/// Maximum size of a journal note in bytes; the largest commit's list is well below it.
 const NOTE_MAX_BYTES: u64 = 512 * 1024 * 1024;
 
-/// The folder of one act, private to the user.
+/// The journal folder of one act, readable only by the user.
 #[derive(Debug, Clone)]
 pub(super) struct BlobDir {
     pub(super) folder: PathBuf,
@@ -47,7 +47,7 @@ impl BlobDir {
         self.folder.join(SAVED).join(number.to_string())
     }
 
-    /// Saves the content of an open file: as a reflink if the file system supports it, else as a copy.
+    /// Saves the content of an open file in the journal: as a reflink if the file system supports it, else as a copy.
     pub(super) fn keep(&self, source: &mut File, number: u64, limit: &Limit) -> io::Result<()> {
         let mut copy = private_file(&self.saved(number))?;
         #[cfg(target_os = "linux")]
@@ -58,13 +58,13 @@ impl BlobDir {
         files::copy_until_deadline(source, &mut copy, limit)
     }
 
-    /// Opens a saved content.
+    /// Opens the saved content with this number.
     pub(super) fn open(&self, number: u64) -> io::Result<File> {
         let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::CLOEXEC;
         Ok(File::from(rustix::fs::open(self.saved(number), flags, rustix::fs::Mode::empty())?))
     }
 
-    /// Whether a content with this number is saved.
+    /// Whether the journal has the saved content with this number.
     pub(super) fn holds(&self, number: u64) -> bool {
         self.saved(number).is_file()
     }
@@ -87,18 +87,18 @@ impl BlobDir {
         folder.canonicalize()
     }
 
-    /// Whether the folder is on this device.
+    /// Whether the act's journal folder is on this device.
     pub(super) fn is_on(&self, device: u64) -> bool {
         use std::os::unix::fs::MetadataExt;
         fs::metadata(&self.folder).is_ok_and(|found| found.dev() == device)
     }
 
-    /// Whether any file or folder was moved here unchanged.
+    /// Whether any file or folder was moved into this act's journal folder unchanged.
     pub(super) fn holds_stored(&self) -> bool {
         fs::read_dir(self.folder.join(STORED)).is_ok_and(|mut entries| entries.next().is_some())
     }
 
-    /// Syncs the saved contents to disk.
+    /// Syncs the act's saved contents to disk.
     pub(super) fn sync_saved(&self, numbers: u64) -> io::Result<()> {
         /// Up to this number files are synced one by one; for more, syncing the whole file system is faster.
         const EACH_MAX: u64 = 64;
@@ -129,17 +129,17 @@ impl BlobDir {
         Ok(())
     }
 
-    /// Writes the note that an act begins.
+    /// Writes the journal note that an act begins.
     pub(super) fn write_begun(&self, begun: &Begun) -> io::Result<()> {
         self.write(BEGUN, begun)
     }
 
-    /// Reads the note that the act began.
+    /// Reads the note that an act has begun; `None` if it is missing.
     pub(super) fn begun(&self) -> io::Result<Option<Begun>> {
         self.read(BEGUN)
     }
 
-    /// Writes the note that the act has ended, with its changes.
+    /// Writes the journal note that the act has ended, with its changes.
     pub(super) fn write_ended(&self, ended: &Ended) -> io::Result<()> {
         self.write(ENDED, ended)?;
         fault::point("ended is written");
@@ -149,12 +149,12 @@ impl BlobDir {
         Ok(())
     }
 
-    /// Whether the act has ended.
+    /// Whether the act's end is recorded in the journal.
     pub(super) fn is_ended(&self) -> bool {
         self.folder.join(ENDED).exists()
     }
 
-    /// Reads the note that the act has ended.
+    /// Reads the note that an act has ended; `None` if it has not.
     pub(super) fn ended(&self) -> io::Result<Option<Ended>> {
         self.read(ENDED)
     }

@@ -17,10 +17,10 @@ use crate::files;
 use crate::limit::Limit;
 use crate::openat::Place;
 
-/// Prefix of temporary names beside a target.
+/// Prefix of the temporary names that commits and undos use beside a path.
 pub(super) const ASIDE: &str = ".artoo-undo-";
 
-/// For more files than this, syncing the whole file system is faster.
+/// Maximum number of files that a commit syncs one by one; for more, syncing the whole file system is faster.
 const SYNCED_EACH_MAX: usize = 64;
 
 /// The path at which a commit stopped before its last operation, and why.
@@ -33,7 +33,7 @@ pub(crate) struct Stopped {
     pub(crate) is_conflict: bool,
 }
 
-/// Times to set on a path if it still has the same inode.
+/// Times that a commit sets on a path if the path still has the same inode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Touched {
     pub(crate) path: PathBuf,
@@ -41,7 +41,7 @@ pub(crate) struct Touched {
     pub(crate) old: Identity,
 }
 
-/// A commit in progress.
+/// A commit in progress: its journal folder, deadline and open folders.
 pub(super) struct Commit<'a> {
     blobs: &'a BlobDir,
     /// The journal's subfolder for files and folders moved there unchanged.
@@ -71,7 +71,7 @@ impl Folders {
 }
 
 impl Operation {
-    /// The path that the operation changes.
+    /// The path that the commit operation changes.
     pub(crate) fn path(&self) -> &Path {
         match self {
             Self::Rename { from: path, .. }
@@ -91,7 +91,7 @@ impl Operation {
         }
     }
 
-    /// The changes that the completed operation made.
+    /// The journal's record of the changes that the completed operation made.
     pub(super) fn done(&self, stored: &Path) -> Vec<Done> {
         let one = |path: &Path, before: &State, after: &State| Change {
             path: path.to_path_buf(),
@@ -320,7 +320,7 @@ impl<'a> Commit<'a> {
         }
     }
 
-    /// Moves a new file or folder to its path; `false` if something exists there.
+    /// Moves a new file or folder from the layer to its path; `false` if something exists there.
     fn move_into_place(&self, place: &Place, from: &Place, number: u64) -> io::Result<bool> {
         match shift(from, place) {
             Ok(()) => {
@@ -412,7 +412,7 @@ impl<'a> Commit<'a> {
             })
     }
 
-    /// The place in the layer, checked to hold the file or folder that was read.
+    /// The place of the new file in the layer, after checking that it is still the one that was read.
     fn checked(&mut self, source: &Path, new: &Identity, after: &State) -> io::Result<Place> {
         let from = self.sources.place(source)?;
         let is_same = Identity::at(&from)?.is_some_and(|found| is_entry_that_was_read(&found, new, after));
@@ -450,12 +450,12 @@ pub(super) fn touch(touched: &[Touched]) {
     }
 }
 
-/// Whether this is the file or folder that was read. A folder is compared by inode; its entries are checked separately.
+/// Whether this is still the file or folder from which the change set was read. A folder is compared by inode alone.
 fn is_entry_that_was_read(found: &Identity, old: &Identity, before: &State) -> bool {
     if matches!(before, State::Folder(_)) { found.same_inode(old) } else { found == old }
 }
 
-/// Sets mode and owner of a path, if it still has the inode that was read.
+/// Sets mode and owner of a path, if it still has the inode from which the change set was read.
 fn set_facts(place: &Place, before: &State, after: &State, old: &Identity) -> io::Result<()> {
     use rustix::fs::{Gid, Uid, chownat, fstat};
     let changed = || io::Error::other("it was changed since it was read");
@@ -475,7 +475,7 @@ fn set_facts(place: &Place, before: &State, after: &State, old: &Identity) -> io
     chmod_opened(&held, is.mode)
 }
 
-/// The stop of a commit at a path that another program changed.
+/// The result of a commit that stopped at a path because another program changed it.
 fn conflict(path: &Path) -> Stopped {
     let reason = "it was changed by another program since the command ran".to_owned();
     Stopped { path: path.to_path_buf(), reason, is_conflict: true }

@@ -13,7 +13,7 @@ use crate::openat::Place;
 /// Mode bits that a folder's owner needs to change its entries.
 pub(crate) const OWNER: u32 = 0o700;
 
-/// Exchanges two names; `false` if the file system does not support it.
+/// Exchanges two files or folders in one step; `false` if the file system does not support it.
 pub(super) fn swap(one: &Place, two: &Place) -> io::Result<bool> {
     use rustix::fs::{RenameFlags, renameat_with};
     let exchange = || renameat_with(&one.folder, &one.name, &two.folder, &two.name, RenameFlags::EXCHANGE);
@@ -24,7 +24,7 @@ pub(super) fn swap(one: &Place, two: &Place) -> io::Result<bool> {
     }
 }
 
-/// Renames without replacing; also moves a folder whose own mode prevents the move.
+/// Renames a file or folder without replacing another; also moves a folder whose own mode would prevent that.
 pub(super) fn shift(from: &Place, to: &Place) -> Result<(), Errno> {
     opened(from, || files::rename(from, to))
 }
@@ -63,7 +63,7 @@ pub(crate) fn with_mode<T>(held: &OwnedFd, open: u32, mode: u32, act: impl FnOnc
     done
 }
 
-/// Sets the mode and the modification time of a place.
+/// Sets the mode and the modification time recorded in a state on a file or folder.
 pub(super) fn set_facts(place: &Place, facts: &Facts) -> io::Result<()> {
     set_mode(place, facts.mode)?;
     set_time(place, facts)

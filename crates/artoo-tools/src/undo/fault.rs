@@ -1,7 +1,7 @@
 //! Fault injection for tests: kills the process, or runs a change of another program, between any two writes of the
 //! journal.
 
-/// A point at which a fault can be injected; does nothing outside tests.
+/// A fault point at which tests can kill the process; does nothing outside tests.
 #[cfg(not(test))]
 pub(super) fn point(_what: &'static str) {}
 
@@ -47,7 +47,7 @@ mod power {
     }
 }
 
-/// A change of another program that a test makes at each fault point.
+/// A function by which a test changes files at each fault point, as another program would.
 #[cfg(test)]
 type Interference = Box<dyn FnMut(&'static str)>;
 
@@ -57,13 +57,13 @@ thread_local! {
     static MEANWHILE: std::cell::RefCell<Option<Interference>> = const { std::cell::RefCell::new(None) };
 }
 
-/// Sets the change to make at every following fault point of this thread.
+/// Sets the change that a test makes at every following fault point of this thread.
 #[cfg(test)]
 pub(crate) fn meanwhile(what: impl FnMut(&'static str) + 'static) {
     MEANWHILE.set(Some(Box::new(what)));
 }
 
-/// A point at which a fault can be injected: kills the process if the point has the number in the environment.
+/// A fault point: kills the process here if an environment variable has this point's number, in tests only.
 #[cfg(test)]
 pub(super) fn point(what: &'static str) {
     MEANWHILE.with_borrow_mut(|meanwhile| meanwhile.iter_mut().for_each(|meanwhile| meanwhile(what)));

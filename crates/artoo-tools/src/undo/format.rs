@@ -7,10 +7,10 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::state::{Identity, State};
 
-/// The format version of these files. A file of a later version is an error and is not changed.
+/// The format version of the journal's files. A file of a later version is an error and is not changed.
 pub(super) const VERSION: u8 = 2;
 
-/// The oldest version that is read: it has no commits and no fingerprints of trees.
+/// The oldest journal format version that is read: it has no commits and no fingerprints of trees.
 const OLDEST_VERSION: u8 = 1;
 
 /// Describes an act in both of its journal notes: format version, time, tool, and whether it can't be undone.
@@ -172,7 +172,7 @@ pub(super) enum Done {
     },
 }
 
-/// The states of one path before and after a change.
+/// The states of one path before and after a change, as the journal stores them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Change {
     #[serde(with = "line")]
@@ -211,12 +211,12 @@ mod line {
 
     use serde::{Deserialize, Deserializer, Serializer, de};
 
-    /// Serialises a path.
+    /// Serialises a path as one line of text with escapes.
     pub(super) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(&crate::paths::line(path))
     }
 
-    /// Deserialises a path.
+    /// Deserialises a path from one line of text with escapes.
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
         let text = String::deserialize(from)?;
         let bytes = artoo_proto::escape::path_from_line(&text).ok_or_else(|| de::Error::custom("no path"))?;

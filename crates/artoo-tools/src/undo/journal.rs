@@ -38,7 +38,7 @@ pub(crate) struct Journal {
     pub(super) protected: Protected,
 }
 
-/// The task, tool and action of a recording.
+/// What a journal entry is about: the task, the tool, the call and the action.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject<'a> {
     /// The task, whose id is the entry's name.
@@ -56,7 +56,7 @@ pub(super) struct Lock {
     _file: File,
 }
 
-/// How many tasks the limits have deleted from the journal.
+/// How many tasks were deleted from the journal because of its limits.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct DeletedTasks {
     pub(super) tasks: u64,
@@ -68,12 +68,12 @@ impl Journal {
         Self { config, protected }
     }
 
-    /// Reads the paths that a command may change.
+    /// Reads the paths that a command may change, to find out whether they can be copied.
     pub(crate) fn survey(&self, may_change: &[PathBuf], limit: &Limit) -> UndoSurvey {
         UndoSurvey::survey(&self.config, &self.protected, may_change, limit)
     }
 
-    /// Begins a recording. Everything needed for an undo is on disk when this returns.
+    /// Begins to record an act. Everything needed for an undo is on disk when this returns.
     pub(crate) fn begin(&self, subject: Subject<'_>, survey: Option<&UndoSurvey>, limit: &Limit) -> io::Result<Act> {
         let lock = self.lock(limit)?;
         let entry = self.config.folder.join(subject.task.as_str());
@@ -165,7 +165,7 @@ impl Journal {
         Ok(begun)
     }
 
-    /// Waits until no other act holds the lock.
+    /// Waits until no other act holds the lock of the journal, and takes it.
     pub(super) fn lock(&self, limit: &Limit) -> io::Result<Lock> {
         private_folder(&self.config.folder)?;
         let path = self.config.folder.join(LOCK);
@@ -182,7 +182,7 @@ impl Journal {
         }
     }
 
-    /// Reconciles acts of an entry that were cut off; the changes found now count as their changes.
+    /// Finds the changes of an entry's acts that a crash interrupted, and records them as ended.
     pub(super) fn reconcile_open(&self, entry: &Path, limit: &Limit) -> io::Result<()> {
         for (_, blobs) in acts(entry)? {
             if blobs.is_ended() {
@@ -199,7 +199,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Deletes the oldest tasks beyond the limits.
+    /// Deletes the oldest tasks from the journal beyond its limits.
     pub(super) fn forget_oldest(&self) -> io::Result<()> {
         let mut entries = Vec::new();
         for name in entry_names(&self.config.folder)? {
@@ -236,7 +236,7 @@ pub(super) fn forgotten(folder: &Path) -> DeletedTasks {
     fs::read(folder.join(FORGOTTEN)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
-/// The names of the subfolders.
+/// The names of the subfolders of the journal, one for each entry.
 pub(super) fn entry_names(folder: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     let entries = match fs::read_dir(folder) {
@@ -252,7 +252,7 @@ pub(super) fn entry_names(folder: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// The acts of an entry, in their order.
+/// The acts of a journal entry, in their order.
 pub(super) fn acts(entry: &Path) -> io::Result<Vec<(u64, BlobDir)>> {
     let mut acts: Vec<(u64, BlobDir)> = entry_names(entry)?
         .into_iter()
@@ -262,7 +262,7 @@ pub(super) fn acts(entry: &Path) -> io::Result<Vec<(u64, BlobDir)>> {
     Ok(acts)
 }
 
-/// When the entry's newest act began.
+/// When the newest act of a journal entry began; `None` if it can't be read.
 fn begun_at(entry: &Path) -> Option<Timestamp> {
     let acts = acts(entry).ok()?;
     let header = |blobs: &BlobDir| {

@@ -1,4 +1,4 @@
-//! Finding what an act did, by comparing the states before with the present ones.
+//! Finds what an act did, by comparing the recorded states before it with the present ones.
 
 mod commit;
 
@@ -43,7 +43,7 @@ pub(super) fn reconcile(
 /// The paths that an act reports as created, each with its digest if the act knew it.
 pub(super) type Made = BTreeMap<String, Option<String>>;
 
-/// The comparison of one act's recorded states with the disk.
+/// A comparison of the states that an interrupted act recorded with the disk, to find its changes.
 struct Reconciling<'a> {
     journal: &'a Journal,
     blobs: &'a BlobDir,

@@ -1,4 +1,4 @@
-//! The changes of an act for the record of a call.
+//! Lists the changes that an act made, for the record of a call.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub(crate) struct RecordedChanges {
 }
 
 impl RecordedChanges {
-    /// Lists the changes; `sees_all`: every change is known.
+    /// Lists the journal's changes for the record of a call; `sees_all`: every change is known.
     pub(super) fn of(done: &[Done], sees_all: bool) -> Self {
         let changes = done.iter().flat_map(|done| match done {
             Done::Changed { changes } => changes.as_slice(),
@@ -30,7 +30,7 @@ impl RecordedChanges {
         Self::of_changes(changes.map(|change| (change.path.as_path(), &change.before, &change.after)), sees_all)
     }
 
-    /// Lists changes; `sees_all`: whether every change is known.
+    /// Lists these changes for the record of a call; `sees_all`: whether every change is known.
     pub(crate) fn of_changes<'a>(
         changes: impl Iterator<Item = (&'a Path, &'a State, &'a State)>,
         sees_all: bool,
@@ -54,7 +54,7 @@ impl RecordedChanges {
     }
 }
 
-/// The change of a path as a record lists it.
+/// A change of a path in the form in which a record lists it.
 fn recorded_change((path, was, is): (&Path, &State, &State)) -> FileChange {
     let (mut before, mut after) = (name(was), name(is));
     if before == after {

@@ -33,7 +33,7 @@ use crate::{paths, texts};
 /// Maximum number of paths whose removal is announced with one line of the log.
 const REMOVED_MAX: usize = 1024;
 
-/// The undo of one act, in progress.
+/// The undo of one act, in progress: what it still has to revert, and its own recording.
 pub(super) struct Restoring<'a> {
     /// The undo's own recording, which saves what it removes.
     act: &'a mut Act,
@@ -65,7 +65,7 @@ pub(super) struct Undone {
 pub(super) type Told = (PathBuf, &'static str, ItemOutcome);
 
 impl<'a> Restoring<'a> {
-    /// Starts the undo of one act.
+    /// Starts the undo of one act with what earlier acts of the undo have left over.
     pub(super) fn new(
         act: &'a mut Act,
         source: &'a BlobDir,
@@ -137,7 +137,7 @@ impl<'a> Restoring<'a> {
         all.push((change.path.clone(), "brought back", outcome));
     }
 
-    /// The present states of files with several names, before any of them is restored.
+    /// The present states of files with several hard links, read before any of them is restored.
     fn shared_files(&self, changes: &[&Change]) -> BTreeMap<PathBuf, FileState> {
         let is_shared = |change: &&&Change| change.after.file().is_some_and(|file| file.links > 1);
         let standing =
@@ -157,7 +157,7 @@ impl<'a> Restoring<'a> {
         self.record_restored(change, &before)
     }
 
-    /// Restores one path, unless it was changed since.
+    /// Restores one path to its recorded state, unless it was changed since.
     fn restore_path(&mut self, change: &Change) -> io::Result<ItemOutcome> {
         if self.resumed.has_brought(&change.path, &change.before) {
             return Ok(ItemOutcome::Already);
@@ -289,7 +289,7 @@ impl<'a> Restoring<'a> {
         Ok(ItemOutcome::Done)
     }
 
-    /// Overwrites a file with several names, so that each name has the old content.
+    /// Overwrites a file with several hard links in place, so that each name has the old content.
     fn overwrite(
         &mut self,
         place: &Place,
@@ -392,7 +392,7 @@ impl<'a> Restoring<'a> {
         }
     }
 
-    /// Opens a saved content after checking its digest.
+    /// Opens a saved content of the journal after checking its digest.
     fn checked(&self, was: &FileState) -> io::Result<std::fs::File> {
         let number = was.saved.ok_or(io::ErrorKind::NotFound)?;
         let mut source = self.source.open(number)?;
@@ -451,7 +451,7 @@ impl<'a> Restoring<'a> {
         Ok(Some((aside, kept)))
     }
 
-    /// Announces in the log that a path is about to be restored; `aside` is the temporary name.
+    /// Announces in the log that a path is about to be restored; `aside` is the temporary name that is used.
     fn announce(&mut self, path: &Path, present: &State, aside: Option<&Place>) -> io::Result<()> {
         let before = Before { path: path.to_path_buf(), state: present.clone() };
         let aside = aside.map(|place| place.name.to_string_lossy().into_owned());

@@ -1,4 +1,4 @@
-//! Changes of undos that were cut off: the next undo of the same entry continues from there.
+//! Changes that earlier, interrupted undos made: the next undo of the same entry continues from there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
@@ -39,7 +39,7 @@ impl Resumed {
         }
     }
 
-    /// The temporary names that still exist, to be named in the report.
+    /// Temporary names of interrupted undos that still exist, to be named in the report.
     pub(super) fn leftovers(&self) -> impl Iterator<Item = Told> {
         let outcome = || ItemOutcome::Impossible { reason: texts::LEFT_BY_UNDO.to_owned() };
         let still = self.leftovers.iter().filter(|path| path.symlink_metadata().is_ok());

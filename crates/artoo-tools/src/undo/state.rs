@@ -14,10 +14,10 @@ use crate::digest;
 use crate::limit::Limit;
 use crate::openat::Place;
 
-/// The mode bits that are saved and restored.
+/// The bits of a mode that an undo saves and restores.
 const MODE_BITS: u32 = 0o7777;
 
-/// The state of a path.
+/// The state of a path: absent, a file, folder, link or pipe, or something else, with its metadata.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum State {
@@ -47,7 +47,7 @@ pub(crate) struct Facts {
     pub(crate) group: u32,
 }
 
-/// Identity of a file or folder among others at the same path: inode, size and modification time.
+/// What identifies a file or folder among others at the same path: device, inode, size and modification time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
     pub(crate) device: u64,
@@ -91,13 +91,13 @@ impl State {
         }
     }
 
-    /// Whether owner and group are the same; `true` if one of the states has none.
+    /// Whether owner and group of two states are the same; `true` if one of the states has none.
     pub(crate) fn same_owner(&self, other: &Self) -> bool {
         let owner = |facts: &Facts| (facts.owner, facts.group);
         self.facts().zip(other.facts()).is_none_or(|(one, two)| owner(one) == owner(two))
     }
 
-    /// A noun for the kind.
+    /// A noun for the kind of the state, such as "file" or "folder".
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Absent => "nothing",
@@ -150,12 +150,12 @@ impl Identity {
         }
     }
 
-    /// The identity of the file or folder at a place; `None` if nothing is there.
+    /// The device, inode, size and time by which a file or folder is recognised; `None` if nothing is at the place.
     pub(crate) fn at(place: &Place) -> io::Result<Option<Self>> {
         Ok(stat(&place.folder, &place.name)?.as_ref().map(Self::of))
     }
 
-    /// Whether both have the same device and inode.
+    /// Whether two identities have the same device and inode.
     pub(crate) fn same_inode(&self, other: &Self) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
     }
@@ -173,7 +173,7 @@ impl Facts {
         }
     }
 
-    /// Whether both have the same modification time.
+    /// Whether the two have the same modification time.
     pub(crate) fn same_time(&self, other: &Self) -> bool {
         (self.modified_s, self.modified_ns) == (other.modified_s, other.modified_ns)
     }

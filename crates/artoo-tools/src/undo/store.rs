@@ -38,7 +38,7 @@ pub struct UndoStore {
     meter: Arc<Meter>,
 }
 
-/// One task that changed something, or one undo.
+/// An entry of the undo journal: one task that changed something, or one undo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// The entry's name: a task's id, or `undo-` and a number.
@@ -59,7 +59,7 @@ pub struct Entry {
     pub undoes: Option<String>,
 }
 
-/// One path of an undo, with its outcome.
+/// One path of an undo's report, with its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
     /// The path on one line, with escapes.
@@ -89,7 +89,7 @@ pub enum ItemOutcome {
     },
 }
 
-/// The result of an undo.
+/// The result of an undo: the outcome for each path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// The outcome for each path.
@@ -100,7 +100,7 @@ pub struct Report {
     pub redo: Option<String>,
 }
 
-/// Why an undo did not start.
+/// Why an undo did not start, such as an unknown or already undone entry, or a busy journal.
 #[derive(Debug, thiserror::Error)]
 pub enum UndoError {
     /// No entry has this id.
@@ -130,7 +130,7 @@ pub enum UndoError {
 }
 
 impl UndoStore {
-    /// The store of this configuration; opens nothing yet.
+    /// The undo journal of this configuration; opens no file yet.
     #[must_use]
     pub fn open(config: UndoConfig, environment: &Environment) -> Self {
         Self { config, environment: environment.clone(), meter: Arc::default() }
@@ -146,7 +146,7 @@ impl UndoStore {
         Limit::metered(UNDO_TIMEOUT, &self.meter)
     }
 
-    /// Opens the journal with the protected places, which are slow to find; listing entries opens no journal.
+    /// Opens the journal for acts and undos, with the protected places, which are slow to find.
     pub(super) fn journal(&self) -> Journal {
         let protected = Protected::new(&self.environment, std::slice::from_ref(&self.config.folder));
         Journal::new(self.config.clone(), protected)
@@ -201,9 +201,7 @@ impl UndoStore {
         }
     }
 
-    /// The newest entry of a task that is not undone.
-    /// # Errors
-    /// If the journal can't be read.
+    /// The newest journal entry of a task that is not undone.
     pub fn last(&self) -> Result<Option<Entry>, UndoError> {
         Ok(self.entries()?.into_iter().find(|entry| entry.undoes.is_none() && !entry.undone))
     }
@@ -222,9 +220,7 @@ impl UndoStore {
         Ok(Report { items: preview.items, not_undoable, redo: None })
     }
 
-    /// Undoes an entry, its last act first. Paths that were changed since are left.
-    /// # Errors
-    /// If the entry is missing, was undone, or is still being written.
+    /// Undoes an entry, its last act first. Paths that were changed since are left as they are.
     pub fn undo(&self, id: &str) -> Result<Report, UndoError> {
         let report = self.undo_entry(id);
         self.meter.end();
@@ -262,7 +258,7 @@ impl UndoStore {
         Ok(Report { items, not_undoable, redo: entry.is_dir().then_some(own) })
     }
 
-    /// The progress of an undo that this store or a clone of it has begun.
+    /// The progress of an undo that this store or a clone of it has begun; `None` if none runs.
     #[must_use]
     pub fn activity(&self) -> Option<Activity> {
         self.meter.activity("undo")
@@ -277,7 +273,7 @@ impl UndoStore {
         locked.map_err(problem)
     }
 
-    /// Takes the lock and reconciles acts of the entry, and of its undos, that were cut off.
+    /// Takes the journal's lock, and finds the changes of the entry's acts that a crash interrupted.
     fn ready(&self, id: &str) -> Result<Ready, UndoError> {
         let entries = self.entries()?;
         let entry = entries.iter().find(|entry| entry.id == id);
@@ -299,7 +295,7 @@ impl UndoStore {
         Ok(Ready { not_undoable: entry.not_undoable.clone(), acts: self.acts(id)?, resumed, limit, journal, lock })
     }
 
-    /// The acts of an entry. An act that was cut off and is not reconciled yet has no changes.
+    /// The acts of a journal entry with their changes. An interrupted act that is not reconciled yet has none.
     pub(super) fn acts(&self, id: &str) -> io::Result<Vec<(BlobDir, Ended)>> {
         let mut all = Vec::new();
         for (_, blobs) in journal::acts(&self.config.folder.join(id))? {

@@ -35,8 +35,7 @@ impl Act {
         self.sees_all() && self.header().is_some_and(|header| header.not_undoable.is_none())
     }
 
-    /// Ends the act and undoes its changes; returns the paths that could not be restored. If there are none, the act is
-    /// removed from the journal.
+    /// Ends the act and undoes its changes at once; returns the paths that could not be restored.
     ///
     /// # Errors
     /// When nothing was recorded, or the journal can't be used.
@@ -88,8 +87,8 @@ impl Journal {
 }
 
 impl UndoStore {
-    /// Undoes the changes of a call that was cut off with the process, so that it can be made again. `None` if it had
-    /// changed nothing.
+    /// Undoes the changes of a call that a crash interrupted, so that it can be made again. `None` if it had changed
+    /// nothing.
     ///
     /// # Errors
     /// When the journal can't be used, or another process changes files.

@@ -1,4 +1,4 @@
-//! Outcomes of one path: already restored, changed since, or impossible to restore.
+//! Outcomes of an undo for one path: already restored, changed since, or impossible to restore.
 
 use std::io;
 use std::path::Path;
@@ -55,7 +55,7 @@ pub(super) fn is_left(outcome: &ItemOutcome) -> bool {
     matches!(outcome, ItemOutcome::Conflict { .. } | ItemOutcome::Impossible { .. })
 }
 
-/// The outcome of a path that an error prevents from being restored.
+/// The undo outcome of a path that could not be restored because of an error.
 pub(super) fn failed_restore(error: &io::Error) -> ItemOutcome {
     let reason = match Errno::from_io_error(error) {
         Some(Errno::LOOP | Errno::NOTDIR) => texts::FOLDER_IS_LINK.to_owned(),
@@ -78,7 +78,7 @@ pub(super) fn changed_meanwhile() -> ItemOutcome {
     ItemOutcome::Conflict { reason: texts::CHANGED_SINCE.to_owned() }
 }
 
-/// The outcome of a path whose present file is too large to save.
+/// The undo outcome of a path whose present file is too large to save before it is replaced.
 pub(super) fn too_large() -> ItemOutcome {
     ItemOutcome::Impossible { reason: texts::TOO_LARGE_TO_KEEP.to_owned() }
 }

@@ -11,7 +11,7 @@ use super::state::{self, State};
 use crate::limit::Limit;
 use crate::openat::Place;
 
-/// Maximum depth of folders.
+/// Maximum depth of folders that are walked.
 pub(super) const DEPTH_MAX: usize = 256;
 
 /// A path that a folder walk has reached, with its state. The content of a file has not been read.
@@ -49,7 +49,7 @@ pub(super) fn walk_place(
     Walk { skip, limit, visit }.step(place.reopen()?, path.to_path_buf(), 0)
 }
 
-/// A walk in progress.
+/// A folder walk in progress, with the functions it calls and its deadline.
 struct Walk<'a> {
     skip: &'a dyn Fn(&Path) -> bool,
     limit: &'a Limit,

@@ -51,13 +51,13 @@ impl<'a> Entry<'a> {
         Ok(Self { view, work: work.map_err(Step::State.failed())?, covered, mapped, strangers })
     }
 
-    /// Flags of `clone` for the child that enters the view.
+    /// Flags of `clone` that give the child the namespaces in which it enters the view.
     pub(crate) fn namespaces(&self) -> libc::c_int {
         libc::CLONE_NEWNS | if self.mapped.is_some() { libc::CLONE_NEWUSER } else { 0 }
     }
 
-    /// Makes the mounts of the view for the calling child, which is alone in new namespaces. `scratch` stays writable.
-    /// Returns the folders that may be changed, as opened in the view.
+    /// Makes the mounts of the view in the calling child's own namespaces; returns the folders that may be changed.
+    /// `scratch` stays writable.
     ///
     /// # Errors
     /// [`NoView::Refused`] with the step that failed.

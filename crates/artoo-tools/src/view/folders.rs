@@ -14,8 +14,8 @@ use crate::undo::is_system;
 /// Maximum number of overlays in one view; each takes about 0.2 ms.
 const OVERLAYS_MAX: usize = 64;
 
-/// Types of file systems that may wait for another machine, or that only one user can read. Below an overlaid folder
-/// they stay read-only.
+/// Types of file systems that may wait for another machine, or that only one user can read. In a view they stay read-
+/// only.
 const KEPT_READ_ONLY: [&str; 9] = ["9p", "afs", "autofs", "ceph", "cifs", "nfs", "nfs4", "smb3", "smbfs"];
 
 /// The folders of a view, divided into overlaid ones and those that stay read-only.
@@ -95,7 +95,7 @@ fn mounted(line: &[u8]) -> Option<Mounted> {
     Some(Mounted { at: std::ffi::OsString::from_vec(unescaped(at)).into(), is_kept_read_only })
 }
 
-/// Decodes the octal escapes of blanks and other special characters.
+/// Decodes the octal escapes of blanks and other special characters in the kernel's list of mounts.
 fn unescaped(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -152,6 +152,7 @@ mod tests {
         assert!(matches!(parts(&named[2..]), Err(NoView::NoFolder(_))));
     }
 
+    /// Lines of the kernel's list of mounts are parsed, with escapes and file system types.
     #[test]
     fn mount_list_lines_are_parsed() {
         let line = br"36 35 98:0 /mnt1 /mnt/a\040b\134c rw,noatime master:1 - ext3 /dev/root rw";

@@ -37,7 +37,7 @@ pub(crate) fn tried(_: &Path) -> Result<(), NoView> {
     Err(NoView::System)
 }
 
-/// A folder that may be changed in a view.
+/// A folder that may be changed in a view: the real folder, and the layer with the changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Layer {
     /// The real folder.
@@ -76,12 +76,12 @@ impl View {
         Ok(Self { state, layers, read_only: parts.read_only, hidden, renamed: Mutex::default() })
     }
 
-    /// The folder of all changes.
+    /// The folder that holds all changes made in the view.
     pub(crate) fn changes(&self) -> PathBuf {
         self.state.path().join("upper")
     }
 
-    /// The folders that may be changed, each with the folder of its changes.
+    /// The folders that may be changed in the view, each with the folder that holds its changes.
     pub(crate) fn layers(&self) -> &[Layer] {
         &self.layers
     }
@@ -101,7 +101,7 @@ impl View {
         self.renamed.lock().unwrap_or_else(PoisonError::into_inner).extend(renamed);
     }
 
-    /// Keeps the changes after this value is dropped. [`clean`] deletes them after [`state::KEPT_FOR`].
+    /// Makes the changes stay stored after this value is dropped; [`clean`] deletes them after [`state::KEPT_FOR`].
     ///
     /// # Errors
     /// When that can't be noted on disk: another process may delete them once this one has ended.

@@ -31,12 +31,12 @@ pub(super) fn hold(path: impl Arg, more: OFlags) -> Result<OwnedFd, Errno> {
     openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
 }
 
-/// Makes all mounts private to this namespace.
+/// Makes all mounts private to this namespace, so that changes do not spread to others.
 pub(super) fn make_private(root: BorrowedFd<'_>) -> io::Result<()> {
     change(root, WHOLE_TREE, &libc::mount_attr { propagation: libc::MS_PRIVATE, ..UNCHANGED })
 }
 
-/// Makes all mounts read-only.
+/// Makes all mounts of the calling process's namespace read-only.
 ///
 /// The kernel returns `EBUSY` while another process writes to a file through `/proc/PID/root` of this process, so the call
 /// is made up to [`READ_ONLY_TRIES`] times.
@@ -51,8 +51,8 @@ pub(super) fn make_read_only(root: BorrowedFd<'_>) -> io::Result<()> {
     change(root, WHOLE_TREE, &read_only)
 }
 
-/// Maps the owners of a detached mount by a user namespace. If the namespace maps no owner of a file, not even root can
-/// override the file's mode.
+/// Maps the owners of a mount by a user namespace. If it maps no owner of a file, not even root can override the file's
+/// mode.
 pub(super) fn map_owners(mount: &OwnedFd, users: &OwnedFd) -> io::Result<()> {
     let userns_fd = users.as_raw_fd().unsigned_abs().into();
     let owners = libc::mount_attr { attr_set: libc::MOUNT_ATTR_IDMAP, userns_fd, ..UNCHANGED };
@@ -68,7 +68,7 @@ fn change(mount: BorrowedFd<'_>, flags: libc::c_uint, change: &libc::mount_attr)
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// A detached bind mount of a file or folder.
+/// Makes a bind mount of a file or folder that is not attached to a path yet.
 pub(super) fn copy(of: impl AsFd) -> Result<OwnedFd, Errno> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_EMPTY_PATH;
     open_tree(of, c"", flags)
@@ -80,7 +80,7 @@ pub(super) fn attach(mount: impl AsFd, over: impl AsFd) -> Result<(), Errno> {
     move_mount(mount, c"", over, c"", flags)
 }
 
-/// A detached overlay of `lower` with the changes in `upper`.
+/// Makes an overlay of `lower` with the changes in `upper`, not attached to a path yet.
 pub(super) fn overlay(lower: &OwnedFd, upper: &OwnedFd, work: &OwnedFd) -> Result<OwnedFd, NoView> {
     let failed = Step::Overlay.failed();
     let system = fsopen(c"overlay", FsOpenFlags::FSOPEN_CLOEXEC).map_err(&failed)?;

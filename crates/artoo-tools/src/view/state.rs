@@ -30,7 +30,7 @@ const KEPT: &str = "kept";
 
 static MADE: AtomicU64 = AtomicU64::new(0);
 
-/// The folder of one view. Dropping it deletes it, unless [`State::keep`] was called.
+/// The folder of one view on disk. Dropping it deletes the folder, unless [`State::keep`] was called.
 #[derive(Debug)]
 pub(super) struct State {
     folder: PathBuf,
@@ -63,7 +63,7 @@ impl State {
         self.folder.join(EMPTY)
     }
 
-    /// The file that is mounted over hidden files.
+    /// The path of the view's empty file that is mounted over hidden files.
     pub(super) fn empty_file(&self) -> PathBuf {
         self.folder.join("none")
     }
@@ -87,14 +87,14 @@ impl State {
         Ok(upper)
     }
 
-    /// Creates an overlay's work folder for one run.
+    /// Creates the work folder that an overlay needs for one run.
     pub(super) fn work(&self, number: usize) -> io::Result<PathBuf> {
         let work = self.folder.join("work").join(format!("{number}-{}", MADE.fetch_add(1, Ordering::Relaxed)));
         DirBuilder::new().mode(0o700).create(&work)?;
         Ok(work)
     }
 
-    /// Keeps the folder after this value is dropped.
+    /// Marks the folder of the view to be kept after this value is dropped.
     pub(super) fn keep(&self) -> io::Result<()> {
         self.is_kept.store(true, Ordering::Relaxed);
         File::create(self.folder.join(KEPT)).map(drop)
@@ -164,7 +164,7 @@ mod tests {
 
     use super::*;
 
-    /// The folder of a view with changes in it, some of them inaccessible to their owner, and a symlink out of it.
+    /// Creates a view's folder with changes in it, some of them inaccessible to their owner, and a symlink out of it.
     fn changed(views: &Path, lower: &Path) -> State {
         let state = State::new(views).unwrap();
         let upper = state.upper(0, lower).unwrap();

@@ -26,7 +26,7 @@ pub(crate) fn tried(views: &Path) -> Result<(), NoView> {
     outcome.clone().map_err(NoView::Tried)
 }
 
-/// Makes a view of a small folder, changes files in it, and checks the result.
+/// Tests views: makes one of a small folder, changes files in it, and checks the result.
 fn attempt(views: &Path) -> Result<(), NoView> {
     let trial = views.join(format!("trial-{}", std::process::id()));
     let lower = trial.join("lower");
@@ -72,7 +72,7 @@ fn work(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Checks that the real folder is unchanged and that the layer has the changes.
+/// Checks that the real folder of the test view is unchanged and that its layer has the changes.
 fn check_layer(view: &View, lower: &Path) -> io::Result<()> {
     let upper = view.layers.first().map(|layer| layer.upper.clone()).unwrap_or_default();
     let deleted = fs::symlink_metadata(upper.join("old"))?;

@@ -12,7 +12,7 @@ const PHRASES: &str = "unusual traffic;are you a human;are you a robot;confirm y
 const MARKUP: &str = "anomaly-modal anomaly.js cf-challenge cf_chl_opt /cdn-cgi/challenge-platform \
     id=\"captcha-form\" px-captcha";
 
-/// Maximum number of characters of a short page.
+/// Longest page, in characters, on which phrases and markup of captcha pages count.
 const SHORT_MAX_CHARS: usize = 1500;
 
 /// The reason if a page refuses programs instead of answering, such as a captcha; `None` for any other page.

@@ -16,7 +16,7 @@ pub struct WebConfig {
     pub(crate) loopback: hosts::Loopback,
 }
 
-/// A search engine with its address and key.
+/// A search engine with its address and key, and whether the user chose it.
 #[derive(Debug, Clone)]
 pub struct Engine {
     pub(crate) kind: EngineKind,
@@ -26,7 +26,7 @@ pub struct Engine {
     pub(crate) is_chosen: bool,
 }
 
-/// The API of an engine.
+/// The kind of a search engine, which decides its API and key.
 #[derive(Debug, Clone)]
 pub(crate) enum EngineKind {
     Searxng,
@@ -39,7 +39,7 @@ pub(crate) enum EngineKind {
 #[derive(Clone)]
 pub(crate) struct ApiKey(String);
 
-/// Why an engine can't be used.
+/// Why a search engine can't be used: an invalid address or key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EngineProblem {
     /// The URL of a SearXNG instance is not valid.
@@ -136,7 +136,7 @@ impl Engine {
         }
     }
 
-    /// The same engine at another address.
+    /// The same engine at another address, for tests.
     #[cfg(test)]
     pub(crate) fn at(mut self, base: &str) -> Self {
         self.base = Url::parse(base).unwrap();

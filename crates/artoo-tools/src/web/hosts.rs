@@ -22,7 +22,7 @@ pub(crate) struct Refused(String);
 #[cfg(test)]
 pub(crate) type Loopback = std::collections::BTreeMap<String, SocketAddr>;
 
-/// The check of hosts; in tests with names that resolve to loopback.
+/// Checks which hosts may be reached; in tests some names resolve to loopback.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Hosts {
     #[cfg(test)]
@@ -62,7 +62,7 @@ impl Hosts {
         false
     }
 
-    /// The loopback address that tests give this host.
+    /// The loopback address that tests give to this host; `None` for other hosts.
     #[cfg(test)]
     fn test_address(&self, host: &str) -> Option<SocketAddr> {
         self.loopback.get(host).copied()
@@ -175,6 +175,7 @@ mod tests {
 
     use super::{Hosts, is_public};
 
+    /// Public addresses are accepted; private, local and reserved ones are not.
     #[doc = "holds: law 1.24; design T21"]
     #[test]
     fn only_public_addresses_are_accepted() {
@@ -194,8 +195,8 @@ mod tests {
         outside.split_whitespace().for_each(|address| check(address, true));
     }
 
-    /// Every spelling of a number is resolved to that address; other schemes, passwords and ports of mail servers are
-    /// refused.
+    /// A private address is refused however its number is spelled; so are other schemes, passwords and ports of mail
+    /// servers.
     #[doc = "holds: law 1.24; design T21"]
     #[test]
     fn private_addresses_are_refused_in_any_spelling() {

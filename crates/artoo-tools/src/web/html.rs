@@ -5,17 +5,17 @@ use html5gum::{StartTag, Token, Tokenizer};
 
 use crate::limit::Limit;
 
-/// Elements without visible text.
+/// Names of HTML elements without visible text, such as `script`.
 const UNREAD: &str = "script style noscript template svg math iframe object canvas audio video select";
 
-/// Block elements, which begin and end a line.
+/// Names of HTML block elements, which begin and end a line.
 const BLOCKS: &str = "address article aside blockquote body br caption dd details div dl dt figcaption figure footer \
     form h1 h2 h3 h4 h5 h6 header hr html li main nav ol p pre section summary table tr ul";
 
 /// Names of HTML elements that have no end tag and no content.
 const VOID: &str = "area base br col embed hr img input link meta source track wbr";
 
-/// Elements whose end tag is optional; they are not treated as hidden, since their end is not known.
+/// Names of HTML elements whose end tag is optional; they are not treated as hidden, since their end is not known.
 const OPEN_ENDED: &str = "p li dt dd td th tr option";
 
 /// A start tag, an end tag or a text of a page.
@@ -26,7 +26,7 @@ pub(crate) enum Event<'a> {
     Text(&'a str),
 }
 
-/// The visible text of a page.
+/// The title and the visible text of a page, and whether it was cut.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct VisibleText {
     pub(crate) title: String,

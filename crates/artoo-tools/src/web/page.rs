@@ -8,10 +8,10 @@ use crate::record::Record;
 use crate::web::client::Answer;
 use crate::web::{challenge, charset, html};
 
-/// Longest title shown.
+/// Longest page title shown, in characters.
 const TITLE_MAX_CHARS: usize = 200;
 
-/// Characters of a page shown at once, header and range included; a longer output would be cut in the middle.
+/// Maximum characters of a page shown at once, header and range included; a longer output would be cut in the middle.
 const PART_MAX_CHARS: usize = 3500;
 
 /// Beginnings of the content types that are read as text.

@@ -9,7 +9,7 @@ use crate::web::client::Network;
 use crate::web::config::{Engine, EngineKind};
 use crate::web::engine::{self, Hit};
 
-/// Asks until an engine answers; returns the record and the URLs of the results.
+/// Asks the search engines one after the other until one answers; returns the record and the URLs of the results.
 pub(crate) async fn ask(
     network: &Network,
     engines: &[Engine],
@@ -32,7 +32,7 @@ pub(crate) async fn ask(
     Ok((Record::hindered(text), Vec::new()))
 }
 
-/// Asks one engine.
+/// Asks one search engine and returns its results, or the reason why it gave no answer.
 async fn one(
     network: &Network,
     engine: &Engine,

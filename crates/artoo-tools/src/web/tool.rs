@@ -23,13 +23,13 @@ use crate::web::{page, search, words};
 /// Maximum number of result URLs remembered from the last searches.
 const NAMED_MAX: usize = 200;
 
-/// The tool `search`.
+/// The tool `search`, which asks search engines and fetches pages.
 #[derive(Debug)]
 pub(crate) struct Search {
     web: Arc<Web>,
 }
 
-/// State that all searches share: engines, client, and the URLs of earlier results.
+/// State that all calls of `search` share: engines, HTTP clients, and the URLs of earlier results.
 #[derive(Debug)]
 struct Web {
     engines: Vec<Engine>,
@@ -41,7 +41,7 @@ struct Web {
 }
 
 impl Search {
-    /// The tool, if an engine is configured.
+    /// The tool `search`, if an engine is configured.
     pub(crate) fn detect(config: &ToolConfig) -> Option<Self> {
         let web = &config.web;
         if web.engines.is_empty() {

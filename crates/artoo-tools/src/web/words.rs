@@ -7,7 +7,7 @@ const FUNCTION_WORDS: &str = "a about an and are as at be between by can definit
     how in is it its latest many meaning much news of official on or site that the this to was website were what \
     when where which who whose why wiki wikipedia will with current currently today vs";
 
-/// Longest query without approval, in words, since the order and choice of words could carry data.
+/// Longest query, in words, that may be sent without approval, since the order and choice of words could carry data.
 const UNASKED_MAX_WORDS: usize = 24;
 
 /// Whether every word of the query is a word of the user's request or a function word.
@@ -29,7 +29,7 @@ pub(crate) fn is_named(url: &str, user_request: &str) -> bool {
     })
 }
 
-/// The words of a text in lowercase.
+/// The words of a text in order, in lowercase and without punctuation.
 fn words(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }

@@ -19,7 +19,7 @@ fn reasons(home: &Home, set: &ChangeSet, commands: &[PathBuf]) -> Vec<(String, V
     }
 }
 
-/// A script, an entry of its change set, and the reason why it needs an approval.
+/// A row of a test: a script, an entry of its change set, and a check of the reason why it needs an approval.
 type Row = (&'static str, &'static str, fn(&Reason) -> bool);
 
 /// New files in the workspace need no approval; any other kind of change does.

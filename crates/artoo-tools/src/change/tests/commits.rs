@@ -30,6 +30,7 @@ fn furnish(home: &Home) {
     fs::set_permissions(home.workspace().join("b.txt"), fs::Permissions::from_mode(0o444)).unwrap();
 }
 
+/// Each kind of change is committed to the real files, and an undo reverts it.
 #[test]
 fn each_change_kind_is_committed_and_undone() {
     let home = furnished(false);
@@ -264,6 +265,7 @@ fn incidental_changes_are_discarded_and_listed() {
     assert!(home.kinds(&set).contains(&("ws/.git/index".to_owned(), "changed")));
 }
 
+/// The diff of a changed text file is shown with its added and removed lines.
 #[test]
 fn diff_of_changed_text_is_shown() {
     let home = furnished(true);

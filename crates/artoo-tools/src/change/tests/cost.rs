@@ -11,7 +11,7 @@ use crate::change::{Places, classify};
 /// Number of rounds in which each cost is measured; their median is printed.
 const ROUNDS: usize = 5;
 
-/// Maximum bytes written by the commit of one file, all of them to the journal.
+/// Maximum bytes that the commit of one file may write to disk, all of them to the journal.
 const JOURNAL_BYTES: u64 = 64 * 1024;
 
 const MANY: &str = "/usr/bin/python3 -c \"
@@ -58,7 +58,8 @@ fn large_new_file_is_renamed_into_place() {
     check_large(64);
 }
 
-/// `cargo test --release -p artoo-tools --lib costs -- --ignored --nocapture`
+/// Measures commits of many files and of large ones: `cargo test --release -p artoo-tools --lib costs -- --ignored
+/// --nocapture`
 #[test]
 #[ignore = "tells figures of a release build"]
 fn costs_of_many_and_large_files() {

@@ -7,7 +7,8 @@ use std::process::Stdio;
 use super::*;
 use crate::undo::{ItemOutcome, Report};
 
-/// Variable with the number of the point at which the child kills itself; see `undo/fault.rs`.
+/// Name of the environment variable with the number of the fault point at which the child kills itself; see
+/// `undo/fault.rs`.
 const KILL_AT: &str = "ARTOO_TEST_KILL_AT";
 
 /// Name of the environment variable with the folder in which the child runs a commit or an undo.
@@ -18,7 +19,7 @@ const ROLE: &str = "ARTOO_TEST_CHANGE_ROLE";
 /// `undo/fault.rs`.
 const POWER: &str = "ARTOO_TEST_POWER";
 
-/// Upper bound on the number of points; the loop ends when a child is not killed.
+/// Upper bound on the number of fault points; the test's loop ends when a child is not killed.
 const MOMENTS_MAX: u64 = 600;
 
 /// Code of the child processes that other tests start and kill: commits or undoes; does nothing without the variables.
@@ -40,8 +41,8 @@ fn renamed_change_set(home: &Home) -> ChangeSet {
     scan_changes(&[home.layer()], &[pair.into()], SystemTime::now(), &limit()).unwrap()
 }
 
-/// Runs the child, killed at point number `kill_at`, and returns the name of that point; `None` if the child was not
-/// killed. A kill at an odd number also loses what was not synced.
+/// Runs the child killed at fault point `kill_at`, and returns the point's name; `None` if it was not killed. At odd
+/// numbers unsynced data is lost too.
 fn run(home: &Home, role: &str, kill_at: Option<u64>) -> Option<String> {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "change::tests::kills::child", "--test-threads=1"]).env(ROOT, &home.root).env(ROLE, role);
@@ -55,7 +56,7 @@ fn run(home: &Home, role: &str, kill_at: Option<u64>) -> Option<String> {
     point
 }
 
-/// Checks that a child was killed at every one of these points.
+/// Checks that a child process was killed at every one of these fault points.
 #[track_caller]
 fn check_points(points: &BTreeSet<String>, wanted: &[&str]) {
     let missing: Vec<_> = wanted.iter().filter(|point| !points.contains(**point)).collect();
@@ -102,7 +103,7 @@ fn undo_all(home: &Home) -> Vec<Report> {
     reports
 }
 
-/// Undoes everything, and checks that the tree is as before and that no path was left changed.
+/// Undoes all entries, and checks that the tree is as before and that no path was left changed.
 #[track_caller]
 fn check_undone(home: &Home, before: &Tree, moment: &str) {
     let reports = undo_all(home);

@@ -41,10 +41,10 @@ pub(super) struct PathState {
     time: Option<(i64, i64)>,
 }
 
-/// The entries of a folder by relative path.
+/// The state of each path below a folder, by relative path.
 pub(super) type Tree = BTreeMap<PathBuf, PathState>;
 
-/// A deadline that no test reaches.
+/// A deadline of several minutes, which no test reaches.
 pub(super) fn limit() -> Limit {
     Limit::after(Duration::from_secs(600))
 }
@@ -90,14 +90,14 @@ impl Home {
         self.home.join("ws")
     }
 
-    /// Creates a file in the home, with its folders.
+    /// Creates a file in the test home, with its folders.
     pub(super) fn file(&self, path: &str, content: &str) {
         let path = self.home.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
     }
 
-    /// The layer over the home folder.
+    /// The overlay layer that holds the changes of the test home.
     pub(super) fn layer(&self) -> Layer {
         Layer { lower: self.home.clone(), upper: self.root.join("upper") }
     }
@@ -129,7 +129,7 @@ impl Home {
         UndoStore::open(self.config(), &self.environment())
     }
 
-    /// Runs a script in the real home, without a view.
+    /// Runs a script directly on the real files of the home, without a view.
     pub(super) fn run_bare(&self, script: &str) {
         let _ = shell(&self.home).arg("-c").arg(script).status().unwrap();
     }
@@ -161,14 +161,14 @@ impl Home {
         status.success()
     }
 
-    /// Reads the change set of the layer.
+    /// Reads the change set from the layer of the test home.
     pub(super) fn read_changes(&self) -> ChangeSet {
         // Touched when the view was mounted.
         let started = fs::metadata(self.root.join("work")).unwrap().modified().unwrap();
         scan_changes(&[self.layer()], &[], started, &limit()).unwrap()
     }
 
-    /// Commits a change set with the default journal.
+    /// Commits a change set in the test home, with the default undo journal.
     pub(super) fn commit(&self, set: &ChangeSet) -> Committed {
         self.commit_keeping(set, self.config())
     }
@@ -193,7 +193,7 @@ impl Home {
         committed
     }
 
-    /// Undoes the newest entry.
+    /// Undoes the newest journal entry of the test home.
     #[track_caller]
     pub(super) fn undo(&self) -> Report {
         let last = self.store().last().unwrap().expect("something was committed");
@@ -210,7 +210,7 @@ impl Home {
         tree(&self.home)
     }
 
-    /// The changed paths, relative to the home, each with its kind of change.
+    /// The changed paths of a change set, relative to the home, each with its kind of change.
     pub(super) fn kinds(&self, set: &ChangeSet) -> Vec<(String, &'static str)> {
         let line = |path: &Path| path.strip_prefix(&self.home).unwrap().to_str().unwrap().to_owned();
         set.entries.iter().map(|entry| (line(&entry.path), entry.kind.name())).collect()
@@ -296,7 +296,7 @@ pub(super) fn tree(root: &Path) -> Tree {
     all
 }
 
-/// The user attributes of a path.
+/// The user's extended attributes of a path.
 fn attributes(path: &Path) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut names = vec![0_u8; 4096];
     let Ok(length) = rustix::fs::llistxattr(path, &mut names) else { return Vec::new() };

@@ -14,7 +14,8 @@ use crate::process::{self, Invocation, Order};
 use crate::undo::State;
 use crate::view::View;
 
-/// Number of scripts in one run, enough to have each form once; the variable `ARTOO_TEST_SCRIPTS` sets another number.
+/// Number of random scripts in one run, enough to have each form once; the variable `ARTOO_TEST_SCRIPTS` sets another
+/// number.
 const SCRIPTS: usize = 40;
 
 /// First lines of every script: they fix the environment, so that git commits have the same ids in each run.
@@ -23,7 +24,7 @@ const START: &str = "export PATH=/usr/local/bin:/usr/bin:/bin LC_ALL=C GIT_CONFI
     GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b.c GIT_COMMITTER_DATE=2001-02-03T04:05:06Z \
     GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=gc.cruftPacks GIT_CONFIG_VALUE_0=false; umask 022\n";
 
-/// Programs, each with its commands: `F` for a file, `D` for a folder, `N` for a new name.
+/// Programs with command templates for random scripts; `F` stands for a file, `D` for a folder, `N` for a new name.
 const FORMS: [(&str, &[&str]); 38] = [
     ("rm", &["rm -f F", "rm -rf D", "rm -f F; mkdir F; echo in > F/in", "rm -rf D; echo file > D"]),
     ("rmdir", &["rmdir D", "rm -rf D; mkdir D; echo again > D/again"]),
@@ -131,7 +132,7 @@ const FORMS: [(&str, &[&str]); 38] = [
 struct Random(u64);
 
 impl Random {
-    /// A generator with this seed.
+    /// A pseudo-random generator with this seed.
     fn of(seed: usize) -> Self {
         Self(0x9E37_79B9_7F4A_7C15 ^ (seed as u64 + 1).wrapping_mul(0x2545_F491_4F6C_DD1D))
     }

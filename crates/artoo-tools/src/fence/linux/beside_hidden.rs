@@ -22,7 +22,7 @@ pub(crate) struct BesideHidden {
 }
 
 impl BesideHidden {
-    /// The rules for everything beside these sorted paths and beside all devices.
+    /// Makes the Landlock rules for reading everything beside these sorted hidden paths and beside all devices.
     pub(crate) fn of(places: &[PathBuf]) -> io::Result<Self> {
         let mut watched = Watched::new();
         let mut hidden = vec![PathBuf::from("/dev")];
@@ -51,7 +51,7 @@ impl BesideHidden {
         Ok(Self { whole, rules, watched })
     }
 
-    /// Whether nothing has changed that the rules depend on.
+    /// Whether nothing that the cached rules depend on has changed.
     pub(crate) fn is_current(&self) -> bool {
         self.watched.is_unchanged()
     }
@@ -61,7 +61,7 @@ impl BesideHidden {
         self.watched.tells_changes()
     }
 
-    /// The rules for reading all allowed paths and the paths in `beyond`, without the paths in `left_out`.
+    /// The Landlock rules for reading all allowed paths and the paths in `beyond`, without the paths in `left_out`.
     pub(super) fn rules(&self, beyond: &[&Path], left_out: &[PathBuf]) -> io::Result<RulesetCreated> {
         let beyond = beyond.iter().filter(|path| !self.holds(path)).copied();
         if !left_out.is_empty() {

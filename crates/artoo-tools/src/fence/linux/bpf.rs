@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use libc::{c_long, sock_filter};
 
-/// Instructions by the names of `linux/bpf_common.h`.
+/// The BPF instruction that loads a 32-bit word; it and the next ones have the names of `linux/bpf_common.h`.
 const LOAD_WORD: u16 = 0x20;
 const AND: u16 = 0x54;
 const JUMP: u16 = 0x05;
@@ -12,7 +12,8 @@ const JUMP_IF_EQUAL: u16 = 0x15;
 const JUMP_IF_AT_LEAST: u16 = 0x35;
 const RETURN: u16 = 0x06;
 
-/// Offsets in `struct seccomp_data`: number of the call, architecture, first argument.
+/// Offset of the system call's number in `struct seccomp_data`; the next ones are those of the architecture and the
+/// first argument.
 const NUMBER_AT: u32 = 0;
 const ARCHITECTURE_AT: u32 = 4;
 const ARGUMENTS_AT: u32 = 16;
@@ -28,7 +29,7 @@ pub(super) struct Rule {
     pub(super) action: u32,
 }
 
-/// A comparison of 32 bits of an argument.
+/// A condition of a filter rule: a comparison of 32 bits of an argument.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Condition {
     /// Offset of the bits in `struct seccomp_data`.
@@ -39,23 +40,23 @@ pub(super) struct Condition {
 }
 
 impl Condition {
-    /// The condition that the lower half of an argument has this value under the mask. The kernel takes flags and
+    /// The filter condition that the lower half of an argument, masked, has this value. The kernel takes flags and
     /// numbers for an `int`.
     pub(super) fn masked(argument: u8, mask: u32, value: u32) -> Self {
         Self { at: ARGUMENTS_AT + 8 * u32::from(argument), mask, value, is_equal: true }
     }
 
-    /// The condition that the lower half of an argument has this value.
+    /// The filter condition that the lower half of a system call's argument has this value.
     pub(super) fn is(argument: u8, value: u32) -> Self {
         Self::masked(argument, u32::MAX, value)
     }
 
-    /// The condition that the lower half of an argument has another value.
+    /// The filter condition that the lower half of a system call's argument has another value.
     pub(super) fn is_not(argument: u8, value: u32) -> Self {
         Self { is_equal: false, ..Self::is(argument, value) }
     }
 
-    /// The condition that the upper half of an argument has another value.
+    /// The filter condition that the upper half of a system call's argument has another value.
     pub(super) fn upper_is_not(argument: u8, value: u32) -> Self {
         let lower = Self::is_not(argument, value);
         Self { at: lower.at + 4, ..lower }
@@ -67,8 +68,8 @@ impl Condition {
     }
 }
 
-/// Compiles rules. The first that a call meets decides; a call that meets none is allowed. Calls of another architecture
-/// kill the process, and calls from `first_unknown` on fail with `ENOSYS`.
+/// Compiles filter rules to BPF. The first rule that a call meets decides; other calls are allowed, unreviewed ones
+/// fail with `ENOSYS`.
 pub(super) fn compile(architecture: u32, first_unknown: u32, rules: &[Rule]) -> Vec<sock_filter> {
     let mut program = vec![
         instruction(LOAD_WORD, ARCHITECTURE_AT),
@@ -158,12 +159,12 @@ fn search(ranges: &[(u32, End)]) -> Vec<Step> {
     steps
 }
 
-/// An instruction without jumps.
+/// Makes a BPF instruction without jumps.
 fn instruction(code: u16, k: u32) -> sock_filter {
     sock_filter { code, jt: 0, jf: 0, k }
 }
 
-/// A jump distance; the kernel rejects a program that is long enough to saturate it.
+/// The distance of a BPF jump; the kernel rejects a program that is long enough to saturate it.
 fn distance(instructions: usize) -> u32 {
     u32::try_from(instructions).unwrap_or(u32::MAX)
 }

@@ -6,11 +6,11 @@ use rustix::fs::OFlags;
 use super::kernel::Notification;
 use super::syscalls::{DENIED, IDENTITY, ON_PROCESSES};
 
-/// The working folder as the first argument of calls such as `fchownat`, with their flag "don't follow links".
+/// `AT_FDCWD`, the working folder, in the form of a system call's argument.
 const AT_CWD: u64 = libc::AT_FDCWD as u64;
 const NO_LINK: u64 = libc::AT_SYMLINK_NOFOLLOW as u64;
 
-/// A path argument: a folder's file descriptor and the address of the text.
+/// A path argument of a system call: a folder's file descriptor, and the address of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PathArgument {
     pub(super) folder: i32,
@@ -24,7 +24,7 @@ pub(super) enum Subject {
     Path { path: PathArgument, follows: bool },
 }
 
-/// The format of times in memory.
+/// The format in which a system call passes file times: seconds, microseconds or nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimeFormat {
     Seconds,
@@ -166,29 +166,29 @@ fn denied(notification: Notification) -> Option<Call> {
     DENIED.iter().find(|(known, _)| *known == notification.call).map(|(_, name)| Call::Denied { name })
 }
 
-/// An argument as the `int` that the kernel reads.
+/// A system call's argument as the `int` that the kernel reads.
 #[expect(clippy::cast_possible_truncation, reason = "the kernel reads the lower half only")]
 fn int(argument: u64) -> i32 {
     argument as u32 as i32
 }
 
-/// An argument as an unsigned 32-bit value.
+/// A system call's argument as an unsigned 32-bit value.
 #[expect(clippy::cast_possible_truncation, reason = "the kernel reads the lower half only")]
 fn low_word(argument: u64) -> u32 {
     argument as u32
 }
 
-/// Whether the flags in an argument have this flag.
+/// Whether a system call's argument has this flag.
 fn has(flags: u64, flag: i32) -> bool {
     int(flags) & flag != 0
 }
 
-/// A path argument relative to the working folder.
+/// A path argument of a system call that is relative to the working folder.
 fn relative_to_cwd(address: u64) -> PathArgument {
     PathArgument { folder: libc::AT_FDCWD, address }
 }
 
-/// A path argument relative to the folder of a file descriptor.
+/// A path argument of a system call that is relative to the folder of a file descriptor.
 fn relative_to_folder(folder: u64, address: u64) -> PathArgument {
     PathArgument { folder: int(folder), address }
 }
@@ -261,7 +261,7 @@ fn older(call: c_long, [a, b, c]: [u64; 3]) -> Option<Call> {
     })
 }
 
-/// Decodes calls that exist on x86-64 only: none here.
+/// Decodes system calls that exist on x86-64 only; always `None` on this architecture.
 #[cfg(not(target_arch = "x86_64"))]
 fn older(_: c_long, _: [u64; 3]) -> Option<Call> {
     None

@@ -13,7 +13,7 @@ use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open}
 
 use crate::paths::PATH_MAX_BYTES;
 
-/// The working folder, in the form in which a program passes it.
+/// `AT_FDCWD`: the working folder, in the form in which a program passes it.
 const WORKING_FOLDER: i32 = libc::AT_FDCWD;
 
 /// A thread of the program whose system call waits for the supervisor's answer.
@@ -47,26 +47,26 @@ impl Caller {
         Ok(Self { root: Some(root), ..Self::new(thread)? })
     }
 
-    /// Reads `N` bytes of the thread's memory.
+    /// Reads `N` bytes of the calling thread's memory.
     pub(super) fn bytes<const N: usize>(&self, address: u64) -> io::Result<[u8; N]> {
         let mut bytes = [0; N];
         self.memory.read_exact_at(&mut bytes, address)?;
         Ok(bytes)
     }
 
-    /// Writes bytes to the thread's memory.
+    /// Writes bytes to the calling thread's memory.
     pub(super) fn write_memory(&self, address: u64, bytes: &[u8]) -> io::Result<()> {
         File::options().write(true).open(format!("/proc/{}/mem", self.thread))?.write_all_at(bytes, address)
     }
 
-    /// Reads `length` bytes of the thread's memory.
+    /// Reads `length` bytes of the calling thread's memory.
     pub(super) fn some_bytes(&self, address: u64, length: usize) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; length];
         self.memory.read_exact_at(&mut bytes, address)?;
         Ok(bytes)
     }
 
-    /// Reads a path from the thread's memory.
+    /// Reads a path argument from the calling thread's memory.
     pub(super) fn path(&self, address: u64) -> io::Result<PathBuf> {
         let mut bytes = vec![0; PATH_MAX_BYTES];
         let read = self.memory.read_at(&mut bytes, address)?;
@@ -76,7 +76,7 @@ impl Caller {
         if bytes.is_empty() { Err(io::ErrorKind::NotFound.into()) } else { Ok(OsString::from_vec(bytes).into()) }
     }
 
-    /// Opens one of the thread's files with `O_PATH`.
+    /// Opens with `O_PATH` the file behind one of the calling thread's descriptors.
     pub(super) fn file(&self, number: i32) -> io::Result<OwnedFd> {
         Ok(open(format!("/proc/{}/fd/{number}", self.thread), OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?)
     }
@@ -87,13 +87,13 @@ impl Caller {
         Ok(open(format!("/proc/{}/fd/{number}", self.thread), flags, Mode::empty())?)
     }
 
-    /// The thread's umask.
+    /// The umask of the calling thread.
     pub(super) fn umask(&self) -> Mode {
         let mask = self.field("status", "Umask:").and_then(|mask| u32::from_str_radix(&mask, 8).ok());
         Mode::from_raw_mode(mask.unwrap_or(0o077))
     }
 
-    /// The id of the thread's process.
+    /// The process id of the calling thread.
     pub(super) fn process(&self) -> Option<Pid> {
         self.field("status", "Tgid:")?.parse().ok().and_then(Pid::from_raw)
     }
@@ -110,14 +110,14 @@ impl Caller {
         u32::from_str_radix(&flags, 8).ok().map(OFlags::from_bits_retain)
     }
 
-    /// The process that one of the thread's descriptors stands for: a pidfd or a folder in `/proc`.
+    /// The process that one of the calling thread's descriptors stands for: a pidfd or a folder in `/proc`.
     pub(super) fn process_of(&self, number: i32) -> Option<Pid> {
         let made = self.field(&format!("fdinfo/{number}"), "Pid:");
         let folder = || real(&self.file(number).ok()?).ok()?.strip_prefix("/proc").ok()?.to_str().map(str::to_owned);
         made.or_else(folder)?.parse().ok().and_then(Pid::from_raw)
     }
 
-    /// A duplicate of one of the thread's file descriptors.
+    /// A duplicate of one of the calling thread's file descriptors, in this process.
     pub(super) fn handle(&self, number: i32) -> io::Result<OwnedFd> {
         let process = self.process().ok_or(io::ErrorKind::NotFound)?;
         let process = pidfd_open(process, PidfdFlags::empty())?;
@@ -143,7 +143,8 @@ impl Caller {
         self.open_path(folder, path, link)
     }
 
-    /// The directory entry at a path; `None` for paths without a name of their own (`/`, `..`).
+    /// The directory entry at a path as the calling thread sees it; `None` for paths without a name of their own (`/`,
+    /// `..`).
     pub(super) fn place(&self, folder: i32, path: &Path) -> io::Result<Option<DirEntry>> {
         let bytes = path.as_os_str().as_bytes();
         let end = bytes.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
@@ -162,7 +163,8 @@ impl Caller {
         Ok(Some(DirEntry { folder, name, path, is_slashed }))
     }
 
-    /// Opens a path with `O_PATH` as the thread would: in its view, relative to this folder, with its own `/proc/self`.
+    /// Opens a path with `O_PATH` as the calling thread would: in its view, relative to this folder, with its own
+    /// `/proc/self`.
     fn open_path(&self, folder: i32, path: &Path, more: OFlags) -> io::Result<OwnedFd> {
         let flags = OFlags::PATH | OFlags::CLOEXEC | more;
         // Magic links in /proc would resolve to this process's own files.

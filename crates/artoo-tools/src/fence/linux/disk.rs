@@ -1,4 +1,4 @@
-//! Disk space that a run uses, measured while it runs.
+//! Measures the disk space that a run uses, while it runs and at its end.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, fstatvfs, open, openat, statat};
 use rustix::io::Errno;
 
-/// Interval between checks of the free space.
+/// Interval between two checks of the disk space that a run uses.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Maximum depth of folders that are walked to measure how much disk space a run uses.
@@ -23,7 +23,7 @@ const TICK: Duration = Duration::from_millis(20);
 /// Bytes of a block in `st_blocks`.
 const BLOCK_BYTES: u64 = 512;
 
-/// The limit on disk space of one run.
+/// The limit on the disk space of one run, with the file systems on which it is checked.
 #[derive(Debug)]
 pub(crate) struct Disk {
     /// File systems in which the run may write.
@@ -67,7 +67,7 @@ impl Disk {
         disk
     }
 
-    /// Makes the next check of the free space due at once.
+    /// Makes the next check of the disk space due at once.
     pub(super) fn check_now(&mut self) {
         self.next_look = Instant::now();
     }
@@ -96,7 +96,8 @@ impl Disk {
 }
 
 impl System {
-    /// Bytes of changed files and of deleted files that are still open; `None` if a folder can't be read.
+    /// Bytes that a run uses on one file system: changed files, and deleted ones still open; `None` if a folder can't
+    /// be read.
     fn used(&self, since: Duration, is_of_run: &impl Fn(i32) -> bool) -> Option<u64> {
         let mut walk = Walk { device: self.device, since, seen: HashSet::new(), bytes: 0 };
         for folder in &self.folders {

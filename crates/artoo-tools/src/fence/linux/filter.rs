@@ -1,4 +1,4 @@
-//! The sandbox's seccomp filters: the network, and what Landlock does not cover.
+//! Builds the sandbox's seccomp filters: they restrict the network, and what Landlock does not cover.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -39,7 +39,7 @@ pub(crate) struct Filters {
 }
 
 impl Filters {
-    /// The filters of a run, compiled once for each kind. A reading run never has the network.
+    /// The seccomp filters of a run, compiled once for each kind. A reading run never has the network.
     ///
     /// # Errors
     /// If there are no filters for this processor.
@@ -67,8 +67,8 @@ impl Filters {
         self.must_ask
     }
 
-    /// Installs the filters for the calling thread and its descendants, and returns the seccomp listener; `None` if the
-    /// kernel allows no second listener for this process.
+    /// Installs the filters for the calling thread and its descendants; returns the seccomp listener, or `None` if the
+    /// process can have no second one.
     ///
     /// # Errors
     /// Also if a reading run can have no listener: its denials would not be known.
@@ -92,8 +92,7 @@ fn rules(kind: RunKind, network: NetworkScope, asks: bool) -> Vec<Rule> {
     rules.map(|((call, conditions), action)| Rule { call, conditions, action }).collect()
 }
 
-/// The groups of calls with their actions: first those that fail, each with its own error, then those that the
-/// supervisor is asked about; without a supervisor these fail too.
+/// The groups of filter rules, each with its action: calls that fail, then calls that the supervisor is asked about.
 fn parts(kind: RunKind, network: NetworkScope, asks: bool) -> Vec<(Vec<Match>, u32)> {
     let fails = |errno: i32| libc::SECCOMP_RET_ERRNO | errno.unsigned_abs();
     let is_asked = libc::SECCOMP_RET_USER_NOTIF;
@@ -122,7 +121,8 @@ fn parts(kind: RunKind, network: NetworkScope, asks: bool) -> Vec<(Vec<Match>, u
     ]
 }
 
-/// Calls that act on the machine or on other processes.
+/// Filter rules for calls that act on the machine or on other processes: they fail, and in a reading run are recorded
+/// as denied.
 fn denied() -> Vec<Match> {
     let one_of = |call: c_long, bits: u32| {
         let set = (0..32).map(|bit| 1_u32 << bit).filter(move |bit| bits & bit != 0);
@@ -144,7 +144,8 @@ fn denied() -> Vec<Match> {
     denied
 }
 
-/// Calls that a reading run asks about: everything that other runs refuse, so that its denials are recorded.
+/// Filter rules for calls that a reading run asks the supervisor about: all that other runs refuse, so that the denials
+/// are recorded.
 fn asked_reading() -> Vec<Match> {
     let files = [ATTRIBUTES, NODES, LINKS, &names(IDENTITY)].concat();
     let requests = [always(SOCKETS), interface_addresses(), vec![(libc::SYS_ioctl, other_requests())]].concat();
@@ -166,7 +167,7 @@ fn sockets(network: NetworkScope) -> Vec<Match> {
     }
 }
 
-/// Requests for the addresses of network interfaces, which the supervisor answers.
+/// Filter rules for requests for addresses of network interfaces, which the supervisor answers.
 fn interface_addresses() -> Vec<Match> {
     INTERFACE_ADDRESSES.map(|request| (libc::SYS_ioctl, vec![Condition::is(1, request)])).to_vec()
 }
@@ -178,8 +179,8 @@ fn routing() -> Vec<Match> {
     options.map(|(level, option)| (libc::SYS_setsockopt, vec![is(1, level), is(2, option)])).collect()
 }
 
-/// Calls that the supervisor is asked about: metadata and entries of files, files opened for writing, calls that reach
-/// other processes, and leaving the process group, which is only recorded.
+/// Filter rules for calls that the supervisor is asked about, such as changes of metadata and calls that reach other
+/// processes.
 fn asked() -> Vec<Match> {
     let mut asked =
         [always(METADATA), always(ENTRIES), always(REACHING), always(&[libc::SYS_setpgid]), locks()].concat();
@@ -239,9 +240,8 @@ fn set_id_modes() -> Vec<Match> {
     modes
 }
 
-/// Sockets that are refused although the network is allowed: all except those of IPv4 and IPv6 and those that ask the
-/// kernel for routes, which resolving a name needs. Unix sockets are allowed with a listener only, since services
-/// behind them act for any client.
+/// Filter rules for sockets that are refused although the network is allowed: all but IPv4, IPv6, route queries, and
+/// Unix sockets if a supervisor decides.
 fn network_allowed(asks: bool) -> Vec<Match> {
     let [inet, inet6, netlink] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].map(libc::c_int::unsigned_abs);
     let families = [inet, inet6, netlink, if asks { libc::AF_UNIX.unsigned_abs() } else { inet }];
@@ -255,7 +255,7 @@ fn network_allowed(asks: bool) -> Vec<Match> {
     refused.map(|conditions| (libc::SYS_socket, conditions)).into_iter().chain(pairs()).collect()
 }
 
-/// Calls of `socketpair` for other pairs than streams: a datagram socket can send to any address.
+/// Filter rules for `socketpair` calls except for streams: a datagram socket can send to any address.
 fn pairs() -> Vec<Match> {
     let other_family = Condition::is_not(0, libc::AF_UNIX.unsigned_abs());
     let streams = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET].map(libc::c_int::unsigned_abs);
@@ -316,7 +316,7 @@ mod tests {
         }
     }
 
-    /// Each argument has the same value: the number of a process, a request, or flags and a mode at once.
+    /// In every kind of run, system calls that set set-id bits, and `ioctl` requests that are not allowed, are refused.
     #[doc = "holds: law 1.17"]
     #[test]
     fn setuid_and_unknown_requests_are_refused() {

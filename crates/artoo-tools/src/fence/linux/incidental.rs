@@ -10,7 +10,7 @@ use super::caller::Caller;
 /// Commands of git that update the index if they can, and print the same if they can't.
 const REFRESHING: [&[u8]; 3] = [b"status", b"diff", b"describe"];
 
-/// Options of git before its command that take a separate value.
+/// Options of git that stand before its command and take a separate value.
 const WITH_VALUE: [&[u8]; 6] = [b"-C", b"-c", b"--git-dir", b"--work-tree", b"--namespace", b"--config-env"];
 
 /// Whether a denied write is one that its program does not need, such as Python's compiled modules; its denial is

@@ -28,11 +28,11 @@ use crate::fence::denial::Denial;
 use crate::fence::reach::{Receiver, plain, program_of, session};
 use crate::fence::{NetworkScope, RunKind};
 
-/// Sockets of services that look up names for the C library, which reads files without them. Connecting is refused, since
-/// a service may pass a name on to any host.
+/// Unix sockets of services that look up names, such as nscd. Connecting is refused, since a service may pass a name on
+/// to any host.
 const NAME_SERVICES: [&str; 3] = ["/run/nscd/socket", "/var/lib/sss/pipes/nss", "/run/systemd/userdb"];
 
-/// Netlink protocols with which a program only queries routes, addresses and sockets.
+/// Netlink protocols that a program may use to query routes, addresses and sockets.
 const TELLING: [i32; 2] = [libc::NETLINK_ROUTE, libc::NETLINK_SOCK_DIAG];
 
 /// Number of the netlink message `SOCK_DESTROY`, which ends a connection; libc does not name it.
@@ -41,13 +41,13 @@ const SOCKET_DESTROYED: u16 = 21;
 /// Lowest netlink message type that is not a control message.
 const FIRST_MESSAGE: u16 = 16;
 
-/// Longest address of a Unix socket.
+/// Longest address of a Unix socket, in bytes.
 const ADDRESS_MAX: u64 = 110;
 
-/// `SYSLOG_ACTION_READ_ALL`, `SIZE_UNREAD` and `SIZE_BUFFER`.
+/// Kinds of `syslog` calls that only read the kernel's log or its size.
 const LOG_READS: [i32; 3] = [3, 9, 10];
 
-/// Maximum bytes of the kernel's log: no log is that long.
+/// Maximum bytes of the kernel's log that are read for a program: no log is longer.
 const LOG_MAX: u64 = 1 << 26;
 
 /// Upper byte of `ioctl` request numbers that concern terminals, which fail with `ENOTTY` on other files.
@@ -109,7 +109,8 @@ impl Supervisor {
         }
     }
 
-    /// Reads the address of an interface for the program.
+    /// Answers a request for the address of a network interface, which a program without internet sockets can't make
+    /// itself.
     pub(super) fn interface_address(
         &self,
         notification: Notification,
@@ -124,8 +125,8 @@ impl Supervisor {
         Ok(Answer::Returns(0))
     }
 
-    /// Gives the program one end of a closed socket pair: since it counts as connected, it can't be connected to any
-    /// address. Returns its inode.
+    /// Gives the program one end of a closed socket pair in place of an internet socket, so that it can't be connected.
+    /// Returns its inode.
     fn substitute_socket(&self, notification: Notification, kind: i32) -> io::Result<u64> {
         let (socket, _) = UnixStream::pair()?;
         socket.set_nonblocking(kind & libc::SOCK_NONBLOCK != 0)?;
@@ -237,7 +238,7 @@ impl Supervisor {
         self.deny(denial, Answer::Fails(libc::EACCES))
     }
 
-    /// Reads a socket address with its family.
+    /// Reads a socket address from the caller's memory, with its address family; `None` if it is not valid.
     fn address(&self, caller: &Caller, address: Memory) -> Option<(i32, Vec<u8>)> {
         let length =
             usize::try_from(address.length & u64::from(u32::MAX)).ok().filter(|length| (2..=128).contains(length))?;
@@ -277,8 +278,7 @@ impl Supervisor {
         if geteuid().is_root() && changes() { self.deny_call("netlink") } else { Answer::Continue }
     }
 
-    /// Answers a call that sends a signal, in the form of `kill`. Landlock restricts the signals that continue in the
-    /// kernel.
+    /// Answers a call that sends a signal: denied for processes outside the run, unless one was approved.
     pub(super) fn signal(&self, process: i32, signal: i32) -> Answer {
         let Some(pid) = Pid::from_raw(process.checked_abs().unwrap_or_default()) else { return Answer::Continue };
         // If artoo can't send it, the program could not without a sandbox either.
@@ -304,7 +304,7 @@ impl Supervisor {
         self.deny(Denial::Signal { pid: process, program }, Answer::Fails(libc::EPERM))
     }
 
-    /// Answers a call that sends a signal through a pidfd.
+    /// Answers a call that sends a signal through a pidfd, like one by process id.
     pub(super) fn signal_through(&self, caller: &Caller, file: i32, signal: i32) -> Answer {
         caller
             .process_of(file)
@@ -335,8 +335,8 @@ impl Supervisor {
         if stays || !geteuid().is_root() { Answer::Continue } else { self.deny_call(name) }
     }
 
-    /// Reads a link in another process's folder in `/proc`. Landlock denies these to sandboxed programs, as it denies
-    /// debugging.
+    /// Reads a link in another process's folder in `/proc` for the program, since Landlock denies these to sandboxed
+    /// programs.
     pub(super) fn read_link(
         &self,
         notification: Notification,
@@ -379,8 +379,8 @@ impl Supervisor {
         Ok(Answer::Returns(i64::try_from(read).unwrap_or_default()))
     }
 
-    /// Answers an `ioctl` that may change something. The call never continues in the kernel, since nothing else
-    /// restricts it.
+    /// Answers an `ioctl` request that is not allowed: denied, or `ENOTTY` where the file has no such request. It never
+    /// continues in the kernel.
     pub(super) fn request(&self, caller: &Caller, file: i32, request: u32) -> Answer {
         let Ok(file) = caller.file(file) else { return Answer::Fails(libc::EBADF) };
         let kind = fstat(&file).map(|found| FileType::from_raw_mode(found.st_mode));
@@ -424,8 +424,8 @@ fn is_socket(target: &OwnedFd) -> io::Result<()> {
     Ok(predict::writable(target)?)
 }
 
-/// A new socket of this kind, connected to the open target. It does not block, so that a slow server does not delay
-/// other answers.
+/// A new socket connected to the open target on behalf of the program. It does not block, so that other answers are not
+/// delayed.
 fn connected(target: &OwnedFd, kind: SocketType) -> rustix::io::Result<OwnedFd> {
     let socket = socket_with(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)?;
     connect(&socket, &SocketAddrUnix::new(format!("/proc/self/fd/{}", target.as_raw_fd()))?)?;

@@ -1,4 +1,4 @@
-//! System calls that no crate offers safely.
+//! System calls that no crate offers as safe functions.
 #![expect(
     unsafe_code,
     reason = "close_range, unshare and seccomp's listener have no safe interface in any crate we use"
@@ -58,7 +58,7 @@ pub(crate) enum Answer {
 /// Number of the `ioctl` request that asks whether a seccomp notification is still valid; libc does not name it.
 const IS_VALID: libc::Ioctl = 0x4008_2102;
 
-/// Installs a filter for the calling thread, and returns the listener that receives its notifications.
+/// Installs a seccomp filter for the calling thread, and returns the listener that receives its notifications.
 pub(crate) fn listen(program: &[sock_filter]) -> io::Result<OwnedFd> {
     // A signal must not restart a call that was already made for the program; kernels before 5.19 have no flag for
     // that.
@@ -69,7 +69,7 @@ pub(crate) fn listen(program: &[sock_filter]) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(file) })
 }
 
-/// Installs a filter for the calling thread, which must have set `no_new_privs`, and returns the number of the listener
+/// Installs a seccomp filter for the calling thread, which must have set `no_new_privs`; returns the listener's number
 /// if the flags ask for one.
 pub(crate) fn set_filter(program: &[sock_filter], flags: libc::c_ulong) -> io::Result<RawFd> {
     let length = u16::try_from(program.len()).map_err(io::Error::other)?;
@@ -92,7 +92,7 @@ pub(crate) fn receive(listener: BorrowedFd<'_>) -> io::Result<Notification> {
     })
 }
 
-/// Whether the call still waits: if so, its thread's number was not reused while the thread was read.
+/// Whether the notified system call still waits: only then is what was read of its thread valid.
 pub(crate) fn still_waits(listener: BorrowedFd<'_>, notification: Notification) -> bool {
     let mut id = notification.id;
     request(listener, IS_VALID, &raw mut id).is_ok()
@@ -130,7 +130,7 @@ pub(crate) fn add_file(
     request(listener, libc::SECCOMP_IOCTL_NOTIF_ADDFD, &raw mut added)
 }
 
-/// Reads an address of an interface; `of` is the `struct ifreq`.
+/// Reads an address of a network interface from the kernel into `of`, a `struct ifreq`.
 pub(crate) fn interface_address(number: u32, of: &mut [u8; 40]) -> io::Result<()> {
     let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
     // The type is unsigned and wide with glibc, a signed 32-bit number with musl.

@@ -1,4 +1,4 @@
-//! Answers to calls on internet sockets.
+//! The supervisor's answers to calls on internet sockets.
 //!
 //! If some addresses are approved, the supervisor connects and sends for the program, on its own socket and to the
 //! address that was checked, so that the program can't replace either meanwhile. Without approval, substitute sockets
@@ -24,23 +24,23 @@ use crate::fence::NetworkScope;
 use crate::fence::denial::Denial;
 use crate::fence::reach::plain;
 
-/// Protocols whose sockets send only by calls that are answered here.
+/// Internet protocols whose sockets send only by calls that the supervisor answers.
 pub(super) const PROTOCOLS: [i32; 5] =
     [libc::IPPROTO_IP, libc::IPPROTO_TCP, libc::IPPROTO_UDP, libc::IPPROTO_ICMP, libc::IPPROTO_ICMPV6];
 
 /// Maximum bytes of a stream that the supervisor sends for one call. The program sends the rest with its next call.
 const SENT_MAX: usize = 1 << 20;
 
-/// Maximum messages sent by one call. The program sends the rest with its next call.
+/// Maximum number of messages that the supervisor sends for one call. The program sends the rest with its next call.
 const MESSAGES_MAX: u64 = 64;
 
-/// Maximum parts of one message, as in the kernel.
+/// Maximum number of parts (`iovec`) of one message, as in the kernel.
 const PARTS_MAX: u64 = 1024;
 
 /// Maximum number of a program's network calls that wait for the network at once.
 const WAITING_MAX: usize = 64;
 
-/// Size of `struct mmsghdr` and the offset of its `msg_len`.
+/// Size in bytes of `struct mmsghdr`; the constant after it is the offset of `msg_len`.
 const MESSAGE_BYTES: u64 = 64;
 const SENT_AT: u64 = 56;
 
@@ -86,12 +86,12 @@ impl Checked {
 }
 
 impl Supervisor {
-    /// The part of the network that the program may reach: none in a reading run.
+    /// The part of the network that the program may reach; in a reading run none.
     pub(super) fn network(&self) -> NetworkScope {
         if self.stops_at_denial() { NetworkScope::Nothing } else { self.fence.reach.network_scope() }
     }
 
-    /// Denies the use of the network and records it.
+    /// Denies a system call because it would use the network, and records that.
     pub(super) fn deny_network(&self) -> Answer {
         self.deny(Denial::Network, Answer::Fails(libc::EACCES))
     }
@@ -149,7 +149,7 @@ impl Supervisor {
         if may_be_internet { self.deny_network() } else { Answer::Fails(libc::EINVAL) }
     }
 
-    /// Connects the program's socket to an approved address.
+    /// Connects the program's socket to an address on its behalf, if the address is approved; otherwise denies it.
     pub(super) fn connect_approved(
         &self,
         notification: Notification,
@@ -281,8 +281,8 @@ impl Supervisor {
         Ok(Answer::Returns(0))
     }
 
-    /// Waits for the network on another thread and answers the call from there, so that other calls are answered
-    /// meanwhile.
+    /// Waits on another thread until a socket can send or connect, and answers the call from there, so that other calls
+    /// are answered meanwhile.
     fn wait(
         &self,
         notification: Notification,
@@ -302,7 +302,7 @@ impl Supervisor {
     }
 }
 
-/// Copies one message from the program's memory.
+/// Copies one message, with its address, from the program's memory.
 fn copied(caller: &Caller, at: u64, message: Message, is_stream: bool) -> io::Result<Copied> {
     let word = |at: u64| caller.bytes(at).map(u64::from_ne_bytes);
     if let Message::Bytes { length, to } = message {
@@ -391,7 +391,7 @@ pub(super) fn internet(address: &[u8]) -> Option<SocketAddr> {
     }
 }
 
-/// The address as `struct sockaddr_in` or `sockaddr_in6`.
+/// A socket address encoded as `struct sockaddr_in` or `sockaddr_in6`.
 fn bytes_of(address: SocketAddr) -> Vec<u8> {
     let family = if address.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
     let mut bytes = u16::try_from(family).unwrap_or_default().to_ne_bytes().to_vec();

@@ -14,7 +14,7 @@ use rustix::process::geteuid;
 use super::caller::DirEntry;
 use super::syscalls::SET_ID_BITS;
 
-/// The effect that a call would have.
+/// The predicted effect of a call without a sandbox: a change, no change, or an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Predicted {
     Fails(i32),
@@ -38,7 +38,7 @@ fn or_fail(fails: bool, error: Errno) -> Result<()> {
     if fails { Err(error) } else { Ok(()) }
 }
 
-/// A new mode, owner or times for a file.
+/// A change of a file's metadata: a new mode, owner or times.
 #[derive(Debug, Clone)]
 pub(super) enum Change {
     Mode(u32),
@@ -97,7 +97,7 @@ impl Change {
     }
 }
 
-/// Whether a mode has set-id bits.
+/// Whether a mode has a set-user-id or set-group-id bit.
 pub(super) fn is_set_id(mode: u32) -> bool {
     SET_ID_BITS.iter().any(|bit| mode & bit != 0)
 }
@@ -107,12 +107,12 @@ fn is_now(time: &Timespec) -> bool {
     time.tv_nsec == libc::UTIME_NOW
 }
 
-/// Whether this user owns the file, or is root.
+/// Whether this user may set the metadata of a file, as its owner or as root.
 fn is_owned(found: &Stat) -> bool {
     geteuid().is_root() || found.st_uid == geteuid().as_raw()
 }
 
-/// Whether this user may write to an open file, without opening it again.
+/// Whether this user may write to an open file; otherwise the kernel's error.
 pub(super) fn writable(file: &OwnedFd) -> Result<()> {
     may(file, Access::WRITE_OK)
 }
@@ -127,7 +127,7 @@ fn proc_path(file: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// Predicts creating an entry.
+/// Predicts whether creating an entry would succeed, or fail with which error.
 pub(super) fn making(entry: &DirEntry, is_folder: bool) -> Predicted {
     let check = || {
         or_fail(find(entry).is_ok(), Errno::EXIST)?;
@@ -217,7 +217,7 @@ pub(super) fn opening(file: &OwnedFd, flags: OFlags) -> Predicted {
     }
 }
 
-/// Predicts truncating a file by its path.
+/// Predicts whether truncating a file by its path would change it or fail.
 pub(super) fn truncating(file: &OwnedFd) -> Predicted {
     let effect = opening(file, OFlags::WRONLY);
     if effect == Predicted::ChangesNothing { Predicted::Fails(libc::EINVAL) } else { effect }
@@ -238,12 +238,12 @@ fn is_dir(found: &Stat) -> bool {
     FileType::from_raw_mode(found.st_mode).is_dir()
 }
 
-/// Whether this user may add and delete entries in the folder.
+/// Whether this user may add and delete entries in the folder; otherwise the kernel's error.
 fn may_change(entry: &DirEntry) -> Result<()> {
     may(&entry.folder, Access::WRITE_OK | Access::EXEC_OK)
 }
 
-/// Whether the sticky bit lets this user delete the entry.
+/// Whether the folder's sticky bit lets this user delete the entry; otherwise the kernel's error.
 fn may_delete(entry: &DirEntry, found: &Stat) -> Result<()> {
     let folder = fstat(&entry.folder)?;
     or_fail(folder.st_mode & libc::S_ISVTX != 0 && !is_owned(found) && !is_owned(&folder), Errno::PERM)

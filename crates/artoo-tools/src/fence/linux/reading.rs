@@ -17,7 +17,8 @@ use super::syscalls::INTERFACE_ADDRESSES;
 use crate::fence::denial::Denial;
 
 impl Supervisor {
-    /// Answers a decoded call of a reading run.
+    /// Answers a decoded call of a reading run: a call that would change something ends the run, one that would fail
+    /// fails.
     pub(super) fn answer_reading_run(&mut self, notification: Notification, call: Call) -> io::Result<Answer> {
         let Ok(caller) = Caller::new(notification.thread) else {
             // Its memory can't be read, so the arguments are unknown.

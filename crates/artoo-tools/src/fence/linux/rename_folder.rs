@@ -18,16 +18,17 @@ use rustix::io::Errno;
 
 use super::caller::DirEntry;
 
-/// Maximum depth of a folder that is copied.
+/// Maximum depth of a folder that is copied to rename it in a view.
 const DEPTH_MAX: usize = 128;
 
-/// Maximum number of copied entries; a larger folder is not renamed.
+/// Maximum number of entries copied to rename a folder in a view; a larger folder is not renamed.
 const ENTRIES_MAX: usize = 500_000;
 
-/// Maximum bytes of the names, and of one value, of extended attributes.
+/// Maximum bytes of the names, and of one value, of extended attributes that are copied.
 const ATTRIBUTES_MAX_BYTES: usize = 64 * 1024;
 
-/// Renames a folder, copying at most `bytes`; returns whether it was renamed. Files are left to the kernel.
+/// Renames a folder in a view by copying at most `bytes` of files; returns whether it was renamed. Files are left to
+/// the kernel.
 pub(super) fn rename(from: &DirEntry, to: &DirEntry, flags: RenameFlags, bytes: u64) -> io::Result<bool> {
     let found = facts(&from.folder, &from.name)?;
     let is_folder = kind(&found) == FileType::Directory;
@@ -195,7 +196,7 @@ fn delete(parent: &OwnedFd, name: &OsStr, depth: usize) -> io::Result<()> {
     Ok(unlinkat(parent, name, AtFlags::REMOVEDIR)?)
 }
 
-/// Opens a folder in an open folder.
+/// Opens a subfolder of an open folder.
 fn folder(parent: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(parent, name, flags, Mode::empty())

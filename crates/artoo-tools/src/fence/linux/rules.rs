@@ -9,10 +9,10 @@ use landlock::{
     RulesetError, Scope, path_beneath_rules,
 };
 
-/// The newest ABI used here; an older kernel enforces what it knows, and the report says what is missing.
+/// The newest Landlock version used; an older kernel enforces what it knows, and the report says what is missing.
 const NEWEST: ABI = ABI::V6;
 
-/// Devices that are readable and writable without effect on others.
+/// Devices, such as `/dev/null`, that a sandboxed program may read and write, without effect on other programs.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 /// The Landlock rights to read: files, folders, and executing.
@@ -20,7 +20,7 @@ pub(super) fn read() -> BitFlags<AccessFs> {
     AccessFs::Execute | AccessFs::ReadFile | AccessFs::ReadDir
 }
 
-/// The ruleset for reading these files, these folders with everything below them, and harmless devices. All folders can
+/// The Landlock ruleset for reading these files, everything below these folders, and harmless devices. All folders can
 /// be listed.
 pub(super) fn reading(whole: &[PathBuf], beyond: &[&Path]) -> Result<RulesetCreated, RulesetError> {
     // Each layer denies moving files between folders unless it allows `Refer`.
@@ -78,7 +78,7 @@ fn devices() -> impl Iterator<Item = &'static Path> {
     DEVICES.iter().map(Path::new).filter(|device| device.metadata().is_ok_and(|found| is_data(&found)))
 }
 
-/// The ruleset that allows nothing, to test what the kernel enforces.
+/// A Landlock ruleset that allows nothing, to test what the kernel enforces.
 pub(crate) fn deny_all_ruleset() -> Result<RulesetCreated, RulesetError> {
     Ruleset::default()
         .handle_access(AccessFs::from_all(NEWEST))?

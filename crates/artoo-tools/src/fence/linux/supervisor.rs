@@ -67,7 +67,7 @@ impl Observed {
     }
 }
 
-/// Facts shared between threads.
+/// The facts about a run, shared between the supervisor and other threads.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SharedObserved(Arc<Mutex<Observed>>);
 
@@ -77,8 +77,8 @@ impl SharedObserved {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The facts; `None` while another thread holds the lock. The monitor must not wait: that thread may have ended
-    /// together with artoo.
+    /// Locks the recorded facts; `None` while another thread has them locked. The monitor must not wait: that thread
+    /// may have ended.
     pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, Observed>> {
         match self.0.try_lock() {
             Ok(observed) => Some(observed),
@@ -114,7 +114,7 @@ pub(crate) struct Supervisor {
     pub(super) waiting: Arc<()>,
 }
 
-/// The program's access to a path.
+/// What the program may do with a path: it is in its temporary folder, approved, or outside of both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     /// Landlock allows everything there.
@@ -153,7 +153,7 @@ impl Supervisor {
         self.kind == RunKind::Reading
     }
 
-    /// Answers until no process of the run is left, or until `is_over`.
+    /// Receives and answers the program's system calls until no process of the run is left, or until `is_over`.
     pub(crate) fn serve(mut self, is_over: impl Fn() -> bool) {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         // Older kernels report the end only once the last zombie has been waited for.
@@ -176,7 +176,7 @@ impl Supervisor {
         }
     }
 
-    /// Kills the run if it exceeds its limit on disk space.
+    /// Kills the run if it exceeds its limit on disk space, and records that.
     fn check_disk(&mut self) {
         let full =
             self.limits.disk.exceeded(|pid| session(pid).is_some_and(|session| self.sessions.contains(&session)));
@@ -294,7 +294,7 @@ impl Supervisor {
         Answer::Continue
     }
 
-    /// Renames a folder in a view; the kernel handles anything else.
+    /// Renames a folder in a view by copying it, which the overlay can't do; any other rename is left to the kernel.
     fn rename_in_view(
         &self,
         notification: Notification,
@@ -321,7 +321,7 @@ impl Supervisor {
         Ok(Answer::Returns(0))
     }
 
-    /// Sets mode, owner or times if allowed. No such call continues, since Landlock does not restrict it.
+    /// Sets a file's mode, owner or times on behalf of the program, if the file is approved; otherwise denies it.
     pub(super) fn set_metadata(&self, notification: Notification, of: Subject, change: &Change) -> io::Result<Answer> {
         let file = subject(&self.caller(notification)?, of)?;
         let path = caller::real(&file)?;
@@ -414,7 +414,7 @@ impl Supervisor {
         }
     }
 
-    /// The program's access to a directory entry.
+    /// What the program may do with a directory entry: change it, because it is approved or temporary, or not.
     pub(super) fn access_to(&self, entry: &DirEntry) -> Access {
         let access = self.access(&entry.path);
         let is_own = access == Access::Outside && self.observed.lock().temporaries.stands_at(entry);
@@ -468,12 +468,12 @@ fn identity(file: &OwnedFd) -> io::Result<(u64, u64)> {
     Ok((found.st_dev, found.st_ino))
 }
 
-/// A mode without set-id bits.
+/// A mode without its set-user-id and set-group-id bits.
 fn plain(mode: u32) -> Mode {
     Mode::from_raw_mode(SET_ID_BITS.iter().fold(mode, |mode, bit| mode & !bit))
 }
 
-/// The error number of an I/O error.
+/// The error number (`errno`) of an I/O error.
 pub(super) fn number(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(libc::EPERM)
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::stat;
 
-/// Age that the last change of a path must have: a second change within one clock tick leaves the same time.
+/// Minimum age of a path's last change for caching: a second change within one clock tick leaves the same time.
 const TICK: Duration = Duration::from_millis(100);
 
 /// How old a change must be to be noticed by its time on a file system whose times have a resolution of one or two

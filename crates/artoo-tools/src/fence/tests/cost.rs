@@ -13,10 +13,10 @@ use crate::view::View;
 /// Number of starts measured for each way of starting a program, by turns, so that a busy moment affects all ways.
 const TURNS: usize = 200;
 
-/// Maximum cost of a reading run beyond a bare one.
+/// Maximum time that a reading run may take longer than the same program without sandbox.
 const READING_MAX: Duration = Duration::from_millis(3);
 
-/// Number of starts for a command that creates many files.
+/// Number of measured starts for a command that creates many files.
 const FEW_TURNS: usize = 5;
 
 /// How a program is started.

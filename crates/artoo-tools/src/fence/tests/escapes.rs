@@ -92,7 +92,7 @@ fn workarounds_change_nothing_outside() {
     }
 }
 
-/// A script that makes system calls directly.
+/// Denied system calls made directly, without the C library, fail in the sandbox too.
 #[doc = "holds: law 1.17"]
 #[test]
 fn system_calls_do_not_escape() {
@@ -228,7 +228,7 @@ fn every_protected_place_is_closed() {
     }
 }
 
-/// System V objects outlive their processes and have guessable IDs; another program of the same user may own some.
+/// Other processes of the user, and their shared memory and semaphores, can't be changed from the sandbox.
 #[doc = "holds: law 1.17"]
 #[test]
 fn other_processes_stay_unchanged() {
@@ -294,6 +294,7 @@ def take(shm,sem,msq):
     return b.raw[8:8+n].decode() if n>=0 else 'gone'
 ";
 
+/// A sandboxed program can't signal processes outside its sandbox.
 #[doc = "holds: law 1.17"]
 #[test]
 fn outside_processes_are_not_signalled() {
@@ -319,6 +320,7 @@ fn inheritable_files_are_not_inherited() {
     assert_eq!(fs::read(home.path.join("ours")).unwrap(), b"");
 }
 
+/// A program's temporary folder can't be read by other users, and is deleted after the run.
 #[test]
 fn temporary_folder_is_private_and_deleted() {
     let home = TestHome::new();

@@ -17,7 +17,7 @@ fn allowed(home: &TestHome, shown: &[&str], command: &str) -> Ended {
     home.run_in(fence, command, Duration::from_secs(20)).unwrap()
 }
 
-/// Each command changes the approved path, and the other one stays unchanged.
+/// A command with an approval of one path can change it, and no path beside it.
 #[doc = "holds: law 1.17"]
 #[test]
 fn approval_of_one_path_excludes_its_neighbours() {

@@ -1,4 +1,4 @@
-//! The rules for reading are cached between commands until something changes.
+//! Tests that the rules for reading are cached between commands until something changes.
 
 use std::fs;
 use std::path::Path;
@@ -9,11 +9,11 @@ use std::time::Duration;
 use super::SHOWN_CHARS;
 use super::test_home::TestHome;
 
-/// Longer than the clock tick within which a change could be missed.
+/// A pause longer than the clock tick within which a second change could go unnoticed.
 const LONGER_THAN_A_TICK: Duration = Duration::from_millis(200);
 
-/// A home whose rules for reading are cached. It is not in the folder for temporary files, in which each command
-/// creates a folder.
+/// A test home whose reading rules are cached. It lies outside the folder for temporary files, which changes with each
+/// command.
 fn seen() -> TestHome {
     let home = TestHome::within(Path::new("/var/tmp"));
     for (path, content) in [

@@ -94,7 +94,7 @@ fn approval_of_an_address_excludes_others() {
     }
 }
 
-/// Every call that could send elsewhere, on sockets that may be connected to the approved address.
+/// A program that may reach one address can send to no other one, by any system call.
 #[doc = "holds: law 1.17; law 1.18"]
 #[test]
 fn other_addresses_are_denied_to_every_call() {
@@ -147,7 +147,7 @@ s=socket.create_connection((h,{a})); s.setsockopt(6,1,1); print(s.getpeername()=
     }
 }
 
-/// A program that only creates a socket, or asks the kernel for routes, reaches nothing.
+/// A program in a view that creates sockets and uses none of them needs no approval.
 #[test]
 fn unused_sockets_ask_nothing_in_views() {
     also_as_user("network::unused_sockets_ask_nothing_in_views");
@@ -176,7 +176,7 @@ print(fcntl.ioctl(socket.socket(2,2),0x8915,struct.pack('16s24x',b'lo'))[20:24])
     assert_eq!(received(&listeners.tcp[1]), b"");
 }
 
-/// A service that resolves names may pass a query on to any host.
+/// A program in the sandbox can't reach services that resolve names, since they may pass a query on to any host.
 #[doc = "holds: law 1.16; law 1.18"]
 #[test]
 fn name_services_are_not_reached() {

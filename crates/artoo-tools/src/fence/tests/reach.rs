@@ -50,6 +50,7 @@ def ask(a,blocking=True):
     return s
 ";
 
+/// A program can connect to the Unix socket that the user approved.
 #[doc = "holds: law 1.17"]
 #[test]
 fn granted_socket_is_connected() {
@@ -111,7 +112,7 @@ except OSError as e: print('inet',errno.errorcode[e.errno])",
     }
 }
 
-/// Calls with other addresses continue in the kernel: a change of the address during the call must have no effect.
+/// A socket given in place of an internet socket can neither be connected to an address nor be disconnected.
 #[test]
 fn substitute_socket_stays_unconnected() {
     let dir = tempfile::TempDir::new().unwrap();
@@ -196,7 +197,7 @@ fn grants_name_exactly_what_was_denied() {
 /// Serialises the tests that fill the disk, because files that one test deletes hide the space that another one uses.
 static DISK: Mutex<()> = Mutex::new(());
 
-/// The free space of a view's file system is checked; sparse files count by their blocks.
+/// A run that exceeds its limit on disk space is killed; sparse files count by their blocks.
 #[doc = "holds: law 1.17"]
 #[test]
 fn run_that_fills_disk_is_killed() {

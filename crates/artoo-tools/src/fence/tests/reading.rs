@@ -18,7 +18,7 @@ const TRIES: usize = 4;
 /// Time between two runs of a command whose outputs differed.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Tables with commands that only read.
+/// Names of the tables whose commands only read.
 const TABLES: [&str; 2] = [
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/commands/reading.tsv"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/commands/everyday.tsv"),
@@ -212,7 +212,7 @@ fn reading_runs_print_what_bare_runs_print() {
 
 /// Adds `find_or_last` to iterators, which returns the first item that matches, or else the last one.
 trait FindOrLast: Iterator + Sized {
-    /// The first item that fits, or else the last one.
+    /// The first item for which `fits` is true, or else the last one.
     fn find_or_last(self, fits: impl Fn(&Self::Item) -> bool) -> Option<Self::Item> {
         let mut last = None;
         for item in self {

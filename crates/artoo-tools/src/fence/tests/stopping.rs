@@ -143,7 +143,7 @@ fn are_stopped(home: &TestHome, rows: Vec<(String, Check)>) {
     assert!(wrong.is_empty(), "{} of {}: {}", wrong.len(), rows.len(), wrong.join("\n"));
 }
 
-/// A check for exactly this denial.
+/// A check that a denial is exactly this one.
 fn exactly(denial: Denial) -> Check {
     Box::new(move |found| *found == denial)
 }
@@ -302,7 +302,7 @@ fn calls_beyond_files_are_stopped_and_named() {
     assert!(victim.0.try_wait().unwrap().is_none(), "the other process lives");
 }
 
-/// Missing services fail as without a sandbox; calls on a run's own processes are allowed.
+/// In a reading run, calls to missing services fail as without a sandbox, and calls on own processes are allowed.
 #[doc = "holds: law 1.18"]
 #[test]
 fn missing_services_are_not_counted_as_denials() {
@@ -398,7 +398,7 @@ fn stopped_run_ends_with_all_descendants() {
     );
 }
 
-/// Other runs continue and record all denials.
+/// A run that is not a reading run continues after denials, and all of them are recorded.
 #[test]
 fn fenced_runs_record_every_denial() {
     let home = furnished();

@@ -39,7 +39,7 @@ impl TestHome {
         Self::within(&std::env::temp_dir())
     }
 
-    /// A home in a new folder below `folder`.
+    /// A test home in a new folder below `folder`.
     pub(super) fn within(folder: &Path) -> Self {
         let dir = TempDir::with_prefix_in("home-", folder).unwrap();
         let home = dir.path().canonicalize().unwrap().join("home");
@@ -61,7 +61,7 @@ impl TestHome {
         Self { _dir: dir, path: home, config, read_allowlist: Arc::new(ReadAllowlist::new(&protected)), protected }
     }
 
-    /// Creates a file in the home, with its folders.
+    /// Creates a file in the test home, with its folders.
     pub(super) fn file(&self, path: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -69,7 +69,7 @@ impl TestHome {
         path
     }
 
-    /// Creates an executable shell script in the home.
+    /// Creates an executable shell script in the test home.
     pub(super) fn program(&self, path: &str, script: &str) -> PathBuf {
         let path = self.file(path, format!("#!/bin/sh\n{script}\n"));
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -86,7 +86,7 @@ impl TestHome {
         self.start(fence, command, time, true)
     }
 
-    /// Runs a command with these permissions, in the sandbox only if `is_held`.
+    /// Runs a command in this sandbox, or without one unless `is_held`.
     pub(super) fn start(&self, fence: Fence, command: &str, time: Duration, is_held: bool) -> std::io::Result<Ended> {
         let invocation = Invocation {
             program: process::find_program(&self.config, "bash").unwrap(),

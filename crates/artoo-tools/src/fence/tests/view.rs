@@ -265,6 +265,7 @@ fn sockets_and_threads_outside_are_unreachable() {
     assert!(listener.accept().is_err() && hidden.accept().is_err());
 }
 
+/// Commands that only read print the same in a view as without sandbox.
 #[test]
 fn views_print_what_bare_runs_print() {
     also_as_user("view::views_print_what_bare_runs_print");
@@ -304,7 +305,7 @@ fn running(text: &str) -> usize {
     words.filter(|words| String::from_utf8_lossy(words).contains(text) && words.starts_with(b"sleep")).count()
 }
 
-/// If artoo is killed during a command, the command is killed too.
+/// If artoo is killed while a command runs, the command and its descendants are killed too.
 #[doc = "holds: law 1.27"]
 #[test]
 fn killed_process_leaves_nothing() {
@@ -339,8 +340,8 @@ fn killed_process_leaves_nothing() {
     assert!(views.is_empty(), "{views:?}");
 }
 
-/// Folders with mounts below them are overlaid in parts. The test runs as its own process, which mounts file systems
-/// below the home if that is possible.
+/// Folders with mounts below them are overlaid in parts. The test mounts file systems in a process of its own, if it
+/// can.
 #[test]
 fn folders_with_mounts_below_are_divided() {
     let test = "view::folders_with_mounts_below_are_divided";

@@ -16,12 +16,10 @@ const NAMES_BYTES: usize = 4096;
 const PATH_BYTES: usize = 32;
 const STAT_BYTES: usize = 512;
 
-/// Maximum number of ancestors followed from a process.
+/// Maximum number of ancestors followed from a process, since processes that end meanwhile may form a cycle.
 const STEPS_MAX: usize = 32_768;
 
-/// Finds and signals all descendants of the program. Landlock lets a thread signal only processes in its own domain;
-/// signal 0 asks without sending anything. A process can't leave its domain by a new session or a new parent. On older
-/// kernels descendants are found by their session and parents: one that has left both is missed.
+/// Finds and signals all descendants of a sandboxed program: the processes that its sandbox lets the monitor signal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Descendants {
     leader: Pid,
@@ -36,7 +34,7 @@ impl Descendants {
         Self { leader, by_fence: is_fenced && parent_is_out_of_reach }
     }
 
-    /// Whether no living descendant is found.
+    /// Whether the program has no living descendant.
     pub(super) fn is_empty(&self) -> bool {
         !self.any(|_| true)
     }
@@ -62,7 +60,7 @@ impl Descendants {
         any_process(|pid| pid != own && self.has(pid) && holds(pid))
     }
 
-    /// Whether a process is a living descendant.
+    /// Whether a process is a living descendant of the program.
     fn has(&self, pid: Pid) -> bool {
         if self.by_fence {
             return test_kill_process(pid).is_ok() && process(pid).is_some_and(|process| !process.is_dead);
@@ -111,7 +109,7 @@ fn any_process(mut holds: impl FnMut(Pid) -> bool) -> bool {
     false
 }
 
-/// The fields of a living process; `None` if it can't be read.
+/// State, parent and session of a living process from `/proc`; `None` if it can't be read.
 fn process(pid: Pid) -> Option<Process> {
     let mut path = [0; PATH_BYTES];
     write!(path.as_mut_slice(), "/proc/{}/stat", pid.as_raw_nonzero()).ok()?;
@@ -122,7 +120,7 @@ fn process(pid: Pid) -> Option<Process> {
     facts(stat.get(..length)?)
 }
 
-/// Parses `/proc/PID/stat`.
+/// Parses the text of `/proc/PID/stat`: state, parent and session of a process.
 fn facts(stat: &[u8]) -> Option<Process> {
     // The process name before the state may contain a parenthesis too.
     let end = stat.iter().rposition(|byte| *byte == b')')?;

@@ -34,14 +34,15 @@ enum Command {
     Kill = b'k' as isize,
 }
 
-/// A running program. Dropping it kills all of its descendants.
+/// A running sandboxed program. Dropping it kills all of its descendants.
 #[derive(Debug)]
 pub(crate) struct SandboxedChild {
     control: File,
     verdict: oneshot::Receiver<Verdict>,
 }
 
-/// Messages from the monitor.
+/// Messages from the monitor to the thread that started it: a listener to answer, the start, and the end of the
+/// program.
 #[derive(Debug)]
 enum Event {
     /// The program has a listener, whose notifications must be answered.

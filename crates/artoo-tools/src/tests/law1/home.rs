@@ -103,7 +103,7 @@ pub(super) fn furnish(fixture: &Fixture) {
     }
 }
 
-/// Runs a script in the working folder without artoo.
+/// Runs a shell script in the test's working folder without artoo.
 pub(super) fn script(fixture: &Fixture, script: &str) {
     let mut command = Command::new("/bin/bash");
     command.args(["--noprofile", "--norc", "-c", script]).current_dir(&fixture.config.environment.cwd);
@@ -118,7 +118,7 @@ pub(super) struct Facts {
     time: (i64, i64),
 }
 
-/// Facts by path.
+/// The facts of every path, to compare before and after a command.
 pub(super) type State = BTreeMap<PathBuf, Facts>;
 
 /// The facts of every path in the home, except artoo's own records, and in the folders `others`.

@@ -26,10 +26,11 @@ const TIME: Duration = Duration::from_secs(3);
 /// Folders outside the home that must not change either, compared before and after each command.
 const OTHERS: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", "/run"];
 
-/// File names that other programs run without being asked.
+/// File names that other programs run without being asked, such as `Makefile`, and which no command may create unasked.
 const RUN_BY_OTHERS: [&str; 6] = [".git", ".envrc", "Makefile", "GNUmakefile", ".vscode", ".husky"];
 
-/// One row in so many of the other tables is run, unless `ARTOO_LAW1_ALL` is set: all rows take a quarter of an hour.
+/// Of this many rows of the other tables one is run, unless `ARTOO_LAW1_ALL` is set: all rows take a quarter of an
+/// hour.
 const PART: usize = 8;
 
 /// A way to run the table's commands: in views or not, by which tool, and in which folder.
@@ -77,7 +78,7 @@ fn fixture(way: Way) -> Fixture {
     fixture
 }
 
-/// The order of a call of this tool.
+/// The order of a call of this tool with this command.
 fn order(tool: &str, command: &str) -> ToolOrder {
     ToolOrder { allowed_tools: vec![tool.to_owned()], ..Fixture::context(tool, json!({"command": command})) }
 }
@@ -105,7 +106,7 @@ fn reveals(text: &[u8]) -> bool {
         || BASE64.iter().any(|part| found(part))
 }
 
-/// The middle of [`home::MARK`] in base64, for each of its three alignments.
+/// The middle of the secrets' first bytes ([`home::MARK`]) in base64, in each of its three alignments.
 const BASE64: [&str; 3] = ["elE3c2VjcmV0", "pRN3NlY3JldF", "6UTdzZWNyZXRY"];
 
 /// Changes between two states that the row was not allowed to make, one line each; new files in the workspace are

@@ -38,7 +38,7 @@ fn bare(fixture: &Fixture, command: &str) -> Printed {
     (output.status.code(), without_scratch(output.stdout), without_scratch(output.stderr))
 }
 
-/// Runs a command as a call; an error if it needs approval.
+/// Runs a command through artoo; an error if it needs approval.
 fn by_artoo(fixture: &Fixture, runtime: &tokio::runtime::Runtime, command: &str) -> Result<Printed, String> {
     let order = order("shell", command);
     let outcome = runtime.block_on(fixture.outcome(&order, None));

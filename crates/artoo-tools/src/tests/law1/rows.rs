@@ -17,7 +17,7 @@ const SHORT: [(&str, &str); 3] = [
     ("{EVIL}", "printf '[diff \"x\"]\\ntextconv = touch pwned;cat\\n' > evil"),
 ];
 
-/// A command of a table.
+/// A row of a table: a command with its table, class and preparation.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) table: &'static str,

@@ -10,10 +10,10 @@ use tempfile::TempDir;
 
 const INSIDE: &str = "ARTOO_LAW1_INSIDE";
 
-/// The user id of an ordinary user that has no other processes.
+/// The user id of an ordinary user that has no other processes, as text.
 const USER: &str = "4243";
 
-/// Script that prepares the namespaces, copies this program to a fixed path, and runs its other arguments.
+/// Shell script that prepares the test's namespaces, copies the test program to a fixed path, and runs it there.
 const SCRIPT: &str = "ip link set lo up; ip route add local default dev lo; ip -6 route add local default dev lo
     mount -t tmpfs -o mode=755 none /mnt && : > /mnt/tests && mount --bind \"$2\" /mnt/tests && mount --bind \"$1\" /tmp &&
         mount -t tmpfs none /var/tmp && mount -t tmpfs none /dev/shm && mount -t tmpfs none /run || exit 77

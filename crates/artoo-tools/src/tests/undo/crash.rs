@@ -21,7 +21,7 @@ const KILL_AT: &str = "ARTOO_TEST_KILL_AT";
 /// Name of the environment variable with the home folder in which the child works.
 const HOME: &str = "ARTOO_TEST_HOME";
 
-/// Variable with the task of the child: `act` or `undo`.
+/// Name of the environment variable with the task of the child process: `act` or `undo`.
 const ROLE: &str = "ARTOO_TEST_ROLE";
 
 /// Upper bound on the number of fault points; the test's loop ends earlier, when a child is not killed.

@@ -100,6 +100,7 @@ async fn keys_are_not_copied_into_the_journal() {
     }
 }
 
+/// Tasks beyond the journal's limits are deleted, the oldest first, and counted.
 #[tokio::test]
 async fn oldest_tasks_are_deleted_and_counted() {
     let fixture = Fixture::keeping_with(|undo| undo.max_tasks = 3);

@@ -153,7 +153,7 @@ async fn random_acts_are_undone_and_redone_exactly() {
     }
 }
 
-/// Checks that two trees are equal; `story` lists the acts.
+/// Checks that two trees are equal; `story` lists the random acts, for the message.
 #[track_caller]
 fn assert_same(found: &Tree, expected: &Tree, story: &str) {
     let differs = |(path, entry): (&PathBuf, &(u32, Vec<u8>))| {

@@ -17,6 +17,7 @@ fn outcome<'a>(report: &'a Report, name: &str) -> &'a ItemOutcome {
     &found.unwrap_or_else(|| panic!("{name} is not reported: {report:#?}")).outcome
 }
 
+/// An undo leaves files that were changed since as they are, names them, and restores the others.
 #[doc = "holds: law 1.11"]
 #[tokio::test]
 async fn undo_skips_and_names_files_modified_since() {
@@ -79,6 +80,7 @@ async fn undo_skips_changed_or_blocked_moves() {
     }
 }
 
+/// Undoing an undo restores the changes that it had reverted.
 #[doc = "holds: law 1.11"]
 #[tokio::test]
 async fn undo_of_an_undo_restores_the_change() {

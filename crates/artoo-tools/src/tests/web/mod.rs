@@ -23,7 +23,7 @@ fn with_searxng(server: &Server) -> Fixture {
     fixture(vec![Engine::searxng(&server.url("/")).unwrap()], server)
 }
 
-/// The order of a `search` call.
+/// The order of a call of the tool `search`.
 fn context(input: serde_json::Value) -> ToolOrder {
     Fixture::context("search", input)
 }
@@ -44,6 +44,7 @@ async fn allowed(fixture: &Fixture, input: serde_json::Value) -> ToolCall {
     }
 }
 
+/// The tool `search` is offered only if a search engine is configured.
 #[doc = "holds: design D14"]
 #[test]
 fn search_needs_a_configured_engine() {
@@ -53,6 +54,7 @@ fn search_needs_a_configured_engine() {
     assert!(names(&with_searxng(&server).registry).contains(&"search".to_owned()));
 }
 
+/// Each invalid input of `search` is refused with an error that names the field.
 #[tokio::test]
 async fn invalid_search_inputs_are_refused_by_field() {
     let server = Server::start(vec![]);

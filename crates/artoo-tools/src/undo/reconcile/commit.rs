@@ -133,14 +133,15 @@ impl Found<'_> {
         Ok(done)
     }
 
-    /// Whether the place has the new file or folder: the same inode, or an equal copy on another file system.
+    /// Whether the commit's new file or folder is at the place: the same inode, or an equal copy on another file
+    /// system.
     fn is_new(&self, place: &Place, new: &Identity, after: &State) -> io::Result<bool> {
         let Some(found) = Identity::at(place)? else { return Ok(false) };
         Ok(found.same_inode(new) || found.device != new.device && state::read(place, self.limit)?.same(after))
     }
 
-    /// Whether the copy on the other file system is complete and the original was being deleted. Nothing else makes the
-    /// original differ from the digest while the copy does not.
+    /// Whether the process was killed while it removed the original of a move to another file system, whose copy is
+    /// complete.
     fn is_half_removed(
         &self,
         original: &Place,

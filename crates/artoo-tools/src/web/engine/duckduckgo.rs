@@ -30,7 +30,7 @@ enum Part {
     Snippet,
 }
 
-/// The results in the page.
+/// The search results in DuckDuckGo's page; `Err` if the page is not an answer.
 pub(super) fn hits(text: &str, limit: &Limit) -> Result<Vec<Hit>, NoAnswer> {
     let mut reader = Reader::default();
     if !html::events(text, limit, |event| reader.handle_event(event)) {
@@ -75,8 +75,7 @@ impl Reader {
     }
 }
 
-/// The URL of a result. The link goes through a redirect of DuckDuckGo with the URL in `uddg`; a link without it is an
-/// advertisement and is left out.
+/// The URL to which a result of DuckDuckGo's page leads; `None` for advertisements.
 fn target(href: &str) -> Option<String> {
     let base = Url::parse("https://html.duckduckgo.com/html/").ok()?;
     let url = base.join(href).ok()?;

@@ -13,10 +13,10 @@ use crate::web::config::{ApiKey, Engine, EngineKind};
 use crate::web::html::{joined, visible_text};
 use crate::web::{challenge, charset};
 
-/// Longest title shown.
+/// Longest title of a search result, in characters.
 const TITLE_MAX_CHARS: usize = 150;
 
-/// Longest snippet shown; engines give about half of it.
+/// Longest snippet of a search result, in characters; engines give about half of it.
 const SNIPPET_MAX_CHARS: usize = 400;
 
 /// Maximum number of engines named that gave a SearXNG instance no answer.
@@ -46,7 +46,7 @@ impl Hit {
 /// The reason that an engine gave no answer. It differs from an empty answer.
 type NoAnswer = String;
 
-/// The reason of an answer that can't be parsed.
+/// The reason why a search engine's answer can't be used: it can't be parsed.
 fn unreadable_answer(problem: impl std::fmt::Display) -> NoAnswer {
     let problem = escape::one_line(&escape::shorten(&problem.to_string(), 200));
     format!("its answer could not be read: {problem}")
@@ -80,7 +80,7 @@ pub(crate) fn request(engine: &Engine, query: &str, count: usize) -> Result<Requ
     Ok(request)
 }
 
-/// The key as a header value.
+/// A search engine's key as a header value; an error if it has other characters.
 fn header(key: &ApiKey) -> Result<HeaderValue, NoAnswer> {
     let mut value = HeaderValue::from_str(key.expose()).map_err(unreadable_answer)?;
     value.set_sensitive(true);
