@@ -86,7 +86,7 @@ impl Reach {
         self.addresses.iter().any(|granted| plain(*granted) == plain(address))
     }
 
-    /// Whether access to sockets and signals is not granted, but at most to the network.
+    /// Whether this grants nothing but access to the network, or to a part of it.
     pub(crate) fn is_network_alone(&self) -> bool {
         self.sockets.is_empty() && self.signals.is_empty()
     }
