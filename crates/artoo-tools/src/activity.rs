@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// The unit of a meter.
+/// The unit in which a progress meter counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Bytes of file contents.
@@ -13,7 +13,7 @@ pub enum Unit {
     Entries,
 }
 
-/// How far the work of a call has come.
+/// The progress of a call for display: its tool, a verb, the amount done and the total.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Activity {
     /// The tool's name.
@@ -30,7 +30,7 @@ pub struct Activity {
     pub started: Instant,
 }
 
-/// What a meter measures.
+/// What a progress meter measures in one stage of a call: verb, unit, total and passes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stage {
     pub(crate) verb: &'static str,
@@ -40,7 +40,7 @@ pub(crate) struct Stage {
     pub(crate) passes: u64,
 }
 
-/// Counters of one call. Counting costs one atomic addition and reads no clock.
+/// Progress counters of one call. Counting costs one atomic addition and reads no clock.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     bytes: AtomicU64,
@@ -49,27 +49,30 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Sets the stage and starts counting at zero. A meter without a stage is left out of [`Calls::activity`].
+    /// Sets the meter's stage (verb, unit, total) and starts counting at zero. A meter without a stage is not
+    /// displayed.
     pub(crate) fn begin(&self, stage: Stage) {
         self.bytes.store(0, Ordering::Relaxed);
         self.entries.store(0, Ordering::Relaxed);
         *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = Some((stage, Instant::now()));
     }
 
-    /// Clears the stage: nothing is counted until the next [`Meter::begin`].
+    /// Ends the current stage of a meter: nothing is counted until the next [`Meter::begin`].
     pub(crate) fn end(&self) {
         *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
+    /// Advances the meter by this many bytes.
     pub(crate) fn add_bytes(&self, bytes: usize) {
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
+    /// Advances the meter by this many files or folders.
     pub(crate) fn add_entries(&self, entries: usize) {
         self.entries.fetch_add(entries as u64, Ordering::Relaxed);
     }
 
-    /// The progress for display; `None` before the work has begun.
+    /// The meter's progress for display; `None` before the work has begun.
     pub(crate) fn activity(&self, tool: &str) -> Option<Activity> {
         let (Stage { verb, unit, total, passes }, started) =
             (*self.stage.lock().unwrap_or_else(PoisonError::into_inner))?;
@@ -87,7 +90,7 @@ impl Meter {
 pub(crate) struct Calls(Mutex<Vec<(String, Arc<Meter>)>>);
 
 impl Calls {
-    /// Lists a call until the guard is dropped.
+    /// Adds a call to the list of calls in progress until the returned guard is dropped.
     pub(crate) fn list<'a>(&'a self, tool: &str, meter: &'a Arc<Meter>) -> Listed<'a> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push((tool.to_owned(), Arc::clone(meter)));
         Listed { calls: self, meter }
@@ -100,7 +103,7 @@ impl Calls {
     }
 }
 
-/// Removes a call from the list when it ends or is cancelled.
+/// Guard that removes a call from the list of calls in progress when dropped.
 pub(crate) struct Listed<'a> {
     calls: &'a Calls,
     meter: &'a Arc<Meter>,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::paths;
 
-/// A file or folder that the user was asked about.
+/// A file or folder that an approval allows to be changed, in the state in which the user was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ApprovedPlace {
     path: PathBuf,
@@ -16,7 +16,8 @@ pub(crate) struct ApprovedPlace {
 }
 
 impl ApprovedPlace {
-    /// A place as it is now. `created` is a folder that is created anew for each run.
+    /// A place in its present state, with the device and inode of its nearest existing folder. `created`: a folder made
+    /// anew for each run.
     pub(crate) fn new(path: PathBuf, created: Option<&Path>) -> Self {
         let real = paths::real(&path);
         let existing = real.ancestors().filter(|folder| created.is_none_or(|created| !folder.starts_with(created)));
@@ -27,16 +28,17 @@ impl ApprovedPlace {
         Self { path, real, folder }
     }
 
+    /// The approved path as it was written.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its path with all symlinks resolved.
+    /// The approved path with all symlinks resolved.
     pub(crate) fn real(&self) -> &Path {
         &self.real
     }
 
-    /// Whether the path still leads to the same place in the same folder.
+    /// Whether the approved path still leads to the same place, in a folder with the same device and inode.
     pub(crate) fn is_unchanged(&self) -> bool {
         let is_same = |(folder, device, inode): &(PathBuf, u64, u64)| {
             identity(folder).is_ok_and(|found| found == (*device, *inode))
@@ -45,7 +47,7 @@ impl ApprovedPlace {
     }
 }
 
-/// Device and inode of a folder itself, not of one that a link leads to.
+/// Device and inode of a file or folder; of a symlink itself, not of its target.
 fn identity(folder: &Path) -> io::Result<(u64, u64)> {
     let found = folder.symlink_metadata()?;
     Ok((found.dev(), found.ino()))

@@ -18,13 +18,13 @@ mod count;
 /// Time limit of a check; its work fitted into a call.
 pub const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Largest file read for a check.
+/// Largest file that a check reads, in bytes.
 pub const CHECK_MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Characters of an output quoted in the evidence of a check.
 const SHOWN_MAX_CHARS: usize = 80;
 
-/// The input of a check.
+/// What a check looks at: the subtask's output, its exit code, and the environment.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckInput<'a> {
     /// The subtask's output.
@@ -77,7 +77,8 @@ pub fn run(check: &Check, input: &CheckInput<'_>) -> Option<CheckOutcome> {
     })
 }
 
-/// Opens a file for a check and names it in the evidence.
+/// Opens a file for a check, calls `look` on it, and names the file in the evidence; a file that can't be opened fails
+/// the check.
 fn file(
     environment: &Environment,
     path: &str,
@@ -113,7 +114,7 @@ fn opened(environment: &Environment, path: &Path) -> Result<(File, u64), CheckOu
     Ok((file, size))
 }
 
-/// Compares the content of a file with a text.
+/// Whether a file's content equals a text, as the outcome of a check.
 fn equals(mut file: File, size: u64, text: &str) -> io::Result<CheckOutcome> {
     let wanted = u64::try_from(text.len()).unwrap_or(u64::MAX);
     if size != wanted {
@@ -130,7 +131,7 @@ fn equals(mut file: File, size: u64, text: &str) -> io::Result<CheckOutcome> {
     })
 }
 
-/// Whether the output is this number and nothing else.
+/// Whether the output is exactly the expected number, as the outcome of a check with the evidence `seen`.
 fn same_number(output: &str, expected: u64, seen: &str) -> CheckOutcome {
     match output.trim().parse::<u64>() {
         Ok(found) => CheckOutcome::new(found == expected, format!("{seen}; the output says {found}")),
@@ -138,7 +139,7 @@ fn same_number(output: &str, expected: u64, seen: &str) -> CheckOutcome {
     }
 }
 
-/// The output as one finite number.
+/// The finite number that a task's output is; `None` if the output has anything else.
 fn number(output: &str) -> Option<f64> {
     let text = output.trim();
     let is_plain = text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e' | 'E'));
@@ -148,7 +149,7 @@ fn number(output: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|number| number.is_finite())
 }
 
-/// The beginning of the output, quoted for the evidence.
+/// The beginning of a checked output on one line, quoted in the evidence.
 fn shown(output: &str) -> String {
     escape::one_line(&escape::shorten(output.trim(), SHOWN_MAX_CHARS))
 }

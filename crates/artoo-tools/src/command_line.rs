@@ -17,13 +17,13 @@ pub(crate) use tokens::{Redirect, SUBSTITUTION};
 use words::Word;
 pub(crate) use words::{SHELLS, Simple};
 
-/// Names stored of one command.
+/// Maximum number of paths and hosts that are read from the words of one command line.
 const NAMES_MAX: usize = 256;
 
-/// Folders that the names of one command may be relative to.
+/// Maximum number of folders that the relative names of one command line are looked up in.
 const FOLDERS_MAX: usize = 8;
 
-/// What a command line names.
+/// The paths, patterns, hosts and commands that a command line names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct CommandLine {
     /// Absolute paths that exist or are spelled as paths; patterns as written.
@@ -91,7 +91,7 @@ fn may_be_path(word: &Word) -> bool {
     !word.text.starts_with('-') && word.text.len() <= paths::PATH_MAX_BYTES
 }
 
-/// The host in an address with a scheme.
+/// The host in an address such as `https://host/path`; `None` if the word has none.
 fn host(text: &str) -> Option<String> {
     let rest = text.split_once("://")?.1;
     let authority = rest.split(['/', '?', '#']).next()?;

@@ -19,26 +19,27 @@ pub const KILL_GRACE: Duration = Duration::from_secs(2);
 /// How long output is read after a program's end if another process keeps the pipe open.
 pub const EXIT_GRACE: Duration = Duration::from_millis(300);
 
-/// Characters of output that are shown to a model, head and tail together.
+/// Maximum characters of a call's output that are shown to a model, head and tail together.
 #[doc(alias = "limit")]
 pub const OUTPUT_MAX_CHARS: usize = 4000;
 
-/// Bytes kept of the head and of the tail of each output stream: at most 4 MB of memory per call.
+/// Bytes of output captured of the head and of the tail of each stream: at most 4 MB of memory per call.
 pub const CAPTURE_END_BYTES: usize = 1024 * 1024;
 
-/// Largest file that a command may write; far larger than a document, far smaller than most disks.
+/// Largest file that a command may write, in bytes; far larger than a document, far smaller than most disks.
 #[doc(alias = "limit")]
 pub const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
 
-/// Disk space that a command may use without approval on each file system, and never more than half of the free space.
+/// Disk space in bytes that a command may use without approval on each file system; never more than half of the free
+/// space.
 #[doc(alias = "limit")]
 pub const DISK_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
 
-/// Memory of each process of a command; enough to build large programs.
+/// Maximum memory of each process of a command, in bytes; enough to build large programs.
 #[doc(alias = "limit")]
 pub const MEMORY_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
 
-/// Address space of each process of a command; runtimes reserve many times what they use.
+/// Maximum address space of each process of a command, in bytes; runtimes reserve many times what they use.
 pub const ADDRESS_BYTES_MAX: u64 = 64 * 1024 * 1024 * 1024;
 
 /// Maximum number of the user's processes and threads while a command runs; a desktop has about a thousand. The kernel
@@ -46,14 +47,14 @@ pub const ADDRESS_BYTES_MAX: u64 = 64 * 1024 * 1024 * 1024;
 #[doc(alias = "limit")]
 pub const PROCESSES_MAX: u64 = 4096;
 
-/// CPU seconds of each process of a command; several times the time limit of a call.
+/// Maximum CPU seconds of each process of a command; several times the time limit of a call.
 #[doc(alias = "limit")]
 pub const CPU_SECONDS_MAX: u64 = 600;
 
 /// Folders that are searched for programs, in this order; only an administrator can write to them.
 pub const PROGRAM_PATH: [&str; 5] = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/run/current-system/sw/bin"];
 
-/// More folders of programs, for commands and the user's own tools.
+/// Folders of programs that are searched in addition to [`PROGRAM_PATH`], for shell commands and the user's own tools.
 pub const CONSENTED_PATH: [&str; 3] = ["/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin"];
 
 /// Resource limits of a command and of each process that it starts.
@@ -86,7 +87,7 @@ impl Default for ProcessLimits {
     }
 }
 
-/// The configuration of a [`crate::Registry`].
+/// The configuration of all tools: environment, limits, protected paths, journal, and search engines.
 #[derive(Debug, Clone)]
 pub struct ToolConfig {
     /// The machine: working folder, home, workspace.

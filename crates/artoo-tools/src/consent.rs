@@ -19,7 +19,7 @@ use crate::{open, texts};
 #[doc(alias = "limit")]
 pub const GRANT_LIFETIME: Duration = Duration::from_secs(300);
 
-/// Larger files are identified by size, time and inode instead of their content, which would take too long to hash.
+/// Largest file, in bytes, that is hashed for a consent digest. Larger ones are identified by size, time and inode.
 pub(crate) const DIGEST_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The user's approval of exactly one call, used up by making it.
@@ -34,6 +34,7 @@ pub struct Grant {
 }
 
 impl Grant {
+    /// An approval issued now of the call with this digest, with the scope the user chose.
     pub(crate) fn new(hash: ConsentHash, scope: ConsentScope) -> Self {
         Self { hash, scope, issued: Instant::now() }
     }
@@ -64,7 +65,8 @@ pub(crate) fn hash<'a>(texts: impl Iterator<Item = &'a [u8]>, files: &[PathBuf],
     ConsentHash(digest::of_parts(parts.iter().map(Vec::as_slice)))
 }
 
-/// The content of a file, or its metadata if it can't be hashed.
+/// The digest of a file's content, or its metadata if it is too large; also for folders and missing paths. Part of a
+/// consent digest.
 fn state(path: &Path, limit: &Limit) -> String {
     match fs::metadata(path) {
         Err(error) => format!("none {:?}", error.kind()),

@@ -7,10 +7,10 @@ use sha2::{Digest, Sha256};
 
 use crate::limit::Limit;
 
-/// Bytes read at a time: most files are small.
+/// Bytes of a file that are read at a time to hash it: most files are small.
 const CHUNK_BYTES: usize = 16 * 1024;
 
-/// Hex digest of length-prefixed parts, so that different lists have different digests.
+/// Hex digest of several parts, each with its length before it, so that different lists have different digests.
 pub(crate) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut hasher = Sha256::new();
     for part in parts {
@@ -39,7 +39,7 @@ pub(crate) fn of_reader(reader: impl Read) -> io::Result<String> {
     Ok(of_rest(reader, |_| false)?.unwrap_or_default())
 }
 
-/// Hex digest of what is left of a reader; `None` if `is_over` becomes true first.
+/// Hex SHA-256 of what is left of a reader; `None` if `is_over` (given the bytes read last) is true before its end.
 fn of_rest(mut reader: impl Read, is_over: impl Fn(usize) -> bool) -> io::Result<Option<String>> {
     let mut hasher = Sha256::new();
     let mut chunk = [0; CHUNK_BYTES];
@@ -60,11 +60,13 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()
 }
 
+/// Tests of the digests.
 #[cfg(test)]
 mod tests {
     use super::{hex, of_parts};
     use sha2::{Digest, Sha256};
 
+    /// Digests are SHA-256, and parts are kept apart by their lengths.
     #[test]
     fn digests_are_sha256_of_separate_parts() {
         assert_eq!(hex(&Sha256::digest(b"abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

@@ -7,7 +7,7 @@ use artoo_proto::{EffectClass, escape};
 use globset::GlobBuilder;
 use serde::{Deserialize, Serialize};
 
-/// What happens to a path.
+/// What happens to a path: it is created, or it is modified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) enum Action {
     /// The path does not exist before the call, and does afterwards.
@@ -46,13 +46,13 @@ pub(crate) enum NetworkUse {
 }
 
 impl NetworkUse {
-    /// The use of the network by a program in a sandbox.
+    /// How a sandboxed program may use the network: `Possible` if allowed, otherwise `Blocked`.
     pub(crate) fn of_sandbox(is_allowed: bool) -> Self {
         if is_allowed { Self::Possible } else { Self::Blocked }
     }
 }
 
-/// How the files that a call changes are saved for undo.
+/// How the files that a call changes are saved so that the call can be undone.
 #[derive(Debug, Clone)]
 pub(crate) enum UndoMethod {
     /// The files are not saved.
@@ -86,7 +86,7 @@ pub(crate) struct CallEffects {
 }
 
 impl CallEffects {
-    /// The effects of a call that names these paths.
+    /// The effects of a call of this class that names these paths; further effects are not yet known.
     pub(crate) fn new(class: EffectClass, paths: Vec<PathBuf>, network: NetworkUse) -> Self {
         Self {
             class,
@@ -106,16 +106,17 @@ impl CallEffects {
         Self::new(EffectClass::ReadOnly, paths, NetworkUse::None)
     }
 
+    /// Whether the call has only read-only effects.
     pub(crate) fn is_read_only(&self) -> bool {
         self.class == EffectClass::ReadOnly
     }
 
-    /// The set of all file effects; `None` if other effects are possible.
+    /// The set of all file effects of the call; `None` if the set may be incomplete or there are none.
     pub(crate) fn all_changes(&self) -> Option<&EffectSet> {
         (self.is_complete && !self.changes.is_empty()).then_some(&self.changes)
     }
 
-    /// Its use of the network, for the user. `is_sandboxed`: this machine has a sandbox.
+    /// A sentence about the call's use of the network, for the user. `is_sandboxed`: this machine has a sandbox.
     pub(crate) fn network_message(&self, is_sandboxed: bool) -> String {
         let message = match self.network {
             NetworkUse::None => "uses no network",
@@ -137,7 +138,7 @@ pub(crate) fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
-/// Whether a name, which may be a pattern, is this path or matches it.
+/// Whether a name, which may be a glob pattern, is this path or matches it.
 pub(crate) fn matches(name: &Path, path: &Path) -> bool {
     let Some(pattern) = name.to_str().filter(|text| is_pattern(text)) else { return name == path };
     let glob = || GlobBuilder::new(pattern).literal_separator(true).build();

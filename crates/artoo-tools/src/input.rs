@@ -14,12 +14,13 @@ pub(crate) fn unfit(reason: impl Into<String>) -> Box<Record> {
     Box::new(Record::unusable(reason))
 }
 
-/// The record of an input that is denied without a question.
+/// The record of an input that is denied without asking the user.
 pub(crate) fn denied(reason: &str) -> Box<Record> {
     Box::new(Record::denied(reason))
 }
 
-/// Reads `input` as `T`. An object in a string of JSON is accepted; a list is not. A field that is null counts as missing.
+/// Parses a tool's input. An object given as a JSON string is accepted; a list is not. A field that is null counts as
+/// missing.
 pub(crate) fn parse<T: DeserializeOwned>(input: &Value) -> Result<T, Box<Record>> {
     let shape = |error: serde_json::Error| unfit(format!("the input does not fit the tool's schema: {error}"));
     let object = match input {
@@ -31,7 +32,7 @@ pub(crate) fn parse<T: DeserializeOwned>(input: &Value) -> Result<T, Box<Record>
     T::deserialize(Value::Object(fields)).map_err(shape)
 }
 
-/// The JSON schema of an input with these fields.
+/// The JSON schema of an object with these fields, without further ones.
 pub(crate) fn schema(required: &[&str], fields: Value) -> Value {
     match required {
         [] => json!({"type": "object", "additionalProperties": false, "properties": fields}),
@@ -39,7 +40,7 @@ pub(crate) fn schema(required: &[&str], fields: Value) -> Value {
     }
 }
 
-/// The absolute path in a field.
+/// The absolute path that a field of a tool's input stands for; `Err` with the record if it is not valid.
 pub(crate) fn path(environment: &Environment, field: &'static str, text: &str) -> Result<PathBuf, Box<Record>> {
     paths::absolute(environment, text).map_err(|problem| unfit(format!("{field}: {problem}")))
 }
@@ -61,7 +62,7 @@ pub(crate) fn check_count(field: &'static str, items: usize, max: usize) -> Resu
     if items <= max { Ok(()) } else { Err(too_many()) }
 }
 
-/// Denies a text that can't be shown as it is.
+/// Denies a text with characters, such as invisible ones, that a question could not show as they are.
 pub(crate) fn check_visible(what: &'static str, text: &str, happens: &'static str) -> Result<(), Box<Record>> {
     if escape::visible(text) == text {
         return Ok(());

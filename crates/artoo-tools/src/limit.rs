@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use crate::activity::Meter;
 
-/// How long the caller waits after the deadline for work that is in a slow system call.
+/// How long the caller waits after the deadline for blocking work that is in a slow system call.
 const STOP_GRACE: Duration = Duration::from_secs(1);
 
-/// A deadline of blocking work, which is also reached when the caller is dropped, with the meter of the work.
+/// A deadline of blocking work with its progress meter; it is also reached when the caller is dropped.
 #[derive(Debug, Clone)]
 pub(crate) struct Limit {
     deadline: Instant,
@@ -28,13 +28,13 @@ impl Limit {
         Self { meter: Arc::clone(meter), ..Self::after(timeout) }
     }
 
-    /// Whether the work must stop.
+    /// Whether blocking work must stop: the deadline has passed, or its caller was dropped.
     pub(crate) fn reached(&self) -> bool {
         self.abandoned.load(Ordering::Relaxed) || Instant::now() >= self.deadline
     }
 }
 
-/// Why blocking work has no result.
+/// Why blocking work has no result: it did not return in time, or it panicked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stopped {
     /// The work did not return in time; it may still be in a system call.
@@ -43,7 +43,7 @@ pub(crate) enum Stopped {
     Panicked,
 }
 
-/// Sets the flag when the caller is dropped, so that the limit counts as reached.
+/// Guard that sets a flag when it is dropped with its future, so that blocking work stops.
 struct AbandonOnDrop(Arc<AtomicBool>);
 
 impl Drop for AbandonOnDrop {

@@ -21,7 +21,7 @@ use crate::record::Record;
 use index::Index;
 pub(crate) use tool::Mdfind;
 
-/// Longest query, in characters.
+/// Longest query of `mdfind`, in characters.
 const QUERY_MAX_CHARS: usize = 500;
 
 /// Maximum number of matches without a limit in the input.
@@ -63,7 +63,8 @@ impl Query {
     }
 }
 
-/// Walks the folder for names that contain every word, in any letter case; `silent`: indexes that gave no answer.
+/// Searches the folder for names that contain every word, without an index; `silent`: indexes that gave no answer, for
+/// the record.
 pub(crate) fn walk(query: &Query, protected: &Protected, silent: &[String], limit: &Limit) -> Record {
     if let Some(refused) = glob::unusable_root(&query.root, protected) {
         return refused;
@@ -104,7 +105,7 @@ pub(crate) fn walk(query: &Query, protected: &Protected, silent: &[String], limi
     }
 }
 
-/// Cuts a list that is much longer than the limit to its first paths.
+/// Cuts a list of found paths that is much longer than the limit to its first ones.
 fn keep_first(found: &mut Vec<PathBuf>, limit: usize) {
     if found.len() > limit.saturating_mul(2).saturating_add(1000) {
         found.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
@@ -112,7 +113,7 @@ fn keep_first(found: &mut Vec<PathBuf>, limit: usize) {
     }
 }
 
-/// The matches of an index below the folder, in its order; `None` if there are none, since files may be missing in the
+/// The record of an index's matches below the folder; `None` if there are none, since files may be missing in the
 /// index.
 pub(crate) fn from_index(
     query: &Query,
@@ -143,12 +144,12 @@ pub(crate) fn from_index(
     Ok(Some(Record::read(with_summary(shown, &summary))))
 }
 
-/// The answers of other indexes, for the summary.
+/// The reasons why other indexes gave no answer, as part of the record's summary.
 fn notes_of_indexes(silent: &[String]) -> String {
     silent.iter().map(|why| format!("; {why}")).collect()
 }
 
-/// The paths, one a line, with a summary as the last line.
+/// The found paths, one a line, with a summary as the last line.
 fn with_summary(found: &[PathBuf], summary: &str) -> String {
     found.iter().map(|path| paths::line(path)).chain([summary.to_owned()]).collect::<Vec<_>>().join("\n")
 }

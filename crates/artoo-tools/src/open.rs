@@ -9,10 +9,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{Mode, OFlags};
 
-/// Attempts to find an unused name for a folder.
+/// Maximum number of random names tried for a new folder.
 const TRIES: u32 = 16;
 
-/// Why a path can't be read.
+/// Why a path can't be opened for reading: it is not a regular file, or the system's error.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OpenProblem {
     /// The path is a folder, pipe, socket or device.
@@ -38,7 +38,7 @@ pub(crate) fn regular(path: &Path) -> Result<File, OpenProblem> {
     Ok(file)
 }
 
-/// Fails unless the file is a regular file.
+/// An error unless the opened file is a regular file.
 fn must_be_regular(metadata: &fs::Metadata) -> Result<(), OpenProblem> {
     if metadata.is_file() { Ok(()) } else { Err(OpenProblem::NotRegular { kind: kind_name(metadata.file_type()) }) }
 }

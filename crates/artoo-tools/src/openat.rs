@@ -9,22 +9,22 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, unlinkat};
 use rustix::io::Errno;
 
-/// Mode of new folders, before the umask.
+/// Mode of folders that the tools create, before the umask.
 const FOLDER_MODE: Mode = Mode::from_raw_mode(0o777);
 
-/// Mode of new files, before the umask.
+/// Mode of files that the tools create, before the umask.
 const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
 
 const FOLDER_FLAGS: OFlags = OFlags::DIRECTORY.union(OFlags::RDONLY).union(OFlags::CLOEXEC);
 
-/// A name in an open folder. The folder stays the same if its path is replaced.
+/// A name in an open folder, for a file that may not exist. Replacing the folder's path does not affect it.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) folder: OwnedFd,
     pub(crate) name: OsString,
 }
 
-/// A file that was just created, with its place.
+/// A file that was just created and is open, with its place in the open folder.
 pub(crate) struct Made {
     pub(crate) file: File,
     pub(crate) place: Place,
@@ -52,7 +52,8 @@ impl Place {
         })
     }
 
-    /// Opens the folders of a path one by one; `missing` is called for each folder that has to be created.
+    /// Opens the folders of an absolute path one by one without following symlinks; calls `missing` for each that has
+    /// to be created.
     fn reach(path: &Path, mut missing: impl FnMut(&Path) -> Result<(), Errno>) -> io::Result<Self> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
         let mut folder = open("/", FOLDER_FLAGS, Mode::empty())?;
@@ -82,7 +83,7 @@ impl Place {
         Ok(Self { folder, name })
     }
 
-    /// The place of a name in the folder at this place.
+    /// The place of a name in the folder that is at this place.
     pub(crate) fn inside(&self, name: &OsStr) -> io::Result<Self> {
         Ok(Self { folder: self.open_folder()?, name: name.to_owned() })
     }
@@ -102,7 +103,7 @@ impl Place {
         self.open_regular(OFlags::RDWR)
     }
 
-    /// Opens the regular file of this name with this access.
+    /// Opens the regular file of this name with this access (read, or read and write).
     fn open_regular(&self, access: OFlags) -> io::Result<File> {
         let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
         let file = File::from(open_below(&self.folder, &self.name, flags, Mode::empty())?);
@@ -115,7 +116,7 @@ impl Place {
         open_below(&self.folder, &self.name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
     }
 
-    /// A second handle of the same place.
+    /// A second handle of the same open folder, with the same name.
     pub(crate) fn reopen(&self) -> io::Result<Self> {
         Ok(Self { folder: rustix::io::dup(&self.folder)?, name: self.name.clone() })
     }

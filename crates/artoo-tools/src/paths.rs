@@ -44,7 +44,7 @@ pub(crate) fn normalise(path: &Path) -> PathBuf {
     out
 }
 
-/// The path with symlinks resolved in the part that exists; the rest as written.
+/// The path with symlinks resolved in the part that exists; the missing rest as written.
 pub(crate) fn real(path: &Path) -> PathBuf {
     let mut missing: Vec<&OsStr> = Vec::new();
     let mut existing = path;
@@ -75,7 +75,7 @@ pub(crate) fn line(path: &Path) -> String {
     escape::path_line(path.as_os_str().as_bytes())
 }
 
-/// Whether a file name is hidden.
+/// Whether a file name begins with a dot, so that it is hidden.
 pub(crate) fn is_hidden(name: &OsStr) -> bool {
     name.as_bytes().first() == Some(&b'.')
 }

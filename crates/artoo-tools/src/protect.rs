@@ -55,11 +55,10 @@ const PLACES: [&str; 6] = [
         ~/.local/state/nvim/shada ~/.local/share/nvim/shada ~/.mongodb",
 ];
 
-/// Folders in which the system gives secrets to its programs. Hidden as soon as they exist, since files beside them
-/// change all the time.
+/// Folders in which the system gives secrets to its services. Hidden even before they exist.
 const HANDED_OVER: [&str; 1] = ["/run/secrets /var/run/secrets"];
 
-/// artoo's own data, besides the configured folders.
+/// artoo's own data folders, which are protected besides the configured ones.
 const OWN_PLACES: [&str; 1] = ["~/.artoo ~/.config/artoo"];
 
 /// Start-up files of shells. A tool may read them; a command may read one only if it names it.
@@ -80,8 +79,7 @@ pub(crate) struct Protected {
 }
 
 impl Protected {
-    /// The built-in places and the configured ones, each also with its symlinks resolved and under further mounts. Of other
-    /// users' homes the places that are there now.
+    /// The built-in and the configured protected places, each also with its symlinks resolved and under further mounts.
     pub(crate) fn new(environment: &Environment, more: &[PathBuf]) -> Self {
         let home = Path::new(&environment.home);
         let own: Vec<PathBuf> = written(home, &OWN_PLACES).chain(more.iter().cloned()).collect();
@@ -104,12 +102,12 @@ impl Protected {
         Self { places, folded, start_up, own_data, trusts_model: false }
     }
 
-    /// Real paths of artoo's own data; no command may change it, with or without approval.
+    /// Real paths of artoo's own data folders; no command may change them, with or without approval.
     pub(crate) fn own_data(&self) -> Vec<PathBuf> {
         self.own_data.clone()
     }
 
-    /// All places, also those that do not exist.
+    /// All protected places, also those that do not exist.
     #[cfg(test)]
     pub(crate) fn places(&self) -> &[PathBuf] {
         &self.places
@@ -120,7 +118,8 @@ impl Protected {
         self.places.iter().chain(&self.start_up).cloned().collect()
     }
 
-    /// Why this path is protected; `None` if it is not. Checks the path as written and with symlinks resolved.
+    /// The reason why no tool may use this path; `None` if it is not protected. Checks the path as written and with
+    /// symlinks resolved.
     pub(crate) fn refusal(&self, path: &Path) -> Option<String> {
         let real = paths::real(path);
         if self.holds(path) || self.holds(&real) {
@@ -132,7 +131,7 @@ impl Protected {
         None
     }
 
-    /// Why reading this file needs approval; `None` if it needs none.
+    /// The reason why a tool needs approval to read this file; `None` if it needs none.
     pub(crate) fn secret(&self, path: &Path) -> Option<String> {
         let is_kept = !self.trusts_model && secret::is_secret(path);
         is_kept.then(|| texts::may_hold_secrets(paths::line(path)))
@@ -161,7 +160,7 @@ impl Protected {
                 .any(|(place, folded)| lies_there(folded) && place.symlink_metadata().is_ok())
     }
 
-    /// Whether a path, as written, is in a protected place.
+    /// Whether a path as written, without resolving symlinks, is in a protected place.
     pub(crate) fn holds(&self, path: &Path) -> bool {
         let path = folded(path);
         self.folded.iter().any(|place| is_below(&path, place))
@@ -185,13 +184,14 @@ fn is_below(path: &[u8], folder: &[u8]) -> bool {
     path.starts_with(folder)
 }
 
-/// The protected places of a table as absolute paths.
+/// The protected places of a table as absolute paths; `+` stands for a space and `~/` for the home.
 fn written<'a>(home: &'a Path, families: &'a [&str]) -> impl Iterator<Item = PathBuf> + 'a {
     let places = families.iter().flat_map(|family| family.split_whitespace()).map(|place| place.replace('+', " "));
     places.map(|place| place.strip_prefix("~/").map_or_else(|| PathBuf::from(&place), |below| home.join(below)))
 }
 
-/// Whether the path is in `/proc` and is not one of the files about the whole machine.
+/// Whether the path is in `/proc`, whose files may show the memory of processes; files about the whole machine are
+/// excepted.
 fn is_process_memory(path: &Path) -> bool {
     let Ok(below) = path.strip_prefix("/proc") else { return false };
     let facts =
@@ -199,6 +199,7 @@ fn is_process_memory(path: &Path) -> bool {
     !facts.split(' ').chain(["modules"]).any(|fact| below == Path::new(fact))
 }
 
+/// Tests that paths are compared with protected places name by name.
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -207,7 +208,7 @@ mod tests {
 
     use super::{folded, is_below};
 
-    /// Compares a path with a folder name by name, as the reference for [`is_below`].
+    /// Whether a path is below a folder, by comparing names one by one, as the reference for [`is_below`] in tests.
     fn is_below_by_name(path: &Path, folder: &Path) -> bool {
         let mut names = path.components();
         folder
@@ -215,7 +216,7 @@ mod tests {
             .all(|wanted| names.next().is_some_and(|found| found.as_os_str().eq_ignore_ascii_case(wanted.as_os_str())))
     }
 
-    /// Whether a path is in a folder, checked against the reference.
+    /// Whether a path is in a folder by [`is_below`]; panics if the slower reference disagrees.
     #[track_caller]
     fn check(path: &str, folder: &str) -> bool {
         let (path, folder) = (Path::new(path), Path::new(folder));
@@ -224,6 +225,7 @@ mod tests {
         found
     }
 
+    /// A place covers a path only if whole names match: `.sshd` is not below `.ssh`. Case and `.` are ignored.
     #[test]
     fn places_are_compared_by_whole_names() {
         assert!(check("/h/.ssh", "/h/.ssh"));
@@ -237,6 +239,7 @@ mod tests {
     }
 
     proptest! {
+        /// Random paths: comparing folded paths by bytes agrees with comparing them name by name.
         #[test]
         fn folded_paths_compare_as_their_names_do(path in "/?([aAbä.]{0,2}/{0,2}){0,4}", folder in "/?([aAbä.]{0,2}/{0,2}){0,3}") {
             check(&path, &folder);

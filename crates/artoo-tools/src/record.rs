@@ -8,7 +8,7 @@ use artoo_proto::{Approval, CallStatus, EffectClass, FileChange, KeptOutput, Too
 use crate::process::Ended;
 use crate::undo::RecordedChanges;
 
-/// What a tool reports of one call.
+/// What a tool reports of one call: status, text, evidence and changes.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
     pub(crate) status: CallStatus,
@@ -32,7 +32,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// A record with this status and text.
+    /// A record of a call with this status and text.
     fn new(status: CallStatus, text: impl Into<String>) -> Self {
         Self {
             status,
@@ -52,12 +52,12 @@ impl Record {
         }
     }
 
-    /// The record of a successful call, with the text that it read.
+    /// The record of a successful call with this text as its output.
     pub(crate) fn read(text: impl Into<String>) -> Self {
         Self::new(CallStatus::Ok, text)
     }
 
-    /// The record of a call that fails because its request is not valid.
+    /// The record of a call that fails because its request is not valid, such as a wrong field.
     pub(crate) fn unusable(reason: impl Into<String>) -> Self {
         Self { measures: false, ..Self::new(CallStatus::Failed, reason) }
     }
@@ -77,12 +77,12 @@ impl Record {
         Self { environmental: true, ..Self::new(CallStatus::TimedOut, reason) }
     }
 
-    /// The record of a call with an incomplete answer, with the reason.
+    /// The record of a call whose answer is incomplete, with the reason, such as a time limit.
     pub(crate) fn cut(text: impl Into<String>) -> Self {
         Self { environmental: true, truncated: true, ..Self::new(CallStatus::Cut, text) }
     }
 
-    /// The record of a program, which succeeded if its exit code is 0.
+    /// The record of a program that has ended: successful if its exit code is 0, with its output and reason of failure.
     pub(crate) fn of_program(ended: &mut Ended, max_chars: usize) -> Self {
         let kept = ended.keep();
         let (mut text, is_cut) = ended.text(max_chars);
@@ -108,7 +108,7 @@ impl Record {
         }
     }
 
-    /// The same record with the effect class of the request, for a request that could not be read.
+    /// The same record with this effect class, for a request whose input could not be read.
     pub(crate) fn of_class(mut self: Box<Self>, class: EffectClass) -> Box<Self> {
         self.class = class;
         self
@@ -139,7 +139,7 @@ impl Record {
         Self { alternatives, ..self }
     }
 
-    /// The record as the evidence of a call, its text shortened.
+    /// Turns the record into the call that is sent as evidence, with its text shortened.
     pub(crate) fn into_call(
         self,
         order: &ToolOrder,

@@ -40,7 +40,7 @@ pub struct CommandAssessment {
     pub risks: Vec<String>,
 }
 
-/// Assesses a command line.
+/// Assesses the risks of a command line by its words.
 pub(crate) fn assess(command: &str, line: &CommandLine) -> CommandAssessment {
     let refused = refused(line).map(|(program, does)| texts::never_run(program, does));
     let fetches = line.simple.iter().any(|simple| matches(simple, FETCHERS, ""));
@@ -59,7 +59,7 @@ pub(crate) fn assess(command: &str, line: &CommandLine) -> CommandAssessment {
     }
 }
 
-/// The refused program of a command line, with a description of its effect.
+/// The first program of a command line that is never run, with a description of its effect; `None` if there is none.
 fn refused(line: &CommandLine) -> Option<(&str, &'static str)> {
     if line.is_fork_bomb {
         return Some(("this command", "starts processes without end"));
@@ -87,7 +87,7 @@ fn refused(line: &CommandLine) -> Option<(&str, &'static str)> {
     })
 }
 
-/// Whether `kill` signals every process, or the first one.
+/// Whether a `kill` command would signal every process, or process 1.
 fn kills_everything(arguments: &[String]) -> bool {
     let is_signal = |word: &str| word.starts_with('-') && word != "--";
     let skipped = match arguments.first().map(String::as_str) {
@@ -100,14 +100,14 @@ fn kills_everything(arguments: &[String]) -> bool {
     arguments.len() > 1 && arguments.iter().skip(skipped).any(|word| word == "-1" || word == "1") || arguments == ["1"]
 }
 
-/// Whether the program text of an interpreter starts processes in an endless loop.
+/// Whether an interpreter's arguments contain a program that forks in an endless loop.
 fn forks_forever(simple: &Simple) -> bool {
     let loops = ["while fork", "while 1", "while(1", "while (1", "while True", "while true", "loop", "for(;;"];
     matches(simple, INTERPRETERS, "*fork")
         && simple.words.iter().any(|text| text.contains("fork") && loops.iter().any(|words| text.contains(words)))
 }
 
-/// The risks of a simple command; `fetches`: whether its line fetches something from the network.
+/// The risks of a simple command with their classes; `fetches`: whether its line fetches something from the network.
 fn risks_of(simple: &Simple, fetches: bool) -> impl Iterator<Item = Risk> {
     let rows = RISKS.iter().filter(|(programs, patterns, _)| matches(simple, programs, patterns));
     let is_overwriting = simple.redirects.iter().any(|(how, file)| {
@@ -129,7 +129,8 @@ fn risks_of(simple: &Simple, fetches: bool) -> impl Iterator<Item = Risk> {
     rows.map(|row| row.2).chain(found)
 }
 
-/// Whether a shell or an interpreter runs the output of another command.
+/// Whether a shell or an interpreter runs text that the command line does not show, such as the output of another
+/// command.
 fn runs_unseen(simple: &Simple) -> bool {
     let Some((program, arguments)) = simple.words.split_first() else { return false };
     let is_runner = SHELLS.contains(&program.as_str()) || matches(simple, INTERPRETERS, "");

@@ -17,10 +17,10 @@ use crate::{open, paths, texts};
 /// Bytes of a file that are searched for keys; the first line of a key file identifies it.
 const HEAD_BYTES: u64 = 4096;
 
-/// Maximum number of entries whose names are compared in one search.
+/// Maximum number of entries whose names are compared in one search for secrets.
 pub(crate) const SEARCHED_MAX: usize = 1_000_000;
 
-/// One in this many entries may be opened; of the others only the names are checked.
+/// Of this many entries in a folder one may be opened to look for keys; of the others only the names are checked.
 const OPENED_PART: usize = 5;
 
 /// Maximum number of files opened below one folder that is searched.
@@ -29,13 +29,13 @@ const OPENED_MAX: usize = 2_000;
 /// Maximum number of files opened in all folders of one search.
 const OPENED_TOTAL_MAX: usize = 8_000;
 
-/// Maximum number of links followed in one search.
+/// Maximum number of symlinks followed in one search for secrets.
 const LINKS_MAX: usize = 2_000;
 
-/// Maximum number of entries searched in the folders to which links lead.
+/// Maximum number of directory entries that are searched in folders to which symlinks lead.
 const LED_TO_MAX: usize = 20_000;
 
-/// Depth to which a folder of libraries is searched for names.
+/// Number of levels below a folder of libraries that are searched for names of secrets.
 const LIBRARY_DEPTH: usize = 2;
 
 /// Maximum number of entries whose names are compared in folders of libraries.
@@ -48,8 +48,8 @@ const PROGRAM_FOLDERS: [&str; 8] =
 /// Files named in a message about files that were left out; the others are counted.
 const NAMED_MAX: usize = 5;
 
-/// Lowercase patterns of paths, grouped by kind. Each matches the end of a path, one with a trailing `/` everything in a
-/// folder of that name; `+` is a space.
+/// Lowercase patterns of paths of files with secrets, grouped by kind. A pattern with a trailing `/` stands for
+/// everything in such a folder.
 const FAMILIES: [&str; 6] = [
     // Settings of programs, with passwords in them.
     ".env .env.* .env-* .env_* *.env .envrc master.key wp-config.php rclone.conf .m2/settings.xml",
@@ -74,7 +74,7 @@ const FAMILIES: [&str; 6] = [
     "logins.json key3.db key4.db login+data cookies cookies.sqlite cookies.txt .*_history fish_history .histfile .zhistory",
 ];
 
-/// The compiled patterns, matched against lowercase paths. A test checks that each compiles.
+/// The compiled patterns of names of secrets, matched against lowercase paths.
 static PATTERNS: LazyLock<GlobSet> = LazyLock::new(|| {
     let mut set = GlobSetBuilder::new();
     for pattern in FAMILIES.iter().flat_map(|family| family.split_whitespace()).map(|name| name.replace('+', " ")) {
@@ -86,24 +86,24 @@ static PATTERNS: LazyLock<GlobSet> = LazyLock::new(|| {
     set.build().unwrap_or_default()
 });
 
-/// Endings of templates, which hold no secrets.
+/// Endings of file names, such as `.example`, that mark templates, which hold no secrets.
 const TEMPLATES: [&str; 5] = [".example", ".sample", ".template", ".dist", ".tmpl"];
 
-/// Endings of backups, older versions, and compressed or edited copies.
+/// Endings of file names that mark backups, older versions, and compressed or edited copies.
 const BACKUP_ENDINGS: [&str; 19] = [
     "~", ".bak", ".old", ".orig", ".save", ".saved", ".backup", ".copy", ".prev", ".swp", ".swo", ".gz", ".bz2", ".xz",
     ".zst", ".zip", "_bak", "_old", "-old",
 ];
 
-/// Maximum number of such endings of one name.
+/// Maximum number of backup endings that are removed from one name.
 const BACKUP_ENDINGS_MAX: usize = 4;
 
-/// Whether a file may hold secrets, by its name, its real name and its content.
+/// Whether a file may hold secrets, judged by its name, the name behind its symlinks, and its first bytes.
 pub(crate) fn is_secret(path: &Path) -> bool {
     is_named_so(path) || is_named_so(&paths::real(path)) || begins_so(path)
 }
 
-/// Whether a file may hold secrets, by its name alone. A backup or an older version counts by the name of its original.
+/// Whether a file may hold secrets, judged by its name alone. A backup counts by the name of its original.
 pub(crate) fn is_named_so(path: &Path) -> bool {
     let path = path.to_string_lossy().to_lowercase();
     let is_backup = path.split('/').any(|name| without_backup_ending(name) != name);
@@ -116,7 +116,8 @@ pub(crate) fn is_named_so(path: &Path) -> bool {
     !is_template && (PATTERNS.is_match(&path) || is_backup && PATTERNS.is_match(&*original))
 }
 
-/// A name without what programs add to it for backups, older versions, and compressed or edited copies.
+/// A file name without endings and marks of backups, older versions, and compressed or edited copies: `.env.bak` gives
+/// `.env`.
 fn without_backup_ending(name: &str) -> &str {
     let mut rest = name;
     for _ in 0..BACKUP_ENDINGS_MAX {
@@ -133,7 +134,7 @@ fn without_backup_ending(name: &str) -> &str {
     rest.strip_prefix('#').and_then(|rest| rest.strip_suffix('#')).unwrap_or(rest)
 }
 
-/// Whether the first bytes of a file contain a key; in a `.git/config`, also a password in a URL.
+/// Whether the first bytes of a file contain a private key or token; in a `.git/config`, also a password in a URL.
 pub(crate) fn begins_so(path: &Path) -> bool {
     let mut head = Vec::new();
     let Ok(file) = open::regular(path) else { return false };
@@ -145,14 +146,14 @@ pub(crate) fn begins_so(path: &Path) -> bool {
     looks(&head) != head
 }
 
-/// The message about files that were left out of a search; `None` if there are none.
+/// A message that names the files left out of a search because they may hold secrets; `None` if there are none.
 pub(crate) fn left_out(files: &[PathBuf]) -> Option<String> {
     let named = texts::first(files.iter().map(|path| paths::line(path)), NAMED_MAX);
     let counted = texts::exactly(files.len() as u64, "file", "files");
     (!files.is_empty()).then(|| format!("left out {counted} that may hold secrets: {named}"))
 }
 
-/// An output with its keys removed, and a note if there were any.
+/// A program's output with keys and tokens removed, and a note if there were any.
 pub(crate) fn without_keys(text: String) -> String {
     match redact_keys(&text) {
         Cow::Borrowed(_) => text,
@@ -178,8 +179,8 @@ pub(crate) struct Walk<'a, F> {
 }
 
 impl<'a, F: Fn(&Path) -> bool> Walk<'a, F> {
-    /// A search of at most this many entries. `linked` are files that are protected under other names, by device and
-    /// number; `skip` excludes paths.
+    /// A search for secrets among at most this many entries. `linked`: files protected under other names, by device and
+    /// inode; `skip` excludes paths.
     pub(crate) fn new(entries_max: usize, linked: &'a HashSet<(u64, u64)>, skip: F) -> Self {
         Self {
             linked,
@@ -195,7 +196,7 @@ impl<'a, F: Fn(&Path) -> bool> Walk<'a, F> {
         }
     }
 
-    /// Searches a folder, by its real path; returns whether the names of all its entries were compared.
+    /// Searches a folder, by its real path, for secrets; returns whether the names of all its entries were compared.
     pub(crate) fn search(&mut self, root: &Path) -> bool {
         if (self.skip)(root) {
             return true;
@@ -249,7 +250,8 @@ impl<'a, F: Fn(&Path) -> bool> Walk<'a, F> {
         is_named_so(path) || (self.opened <= opened_max.min(OPENED_TOTAL_MAX) && begins_so(path))
     }
 
-    /// Handles a symlink: judges its target by name if that is a file, or searches it later if it is a folder.
+    /// Handles a symlink met in the search: judges its target by name if that is a file, or searches it later if it is
+    /// a folder.
     fn follow(&mut self, link: &Path) {
         self.links += 1;
         let Some(real) = Some(link).filter(|_| self.links <= LINKS_MAX).and_then(|link| link.canonicalize().ok())
@@ -282,7 +284,7 @@ impl<'a, F: Fn(&Path) -> bool> Walk<'a, F> {
         self.found
     }
 
-    /// Finds other names of these files in the folders searched.
+    /// Finds other names (hard links) of these files, given by device and inode, in the folders that were searched.
     fn find_other_names(&mut self, linked: &HashSet<(u64, u64)>) {
         let numbers: HashSet<u64> = linked.iter().map(|(_, number)| *number).collect();
         let mut folders: Vec<PathBuf> = self.searched.iter().map(|(root, _)| root.clone()).collect();
@@ -308,17 +310,18 @@ impl<'a, F: Fn(&Path) -> bool> Walk<'a, F> {
     }
 }
 
-/// The entries of a folder; of git's own folder only the settings, since its other files are not readable text.
+/// The entries of a folder; of a `.git` folder only `config`, since its other files are not readable text.
 fn git_settings_alone(folder: &Path, listed: fs::ReadDir) -> impl Iterator<Item = fs::DirEntry> {
     let is_git = folder.file_name() == Some(OsStr::new(".git"));
     listed.flatten().filter(move |entry| !is_git || entry.file_name() == "config")
 }
 
-/// How many levels of a folder of libraries are searched; `None` for another folder.
+/// How many levels below a folder of libraries are searched for secrets; `None` for a folder of another kind.
 fn library_depth(path: &Path) -> Option<usize> {
     PROGRAM_FOLDERS.iter().any(|name| path.file_name() == Some(OsStr::new(name))).then_some(LIBRARY_DEPTH)
 }
 
+/// Tests of detecting files with secrets.
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
@@ -330,7 +333,7 @@ mod tests {
 
     use super::{FAMILIES, PATTERNS, Walk, is_named_so};
 
-    /// The secrets below a folder, and whether the search was complete.
+    /// The secrets found below a folder, and whether the search was complete.
     fn below(folder: &Path, entries_max: usize, skip: impl Fn(&Path) -> bool) -> (Vec<PathBuf>, bool) {
         let linked = HashSet::new();
         let mut walk = Walk::new(entries_max, &linked, skip);
@@ -338,6 +341,7 @@ mod tests {
         (walk.into_found().into_iter().collect(), is_whole)
     }
 
+    /// A search reports that it was incomplete if there are more entries than its limit.
     #[test]
     fn search_beyond_the_limit_is_incomplete() {
         let dir = TempDir::new().unwrap();
@@ -350,6 +354,7 @@ mod tests {
         assert!(below(dir.path(), 3, |path| path.ends_with(".env")).0.is_empty());
     }
 
+    /// A backup such as `.env.bak` counts as a secret if the name without the backup ending does.
     #[test]
     fn backups_are_named_as_their_originals() {
         for path in [
@@ -376,7 +381,7 @@ mod tests {
         }
     }
 
-    /// A folder with these files.
+    /// A temporary folder with these files.
     fn folder(files: &[&str]) -> TempDir {
         let dir = TempDir::new().unwrap();
         for path in files {
@@ -387,6 +392,7 @@ mod tests {
         dir
     }
 
+    /// Secrets in folders of libraries, such as `node_modules`, are found by name but not by content.
     #[test]
     fn names_are_compared_in_libraries_too() {
         let dir = folder(&[
@@ -401,6 +407,7 @@ mod tests {
         assert_eq!(found, (expected.to_vec(), true));
     }
 
+    /// Secrets reached by hard links and symlinks in a searched folder are found too.
     #[test]
     fn other_names_of_secrets_are_found() {
         let dir = folder(&["in/.env", "in/a.txt", "out/.env", "out/app/.ssh/x", "out/n.txt"]);
@@ -414,6 +421,7 @@ mod tests {
         assert_eq!((found, is_whole), (expected.map(|path| path.canonicalize().unwrap()).to_vec(), true));
     }
 
+    /// Names of secrets are recognised whatever letter case they have.
     #[test]
     fn secret_names_match_in_any_case() {
         for path in ["/a/.ENV", "/a/Server.PEM", "/b/.SSH/x/y", "/b/Login Data", "/x/.docker/config.json"] {

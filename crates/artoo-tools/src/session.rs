@@ -2,11 +2,11 @@
 
 use std::ffi::OsString;
 
-/// Variables with the addresses of the session's D-Bus and display.
+/// Names of environment variables with the addresses of the desktop session's D-Bus and display.
 const VARIABLES: &str = "DBUS_SESSION_BUS_ADDRESS DISPLAY WAYLAND_DISPLAY XAUTHORITY XDG_CURRENT_DESKTOP \
     XDG_DATA_DIRS XDG_RUNTIME_DIR XDG_SESSION_TYPE";
 
-/// The variables that are set.
+/// The desktop session's variables that are set in artoo's own environment, with their values.
 pub(crate) fn environment() -> Vec<(String, OsString)> {
     let set = VARIABLES.split(' ').filter_map(|name| Some((name.to_owned(), std::env::var_os(name)?)));
     set.filter(|(_, value)| !value.is_empty()).collect()

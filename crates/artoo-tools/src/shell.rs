@@ -33,17 +33,17 @@ pub use check::Assessor;
 /// Longest command in characters; near the limit of the system.
 const COMMAND_MAX_CHARS: usize = 32_768;
 
-/// Maximum number of paths in `writes`; the user reads each of them.
+/// Maximum number of paths in `writes`, the folders a command asks to change; the user reads each of them.
 const WRITES_MAX: usize = 16;
 
-/// Programs that print no file's content.
+/// Programs, such as `ls`, that print no content of files, so that a secret file they name needs no approval.
 const READING_NO_FILES: [&str; 32] = [
     "ls", "pwd", "cd", "date", "uname", "id", "whoami", "groups", "echo", "printf", "true", "false", "test", "[", "df",
     "du", "free", "ps", "uptime", "hostname", "which", "type", "command", "sleep", "stat", "mkdir", "rmdir", "touch",
     "chmod", "nproc", "arch", "tty",
 ];
 
-/// The tool `shell`.
+/// The tool `shell`, which runs command lines and pipelines.
 #[derive(Debug)]
 pub(crate) struct Shell;
 
@@ -60,7 +60,7 @@ struct Wire {
     writes: Vec<String>,
 }
 
-/// A command that was started, with what is needed to judge its result.
+/// A shell command that was started, with what is needed to judge its result.
 #[derive(Debug)]
 struct Command {
     /// The path of the program that is started.
@@ -74,7 +74,7 @@ struct Command {
 }
 
 impl Shell {
-    /// The tool, if a shell is installed.
+    /// The tool `shell`, if this machine has a shell.
     pub(crate) fn detect(config: &ToolConfig) -> Option<Self> {
         ["bash", "sh"].iter().any(|name| process::find_program(config, name).is_some()).then_some(Self)
     }
@@ -91,7 +91,7 @@ impl Tool for Shell {
     }
 }
 
-/// Parses the input, and returns the request of a transaction.
+/// Parses the input of `shell`, and returns the request of a transaction.
 fn read(machine: &Machine, input: &Value) -> Result<Request, Box<Record>> {
     let Machine { config, protected, .. } = machine;
     let Wire { command, pipeline, network: asks_network, writes } = input::parse(input)?;
@@ -161,7 +161,7 @@ fn read(machine: &Machine, input: &Value) -> Result<Request, Box<Record>> {
     Ok(Request { target: command.trim().to_owned(), effects, question, job })
 }
 
-/// The invocation of a pipeline, or of a shell with the command as it was shown.
+/// The invocation of a pipeline's programs, or of a shell with the command exactly as it was shown.
 fn invocation(pipeline: Option<&[Vec<String>]>, command: &str, config: &ToolConfig) -> Option<Invocation> {
     if let Some(pipeline) = pipeline {
         return pipeline::invocation(pipeline, config);
@@ -171,15 +171,15 @@ fn invocation(pipeline: Option<&[Vec<String>]>, command: &str, config: &ToolConf
     Some(shell)
 }
 
-/// The secrets that a command names or was found to read, each once.
+/// The paths with secrets that a command names or was found to read, each once.
 fn secrets(protected: &Protected, names: &[PathBuf], found: Vec<PathBuf>) -> Vec<PathBuf> {
     let kept = names.iter().filter_map(|name| protected.readable_place(name));
     let secrets: BTreeSet<PathBuf> = found.into_iter().chain(kept).collect();
     secrets.into_iter().collect()
 }
 
-/// Why a command that names no secret needs approval: it may read files whose names were not compared. No approval is
-/// needed for paths that are computed in a command that names other paths, and for programs that read no files.
+/// Why a command that names no secret needs approval: it may read files that were not searched for secrets. `None` if
+/// it does not.
 fn not_searched(line: &CommandLine, found: &FoundSecrets) -> Option<String> {
     let reads_cwd = line.names.is_empty() && line.folders.len() <= 1;
     let is_reader =
@@ -202,12 +202,14 @@ fn schema() -> Value {
     )
 }
 
+/// Tests which commands need approval because they may read files that were not searched for secrets.
 #[cfg(test)]
 mod tests {
     use super::not_searched;
     use crate::command_line::CommandLine;
     use crate::protect::FoundSecrets;
 
+    /// A command needs approval for unsearched folders only if its programs read file contents there.
     #[test]
     fn only_commands_that_read_unsearched_files_ask() {
         let asks = |command: &str, name: Option<&str>, misses_named, misses_cwd| {

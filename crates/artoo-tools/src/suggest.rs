@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use crate::paths;
 
-/// Maximum number of suggestions.
+/// Maximum number of similar names that are suggested.
 const ALTERNATIVES_MAX: usize = 5;
 
-/// Maximum number of entries searched.
+/// Maximum number of directory entries searched for similar names.
 const ENTRIES_MAX: usize = 10_000;
 
-/// Longer names are not compared by edit distance, since the work grows with the square.
+/// Longest name that is compared by edit distance, in characters, since the work grows with the square.
 const NAME_MAX_CHARS: usize = 100;
 
 /// Existing paths that a missing path may mean, the most similar first.
@@ -40,7 +40,7 @@ pub(crate) fn alternatives(missing: &Path) -> Vec<String> {
     found.iter().map(|path| paths::line(path)).collect()
 }
 
-/// Entries of this name below a folder, the highest first; hidden folders are skipped.
+/// Existing paths below a folder whose last name is the wanted one, the highest first; hidden folders are skipped.
 fn below(folder: &Path, wanted: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let (mut open, mut left) = (VecDeque::from([folder.to_path_buf()]), ENTRIES_MAX);
@@ -70,7 +70,7 @@ pub(crate) fn nearest(wanted: &str, known: &[&'static str]) -> Option<&'static s
     near.min().map(|(_, word)| word)
 }
 
-/// The lowest existing folder of a path, and the first name that is missing in it.
+/// The lowest existing folder of a missing path, and the first name that is missing in it.
 fn first_missing(path: &Path) -> Option<(&Path, &std::ffi::OsStr)> {
     let mut missing = path;
     loop {
@@ -82,7 +82,8 @@ fn first_missing(path: &Path) -> Option<(&Path, &std::ffi::OsStr)> {
     }
 }
 
-/// The edit distance of two names; `None` if they are not similar enough for a suggestion.
+/// The edit distance of two names, lower for equal names without extension; `None` if they are not similar enough to
+/// suggest.
 fn distance(wanted: &str, found: &str) -> Option<usize> {
     if wanted == found {
         return Some(0);
@@ -103,10 +104,12 @@ fn distance(wanted: &str, found: &str) -> Option<usize> {
     (shares_much && found.chars().count() >= 3).then_some(allowed + 2)
 }
 
+/// Tests of suggestions for missing names.
 #[cfg(test)]
 mod tests {
     use super::alternatives;
 
+    /// For a missing path, similar names in the same folder are suggested first, then names below it.
     #[test]
     fn suggestions_come_from_beside_then_below() {
         let dir = tempfile::TempDir::new().unwrap();

@@ -35,7 +35,8 @@ pub(crate) fn ends(head: &[u8], left_out: u64, tail: &[u8], max_chars: usize) ->
     (format!("{first}\n… [{missing} bytes left out] …\n{last}{remark}"), true)
 }
 
-/// The positions of the characters; each sequence that is not UTF-8 counts as the one character that is shown for it.
+/// The byte positions at which characters start; each sequence that is not UTF-8 counts as one character, as it is
+/// shown.
 fn starts(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
     let mut at = 0;
     bytes.utf8_chunks().flat_map(move |chunk| {
@@ -47,12 +48,12 @@ fn starts(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
-/// The number of characters.
+/// The number of characters of a text given as bytes.
 fn characters(bytes: &[u8]) -> usize {
     starts(bytes).count()
 }
 
-/// The first characters.
+/// The first characters of a text given as bytes.
 fn beginning(bytes: &[u8], characters: usize) -> &[u8] {
     let to = starts(bytes).nth(characters).unwrap_or(bytes.len());
     bytes.get(..to).unwrap_or_default()
@@ -65,7 +66,7 @@ fn end(bytes: &[u8], wanted: usize) -> &[u8] {
     bytes.get(from..).unwrap_or_default()
 }
 
-/// The bytes without an incomplete character at the end.
+/// The bytes without an incomplete UTF-8 character at the end.
 fn without_split_end(bytes: &[u8]) -> &[u8] {
     match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => bytes.get(..error.valid_up_to()).unwrap_or_default(),
@@ -79,13 +80,14 @@ fn without_split_start(bytes: &[u8]) -> &[u8] {
     bytes.get(torn..).unwrap_or_default()
 }
 
+/// Tests of shortening text and counting characters.
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::ends;
 
-    /// The parts of a shortened text: head, number of omitted bytes, tail.
+    /// Splits a shortened text into its head, the number of omitted bytes, and its tail.
     fn parts(cut: &str) -> (&str, u64, &str) {
         let (first, rest) = cut.split_once("\n… [").unwrap();
         let (number, last) = rest.split_once(" bytes left out] …\n").unwrap();
@@ -116,6 +118,8 @@ mod tests {
             }
         }
 
+        /// Random bytes: the shortened text has no more characters than the maximum, and is marked as cut only if some
+        /// are missing.
         #[test]
         fn arbitrary_bytes_are_counted_as_shown(bytes: Vec<u8>, max in 0_usize..40) {
             let (shown, is_cut) = ends(&bytes, 0, &[], max);

@@ -1,4 +1,4 @@
-//! The texts of questions, refusals and undos, so that they can be read through in one place.
+//! The texts of questions, refusals and undos that people see, together in one place so that they can be reviewed.
 //!
 //! A question shows "It " before an effect, "Asking because " before a reason, and "; it " before what undo can do.
 //! Names are shown relative to the folder they share; the details of a question have each path whole.
@@ -10,7 +10,7 @@ use artoo_proto::units;
 
 use crate::paths;
 
-/// Defines functions that fill values into a text.
+/// Defines for each text a function that fills its arguments into the text.
 macro_rules! texts {
     ($($name:ident($($argument:ident),+) $text:literal;)+) => {
         $(pub(crate) fn $name($($argument: impl Display),+) -> String {
@@ -24,7 +24,8 @@ pub(crate) const NAMED_MAX: usize = 3;
 
 // Reasons of questions.
 
-/// Why a call that only creates files needs approval under [`artoo_proto::ToolOrder::confirm`].
+/// Text that says why a call that only creates files needs approval: memory advises caution
+/// ([`artoo_proto::ToolOrder::confirm`]).
 pub(crate) const CAUTION: &str = "care is advised for this step, and it changes something";
 pub(crate) const CREATES_OUTSIDE: &str = "it creates files outside the workspace";
 pub(crate) const CHANGES_FILES: &str = "it changes files that are there";
@@ -49,7 +50,7 @@ texts! {
 
 pub(crate) const FILLS_DISK: &str = "will write as much as it needs, up to the whole free space of the disk";
 pub(crate) const UNNAMED_TIMES: &str = "changes dates of files";
-/// A detail of a question about files to which an approval can't be bound.
+/// Sentence in a question's details: files that the command reads without naming them may change before it runs.
 pub(crate) const NOT_BOUND: &str =
     "files that it reads from other folders without naming them may change before it runs";
 
@@ -57,12 +58,12 @@ texts! {
     reads_secret(path) "will read {path}, which may hold secrets";
 }
 
-/// The effect of creating a file.
+/// The sentence for a question about creating a file, with its size.
 pub(crate) fn creates(path: &Path, home: &Path, bytes: usize) -> String {
     format!("makes the file {} ({})", path_from_home(path, home), units::bytes(bytes as u64))
 }
 
-/// Where files are copied or moved to: a path, or the folder that the paths share; each new name of a renaming.
+/// Part of a question: where files are copied or moved to, or each new name of a renaming.
 pub(crate) fn destination(targets: &[&Path], is_renaming: bool, home: &Path) -> String {
     match targets {
         [first, _, ..] if !is_renaming => path_from_home(first.parent().unwrap_or(first), home),
@@ -70,12 +71,12 @@ pub(crate) fn destination(targets: &[&Path], is_renaming: bool, home: &Path) -> 
     }
 }
 
-/// The folder in which archives are unpacked, with the number and size of their entries.
+/// The part of a question about unpacking: the target folder, with the number and size of the archive's files.
 pub(crate) fn unpacked(into: &Path, home: &Path, files: u64, bytes: u64) -> String {
     format!(" into {} ({}, {})", path_from_home(into, home), units::count(files, "file", "files"), units::bytes(bytes))
 }
 
-/// The effect of a program that may change files outside a view.
+/// The sentence for a question about a program that may change this file, or everything in this folder, outside a view.
 pub(crate) fn may_change(place: &Path, home: &Path) -> String {
     let everything = if place.is_dir() { "everything in " } else { "" };
     format!("may change {everything}{}", path_from_home(place, home))
@@ -92,7 +93,7 @@ texts! {
     not_undoable(reason) "can't be undone: {reason}";
 }
 
-/// The undo of a program whose files are copied before it runs.
+/// The sentence of a question about undo: how much is copied before the program runs, and what can't be undone.
 pub(crate) fn copied_first(entries: u64, bytes: u64, left_out: &str) -> String {
     let are = if entries == 1 { "is" } else { "are" };
     let copied = format!("{}, {}, {are} copied first", units::count(entries, "entry", "entries"), units::bytes(bytes));
@@ -100,7 +101,7 @@ pub(crate) fn copied_first(entries: u64, bytes: u64, left_out: &str) -> String {
     format!("{UNDOABLE} where it changes the workspace or what it names ({copied}){left_out}")
 }
 
-/// The reason for which a program's files can't be copied before it runs.
+/// The sentence that says why a program's files can't be copied before it runs, so that it can't be undone.
 pub(crate) fn too_large_to_copy(entries: u64, bytes: u64, max_entries: u64, max_bytes: u64) -> String {
     let counted = |entries, bytes| format!("{} and {}", units::count(entries, "entry", "entries"), units::bytes(bytes));
     let (found, max) = (counted(entries, bytes), counted(max_entries, max_bytes));
@@ -144,14 +145,14 @@ texts! {
 
 // Parts of sentences.
 
-/// The first of these texts, and the number of the others.
+/// The first `max` of these texts joined, and the number of the others.
 pub(crate) fn first(texts: impl IntoIterator<Item = String>, max: usize) -> String {
     let mut texts = texts.into_iter();
     let named: Vec<String> = texts.by_ref().take(max).collect();
     named.join(", ") + &more(texts.count())
 }
 
-/// The number of items that a list leaves out, to follow the list.
+/// The end of a list in a sentence: how many items it leaves out; empty if none.
 pub(crate) fn more(count: usize) -> String {
     if count == 0 { String::new() } else { format!(" and {count} more") }
 }
@@ -162,7 +163,7 @@ pub(crate) fn counted(counts: &[(u64, &str, &str)]) -> String {
     present.map(|(count, one, many)| units::count(*count, one, many)).collect::<Vec<_>>().join(" and ")
 }
 
-/// A number without thousands separators, with its noun, as evidence shows it.
+/// A number without thousands separators and its noun in singular or plural, as evidence shows it.
 pub(crate) fn exactly(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
@@ -176,7 +177,7 @@ pub(crate) fn path_from_home(path: &Path, home: &Path) -> String {
     }
 }
 
-/// The first names of these paths, relative to the folder that they share.
+/// Names of paths for a question, relative to the folder that they share; only the first are named.
 pub(crate) fn named(all: &[&Path], home: &Path) -> String {
     let [first_path, others @ ..] = all else { return String::new() };
     let Some(mut shared) = first_path.parent().filter(|_| !others.is_empty()) else {
@@ -192,12 +193,14 @@ pub(crate) fn named(all: &[&Path], home: &Path) -> String {
     format!("{} in {}", first(all.iter().map(name), NAMED_MAX), path_from_home(shared, home))
 }
 
+/// Tests of the texts that people see.
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
     use super::{copied_first, counted, named};
 
+    /// Names in a sentence are written relative to the folder that they share.
     #[test]
     fn names_are_relative_to_shared_folder() {
         for (paths, expected) in [
@@ -215,6 +218,7 @@ mod tests {
         }
     }
 
+    /// Counts are written with singular or plural nouns as the number demands.
     #[test]
     fn counts_agree_with_their_nouns() {
         assert_eq!(

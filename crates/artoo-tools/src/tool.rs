@@ -25,10 +25,10 @@ use crate::rules::RuleBook;
 use crate::undo::{Act, Journal, Subject};
 use crate::view::View;
 
-/// Longest text of a file shown in a question, in characters. A command is shown whole.
+/// Longest text of a new file shown in a question, in characters. A command is always shown whole.
 const SHOWN_MAX_CHARS: usize = 2000;
 
-/// One tool of this machine.
+/// A tool of this machine: it describes itself, and reads requests with their effects.
 pub(crate) trait Tool: fmt::Debug + Send + Sync {
     /// The description for users and models.
     fn spec(&self) -> ToolSpec;
@@ -37,7 +37,7 @@ pub(crate) trait Tool: fmt::Debug + Send + Sync {
     fn read(&self, machine: &Machine, user: &UserContext<'_>, input: &Value) -> Result<Request, Box<Record>>;
 }
 
-/// The parts of a request and a plan that decide whether a call needs approval.
+/// What a tool may know of the user to decide whether a call needs approval: the request's words and the caution.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UserContext<'a> {
     /// Whether a call needs approval even if it only creates files.
@@ -47,7 +47,7 @@ pub(crate) struct UserContext<'a> {
     pub(crate) request: &'a str,
 }
 
-/// A valid request with its declared effects.
+/// A valid request of a tool with its declared effects, its question if it needs one, and its job.
 pub(crate) struct Request {
     /// What it acts on, in one line.
     pub(crate) target: String,
@@ -57,7 +57,7 @@ pub(crate) struct Request {
     pub(crate) job: Job,
 }
 
-/// The question whether a call may have its effects.
+/// A question for the user: the text to which an approval is bound, what is shown, and why it is asked.
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
     /// The bytes to which an approval is bound.
@@ -79,18 +79,18 @@ impl Question {
     }
 }
 
-/// Runs a request. Dropping the future ends every process that it started.
+/// A function that runs a request. Dropping its future ends every process that it started.
 pub(crate) type Job = Box<dyn FnOnce(Call) -> Running + Send>;
 
-/// A job of blocking work that returns the record.
+/// Makes a job that runs blocking work on its own thread and returns the work's record.
 pub(crate) fn work(work: impl FnOnce(&Machine, Act, &Limit) -> Record + Send + 'static) -> Job {
     Box::new(|call| Box::pin(call.work(work)))
 }
 
-/// A running job.
+/// The future of a running job: it returns the work that finds out what the run changed.
 pub(crate) type Running = Pin<Box<dyn Future<Output = Result<Look, Stopped>> + Send>>;
 
-/// The blocking work after a run that finds out what it did.
+/// The work after a run that finds out what the run changed, on a blocking thread; returns the outcome.
 pub(crate) type Look = Box<dyn FnOnce(&Machine, &Limit) -> Outcome + Send>;
 
 /// The outcome of a run: a record, pending changes, or a further question.
@@ -111,7 +111,7 @@ pub(crate) struct Pending {
     pub(crate) next: Next,
 }
 
-/// What happens after the approval of a pending call: its changes are applied, or the call runs again.
+/// What the approval of a pending call leads to: its changes are committed, or it runs again with more permissions.
 #[derive(Debug)]
 pub(crate) enum Next {
     /// The changes are applied.
@@ -120,7 +120,7 @@ pub(crate) enum Next {
     RunAgain(Allowed),
 }
 
-/// What an approval lets a run do besides changing files in a view.
+/// What the user's approval lets a run do besides changing files in a view.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Allowed {
     pub(crate) reach: Reach,
@@ -132,13 +132,13 @@ pub(crate) struct Allowed {
     pub(crate) fills_disk: bool,
 }
 
-/// Changes that were observed and can be applied.
+/// Changes that a run has made in a view or prepared, and that can be applied once they are approved.
 pub(crate) trait Staged: fmt::Debug + Send {
-    /// Applies the changes and returns the record of the call.
+    /// Applies the approved changes and returns the record of the call.
     fn commit(self: Box<Self>, machine: &Machine, limit: &Limit) -> Record;
 }
 
-/// A look that returns this record.
+/// Work after a run that has nothing to find out and returns this record.
 pub(crate) fn done(record: Record) -> Look {
     Box::new(move |_, _| Outcome::Done(record))
 }
@@ -162,10 +162,10 @@ pub(crate) struct Machine {
     pub(crate) unrecorded: OnceLock<Unrecorded>,
 }
 
-/// A callback with the id of a task and the id of its call's evidence.
+/// A callback that is called with the ids of a task and a call.
 type TellCall = dyn Fn(&TaskId, &EvidenceId) + Send + Sync;
 
-/// The callback for calls that the undo journal does not record.
+/// Wraps the callback that learns of calls the undo journal does not record, so that the machine's state can hold it.
 pub(crate) struct Unrecorded(pub(crate) Box<TellCall>);
 
 impl fmt::Debug for Unrecorded {
@@ -175,6 +175,7 @@ impl fmt::Debug for Unrecorded {
 }
 
 impl Machine {
+    /// The shared state for this configuration: protected places, journal and environment of programs.
     pub(crate) fn new(config: ToolConfig) -> Self {
         let mut protected = Protected::new(&config.environment, &config.protected);
         protected.trusts_model = config.trusts_model;
@@ -189,14 +190,14 @@ impl Machine {
         Self { config, protected, read_allowlist, child_environment, journal, rules, unswept, calls, unrecorded }
     }
 
-    /// Announces that a call is about to act in a way that the undo journal does not record.
+    /// Tells the callback that a call is about to act in a way that the undo journal does not record.
     pub(crate) fn announce(&self, source: &Source) {
         if let Some(Unrecorded(tell)) = self.unrecorded.get() {
             tell(&source.task, &source.call);
         }
     }
 
-    /// The order to run a program with these permissions, held by this.
+    /// The order to run a program in this sandbox, in a view or without, or without a sandbox, as `held` says.
     pub(crate) fn order(&self, invocation: Invocation, fence: Fence, held: Held) -> Order {
         let order = invocation.order(&self.config, &self.read_allowlist, &self.child_environment, fence);
         match held {
@@ -206,13 +207,13 @@ impl Machine {
         }
     }
 
-    /// What the sandbox of this machine can enforce. Blocks until that has been tried.
+    /// Which parts of the sandbox work on this machine; the first call tests them and blocks meanwhile.
     pub(crate) fn fence(&self) -> FenceReport {
         fence::report()
     }
 }
 
-/// A call in progress, as its job sees it.
+/// A tool call in progress, as given to the job that runs it.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) machine: Arc<Machine>,
@@ -239,14 +240,14 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// The subject of a journal entry.
+    /// What identifies this call in a journal entry: task, tool, call and target.
     pub(crate) fn subject(&self) -> Subject<'_> {
         Subject { task: &self.task, tool: &self.tool, call: &self.call.0, what: &self.target }
     }
 }
 
 impl Call {
-    /// Runs blocking work of the call that returns the record.
+    /// Runs blocking work of the call on its own thread, and returns the record that it gives.
     pub(crate) async fn work(
         self,
         work: impl FnOnce(&Machine, Act, &Limit) -> Record + Send + 'static,
@@ -255,13 +256,13 @@ impl Call {
         deadline.blocking(move |limit| work(&machine, act, limit)).await.map(done)
     }
 
-    /// Runs a program of the system without a sandbox, since it needs a socket or a group that a sandbox denies. Its
-    /// arguments are fixed or approved by the user.
+    /// Runs a program of the system without a sandbox, since it needs a socket or group that the sandbox denies. Its
+    /// arguments are fixed or approved.
     pub(crate) async fn ask_system(&self, invocation: Invocation, time: Duration) -> io::Result<Ended> {
         self.start(invocation, Fence::default(), Held::Not, time).await
     }
 
-    /// Starts a program and waits for its end.
+    /// Starts a program as part of the call, and returns its end and output; it is killed after `time`.
     pub(crate) async fn start(
         &self,
         invocation: Invocation,
@@ -272,7 +273,7 @@ impl Call {
         process::run(&self.machine.config, self.order(invocation, fence, held), time.min(self.deadline.left())).await
     }
 
-    /// The order to run a program of this call, held by this.
+    /// The order to run a program of this call in this sandbox, with the machine's limits.
     pub(crate) fn order(&self, invocation: Invocation, fence: Fence, held: Held) -> Order {
         let mut order = self.machine.order(invocation, fence, held);
         if self.allowed.fills_disk {
@@ -293,7 +294,7 @@ pub(crate) enum Held {
     InView(Arc<View>),
 }
 
-/// The time limit of a call, and the meter of its work.
+/// The time limit of a call, with the progress meter of its work.
 #[derive(Debug, Clone)]
 pub(crate) struct Deadline {
     started: Instant,

@@ -35,13 +35,13 @@ use decide::Run;
 pub(crate) use request::ConfiguredCall;
 use request::NewFolder;
 
-/// The work of a transaction: a program, or one call of a server.
+/// What a transaction runs: a program, or one call of an MCP server.
 pub(crate) trait Work: fmt::Debug + Send + Sync {
-    /// Runs the work once, for at most `time`.
+    /// Runs the program or the server's call once, for at most `time`.
     fn run<'a>(&'a self, call: &'a Call, fence: Fence, held: Held, time: Duration) -> End<'a>;
 }
 
-/// A future with the end of a run.
+/// A future that gives how a run ended.
 pub(crate) type End<'a> = Pin<Box<dyn Future<Output = io::Result<Ended>> + Send + 'a>>;
 
 impl Work for Invocation {
@@ -50,7 +50,7 @@ impl Work for Invocation {
     }
 }
 
-/// A program to run as a transaction, with what its question shows.
+/// A program to run as a transaction, with the texts that its question shows.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
     pub(crate) work: Arc<dyn Work>,
@@ -72,7 +72,8 @@ pub(crate) struct Program {
     pub(crate) workspace: Option<Arc<NewFolder>>,
 }
 
-/// The names in the words of a call. They only improve the question; the effects are observed in the run.
+/// Paths and hosts named in the words of a call, and secrets it names. They improve the question; the effects are
+/// observed in the run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Names {
     pub(crate) paths: Vec<PathBuf>,
@@ -144,7 +145,7 @@ impl Call {
 }
 
 impl Program {
-    /// The permissions of this program: the files that it may read and those that it may not.
+    /// The sandbox of this program: what it may read, change and reach.
     fn fence(&self, protected: &Protected, allowed: &Allowed, fence: Fence) -> Fence {
         let is_closed = |file: &&PathBuf| !allowed.readable.iter().any(|readable| file.starts_with(readable));
         let left_out = self.left_out.iter().filter(is_closed).cloned().collect();
@@ -155,7 +156,7 @@ impl Program {
     }
 }
 
-/// The record of a program that changed no file.
+/// The record of a program that changed no file, with an empty and complete list of changes.
 fn unchanged(record: MakeRecord, ended: io::Result<Ended>, machine: &Machine, limit: &Limit) -> Record {
     let nothing = RecordedChanges { changed: Vec::new(), is_whole: true };
     record(ended, machine, limit).class(EffectClass::ReadOnly).with_changes(Ok(nothing), true)
@@ -167,7 +168,7 @@ fn needs_view(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::QuotaExceeded)
 }
 
-/// Whether a program used no access beyond the sandbox: it had none, or only the network, and created no socket for it.
+/// Whether a program used no access beyond files: it was granted none, or only the network, and made no socket for it.
 fn stayed_inside(reach: &Reach, ended: &Ended) -> bool {
     *reach == Reach::default() || (reach.is_network_alone() && ended.stayed_off)
 }
@@ -180,7 +181,7 @@ fn prepare(machine: &Machine, folders: &[PathBuf]) -> Result<View, NoView> {
     View::prepare(&machine.config, &machine.protected, folders)
 }
 
-/// The folder in which a denied change would have been made.
+/// The nearest existing folder above a denied write; `None` for denials that are not about a path.
 fn changed_folder(denial: &Denial) -> Option<PathBuf> {
     let (Denial::Write(path) | Denial::Metadata(path)) = denial else { return None };
     path.ancestors().skip(1).find(|folder| folder.is_dir()).map(Path::to_path_buf)

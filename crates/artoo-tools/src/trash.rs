@@ -25,7 +25,7 @@ use crate::undo::Act;
 /// Maximum number of names tried for a file whose name is already in the trash.
 const NAMES_MAX: u32 = 10_000;
 
-/// Mode bit of a folder in which users can remove only their own files.
+/// The sticky bit of a folder's mode: users can remove only their own files from it.
 const STICKY: u32 = 0o1000;
 
 /// Moves the file or folder at `place` to the trash; `tree` is its digest for the undo journal.
@@ -65,7 +65,7 @@ struct TrashMove<'a> {
 }
 
 impl TrashMove<'_> {
-    /// Moves the file into this trash under a free name.
+    /// Moves the file into this trash under a name that is free; tries further names if it is taken.
     fn land_in(&mut self, trash: &Trash) -> io::Result<()> {
         // The name only serves to open the folder.
         let names = reach(&trash.files, self.act)?;
@@ -97,7 +97,7 @@ impl TrashMove<'_> {
         Err(io::Error::other("the trash holds too many things of this name; empty it first"))
     }
 
-    /// Reserves a name in the trash by its note with the original path.
+    /// Reserves a name in the trash by creating its `.trashinfo` note with the original path.
     fn write_note(
         &mut self,
         trash: &Trash,
@@ -125,7 +125,7 @@ impl TrashMove<'_> {
     }
 }
 
-/// The path of the note for a path in the trash.
+/// The path of the `.trashinfo` note for a file in the trash.
 pub(crate) fn note_of(thrown: &Path) -> Option<PathBuf> {
     let (files, mut name) = (thrown.parent()?, thrown.file_name()?.to_owned());
     name.push(".trashinfo");
@@ -139,7 +139,7 @@ pub(crate) fn is_bookkeeping(path: &Path) -> bool {
     is_note || folder(path)
 }
 
-/// Opens a folder of the trash; missing folders are created and recorded.
+/// Opens a folder of the trash for entries; missing folders are created and recorded for undo.
 fn reach(folder: &Path, act: &mut Act) -> io::Result<Place> {
     act.creating(folder)?;
     let place = Place::making_folders(&folder.join("name"), &mut Vec::new())?;
@@ -147,7 +147,7 @@ fn reach(folder: &Path, act: &mut Act) -> io::Result<Place> {
     Ok(place)
 }
 
-/// A trash folder: its subfolders for files and notes.
+/// A trash folder: its subfolder for files and, on Linux, the one for notes.
 #[derive(Debug)]
 struct Trash {
     files: PathBuf,
@@ -178,8 +178,8 @@ impl Trash {
         existing.zip(there).is_none_or(|(existing, there)| existing.dev() == there.dev())
     }
 
-    /// The trash at the top of a disk: the user's subfolder of a shared trash that an administrator created, if that is
-    /// a real folder with the sticky bit, else a private trash.
+    /// The trash on a disk: the user's subfolder of a shared trash, if that is a real folder with the sticky bit, else
+    /// a private trash.
     fn of_disk(top: &Path, user: u32, act: &mut Act) -> io::Result<Self> {
         let shared = top.join(".Trash");
         let is_sound = fs::symlink_metadata(&shared).is_ok_and(|found| found.is_dir() && found.mode() & STICKY != 0);
@@ -194,7 +194,7 @@ impl Trash {
     }
 }
 
-/// Creates a private folder of the user if missing, and checks that it is one.
+/// Creates a private folder in the trash if it is missing; an error unless it is a real folder of this user.
 fn own_folder(path: &Path, user: u32, act: &mut Act) -> io::Result<PathBuf> {
     let place = Place::of(path)?;
     act.creating(path)?;
@@ -216,7 +216,7 @@ fn top_of_disk(path: &Path) -> io::Result<PathBuf> {
     top.map(Path::to_path_buf).ok_or_else(|| io::Error::other("it is a disk of its own"))
 }
 
-/// The name in the trash, with a number if it is not the first attempt.
+/// The name of a file in the trash, with a number if the name is taken.
 fn numbered(place: &Place, number: u32) -> OsString {
     let mut name = place.name.clone();
     if number > 0 {
@@ -225,7 +225,7 @@ fn numbered(place: &Place, number: u32) -> OsString {
     name
 }
 
-/// The path in percent-encoding, as the specification requires.
+/// A path in percent-encoding, as the trash specification requires for notes.
 fn encoded(path: &Path) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
     let bytes = path.as_os_str().as_bytes();

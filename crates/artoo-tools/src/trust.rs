@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Why a file is not trusted.
+/// Why a file is not trusted: others could change it or its folder, or it can't be read.
 #[derive(Debug, thiserror::Error)]
 pub enum Distrust {
     /// The file can't be read.

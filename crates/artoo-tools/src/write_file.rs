@@ -22,7 +22,7 @@ use crate::{digest, open, texts};
 
 pub(crate) use tool::WriteFile;
 
-/// Longest text, in characters.
+/// Longest text that `write_file` writes, in characters.
 const TEXT_MAX_CHARS: usize = 1_000_000;
 
 /// Longest name of a file or folder, in bytes; the limit of common file systems.
@@ -75,7 +75,7 @@ impl NewFile {
     }
 }
 
-/// Creates the file and returns the record.
+/// Creates the file of a `write_file` call and returns the record.
 pub(crate) fn run(
     environment: &Environment,
     new: &NewFile,
@@ -105,7 +105,7 @@ pub(crate) fn run(
     })
 }
 
-/// Creates the file with its missing folders.
+/// Creates the workspace, missing folders and the new file, and records the change for undo.
 fn make(environment: &Environment, new: &NewFile, act: &mut Act, limit: &Limit) -> io::Result<FileChange> {
     let workspace = Path::new(&environment.workspace);
     act.creating(&paths::real(workspace))?;
@@ -128,7 +128,7 @@ fn make(environment: &Environment, new: &NewFile, act: &mut Act, limit: &Limit) 
     }
 }
 
-/// The record of a file that could not be created.
+/// The record of a file that `write_file` could not create, with the reason.
 fn refused(new: &NewFile, error: &io::Error) -> Record {
     let path = paths::line(&new.path);
     // openat2 reports a symlink in the path as ELOOP, openat as ENOTDIR.
@@ -146,7 +146,7 @@ fn refused(new: &NewFile, error: &io::Error) -> Record {
     Record::hindered(format!("{path}: {error}"))
 }
 
-/// Whether the file exists with exactly this text.
+/// Whether the file exists already with exactly the text to be written.
 fn holds_already(new: &NewFile) -> bool {
     let is_link = fs::symlink_metadata(&new.path).is_ok_and(|found| found.is_symlink());
     let same_size = fs::metadata(&new.path).is_ok_and(|found| found.is_file() && found.len() == new.text.len() as u64);

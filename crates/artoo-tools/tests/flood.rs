@@ -1,4 +1,4 @@
-//! T6, T7: a command that prints 1 GB, in its own test process, so that the peak memory can be measured.
+//! T6, T7: a command that prints 1 GB runs in a test process of its own, so that artoo's peak memory can be measured.
 #![expect(clippy::print_stdout, clippy::expect_used, clippy::panic, reason = "a test without a harness")]
 
 use std::time::Duration;
@@ -6,11 +6,11 @@ use std::time::Duration;
 use artoo_proto::{CallStatus, ConsentScope, Environment, EvidenceId, TaskId, ToolOrder, ToolOutcome, ToolRequest};
 use artoo_tools::{Registry, ToolConfig};
 
-/// Maximum peak memory of the whole process, with the test's own runtime.
+/// Maximum peak memory of the whole test process in KiB, with the test's own runtime.
 const PROCESS_MAX_KIB: u64 = 64 * 1024;
 
-/// Maximum additional memory for the output: at most 4 MB of captured ends, and their text once more while it is joined
-/// and shortened.
+/// Maximum additional memory in KiB for 1 GB of output: 4 MB of captured ends, and their text once more while it is
+/// shortened.
 const ADDED_MAX_KIB: u64 = 16 * 1024;
 
 const BYTES: u64 = 1_000_000_000;
@@ -37,7 +37,7 @@ fn main() {
     });
 }
 
-/// The record of a command in a fresh registry.
+/// The record of a shell command that is run through a new registry.
 async fn flood(command: &str) -> artoo_proto::ToolCall {
     let dir = tempfile::tempdir().expect("a folder");
     let home = dir.path().to_str().expect("a path in Unicode").to_owned();

@@ -1,4 +1,4 @@
-//! One call of a built-in action.
+//! A call of a built-in action (`desktop`, `applescript`, `shortcuts`): its checked input and its program.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,10 +15,11 @@ use crate::record::Record;
 use crate::tool::{Call, Machine, Question, Request, Running, UserContext, done};
 use crate::{input, texts};
 
-/// Longest target of a call; a script, which is its own target, is cut.
+/// Longest target of a built-in action's call, in characters; a script, which is its own target, is cut.
 const TARGET_MAX_CHARS: usize = 1500;
 
-/// A checked call of a built-in action: its manifest, its target for display, and the program's arguments.
+/// A call of a built-in action whose input was checked: its manifest, its target for display, and the program's
+/// arguments.
 pub(super) struct ActionCall {
     manifest: Arc<Manifest>,
     run: Arc<Run>,

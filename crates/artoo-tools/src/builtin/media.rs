@@ -7,14 +7,14 @@ use crate::process::Invocation;
 use crate::record::Record;
 use crate::tool::Call;
 
-/// Longest text of a failed `gdbus` that is quoted in the record.
+/// Longest error text of `gdbus` that is quoted in a record, in characters.
 const ERROR_MAX_CHARS: usize = 300;
 
-/// Prefix of every player's name on the bus.
+/// Prefix of the D-Bus names of all media players (MPRIS).
 const PLAYERS: &str = "org.mpris.MediaPlayer2.";
 
-/// Sends the command to the player and reads its status back. `arguments`: the command in snake case, and the player's
-/// name if several run.
+/// Sends a command to a media player and reads its status back. `arguments`: the command in snake case, and the
+/// player's name if several run.
 pub(super) async fn run(gdbus: impl Fn(&[&str]) -> Invocation, arguments: &[&str], call: &Call) -> Record {
     let ask = async |destination: &str, path: &str, method: &[&str]| {
         let options = ["call", "--session", "--timeout", "5", "--dest", destination, "--object-path", path, "--method"];
@@ -47,19 +47,19 @@ fn method(command: &str) -> String {
     command.split('_').map(capital).collect::<Vec<String>>().concat()
 }
 
-/// The texts in single quotes.
+/// The texts in single quotes in the reply of a D-Bus program.
 fn quoted(answer: &str) -> Vec<&str> {
     answer.split('\'').skip(1).step_by(2).collect()
 }
 
-/// The names of the media players in a reply of `ListNames`.
+/// The names of the media players in a reply of D-Bus's `ListNames`.
 fn media_players(names: &str) -> Vec<&str> {
     let is_name =
         |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'));
     quoted(names).into_iter().filter_map(|name| name.strip_prefix(PLAYERS)).filter(is_name).collect()
 }
 
-/// The player to control: the wanted one, or the only one that runs; an error lists the players.
+/// The media player to control: the wanted one, or the only one that runs; an error lists the players.
 fn chosen<'a>(players: &[&'a str], wanted: Option<&str>) -> Result<&'a str, String> {
     let fits = |player: &&&str| {
         wanted.is_none_or(|wanted| player.to_ascii_lowercase().starts_with(&wanted.to_ascii_lowercase()))
@@ -73,10 +73,12 @@ fn chosen<'a>(players: &[&'a str], wanted: Option<&str>) -> Result<&'a str, Stri
     }
 }
 
+/// Tests of choosing a media player.
 #[cfg(test)]
 mod tests {
     use super::{chosen, media_players, quoted};
 
+    /// The media player is the one named by the user, or the only one that runs; otherwise an error lists them.
     #[test]
     fn player_is_chosen_by_name_or_alone() {
         let names = "(['org.freedesktop.DBus', ':1.2', 'org.mpris.MediaPlayer2.vlc', 'org.mpris.MediaPlayer2.a b'],)";

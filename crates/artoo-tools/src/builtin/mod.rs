@@ -41,7 +41,7 @@ struct ActionTable {
     backend: Vec<Backend>,
 }
 
-/// One way to run an action, and what the machine must have for it.
+/// One way to run a built-in action, and what the machine must have for it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Backend {
@@ -54,7 +54,7 @@ struct Backend {
     detached: bool,
 }
 
-/// How a built-in action is shown and started.
+/// How a built-in action is shown in a question and how its program is started.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Run {
@@ -75,14 +75,14 @@ struct Run {
     launcher: Vec<OsString>,
 }
 
-/// One of the things a tool does. `run` is `None` for a program of the user's own, which runs as a custom tool.
+/// One action of a built-in tool. `run` is `None` for a program of the user's own, which runs as a custom tool.
 #[derive(Debug)]
 struct Action {
     manifest: Arc<Manifest>,
     run: Option<Arc<Run>>,
 }
 
-/// A tool whose input chooses one of several manifests.
+/// A built-in tool whose input selects one of several actions, each with a manifest.
 #[derive(Debug)]
 pub(crate) struct ManifestTool {
     name: String,
@@ -93,7 +93,7 @@ pub(crate) struct ManifestTool {
     actions: Vec<Arc<Action>>,
 }
 
-/// The tools this machine has programs for, and the problems of the manifests in the folder of shortcuts.
+/// The built-in tools whose programs this machine has, and the problems of the manifests in the folder of shortcuts.
 pub(crate) fn detect(config: &ToolConfig) -> (Vec<ManifestTool>, Vec<ToolProblem>) {
     let (mut tools, mut problems) = (Vec::new(), Vec::new());
     match built_in(config) {
@@ -118,7 +118,7 @@ pub(crate) fn detect(config: &ToolConfig) -> (Vec<ManifestTool>, Vec<ToolProblem
     (tools, problems)
 }
 
-/// The built-in tools as their tables describe them.
+/// Reads the table of built-in tools, and returns each with the actions that this machine can run.
 fn built_in(config: &ToolConfig) -> Result<Vec<ManifestTool>, ManifestProblem> {
     let tables: BTreeMap<String, ToolTable> = custom::from_toml(include_str!("manifests.toml"))?;
     let tool = |(name, table): (String, ToolTable)| {
@@ -132,7 +132,7 @@ fn built_in(config: &ToolConfig) -> Result<Vec<ManifestTool>, ManifestProblem> {
 }
 
 impl ActionTable {
-    /// The action with the first backend that this machine has.
+    /// The action with its first backend whose program and session this machine has; `None` if there is none.
     fn available(mut self, config: &ToolConfig) -> Result<Option<Arc<Action>>, ManifestProblem> {
         for backend in self.backend {
             let program = backend.command.first().and_then(|program| find_program(config, program.text()?));
@@ -147,15 +147,15 @@ impl ActionTable {
     }
 }
 
-/// The session's variables if the backend needs one; `None` if the session lacks what it needs.
+/// The desktop session's variables for a way to run an action; `None` if the session lacks what it needs.
 fn session(backend: &Backend, config: &ToolConfig) -> Option<Vec<(String, OsString)>> {
     let has = |name: &String| config.session.iter().any(|(known, _)| known == name);
     let is_usable = backend.needs.iter().all(|any| any.iter().any(has)) && !backend.unless.iter().any(has);
     is_usable.then(|| if backend.needs.is_empty() { Vec::new() } else { config.session.clone() })
 }
 
-/// Starts a program by the user's own systemd, outside this process tree, so that it outlives the call. The unit ends
-/// with its last process.
+/// The start of a command line that runs a program as a unit of the user's systemd, so that it outlives the call;
+/// `None` without systemd.
 fn launcher(config: &ToolConfig, session: &[(String, OsString)]) -> Option<Vec<OsString>> {
     let mut command = vec![find_program(config, "systemd-run")?.into_os_string()];
     command.extend(["--user", "--quiet", "--collect", "--property=ExitType=cgroup"].map(OsString::from));
@@ -167,7 +167,8 @@ fn launcher(config: &ToolConfig, session: &[(String, OsString)]) -> Option<Vec<O
 }
 
 impl ManifestTool {
-    /// The action that the input selects; the selector is removed from the fields.
+    /// The action that a call's input selects, by the selector field or by its inputs; removes the selector from the
+    /// fields.
     fn choose(&self, fields: &mut Map<String, Value>) -> Result<&Arc<Action>, Box<Record>> {
         let names: Vec<&str> = self.actions.iter().map(|action| action.manifest.name.as_str()).collect();
         let names = names.join(", ");

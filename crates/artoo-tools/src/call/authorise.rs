@@ -16,10 +16,11 @@ use crate::rules::Bounds;
 use crate::texts;
 use crate::tool::{Machine, Question};
 
-/// Scopes of a wider approval listed in a question; the rest is counted.
+/// Maximum number of scopes of a wider approval that a question lists; the rest is counted.
 const SCOPES_SHOWN: usize = 8;
 
-/// Succeeds if no approval is needed, if there is one, or if the grant is for exactly this call.
+/// Returns the approval for a call if none is needed, one exists, or the grant is for exactly this call; otherwise the
+/// question.
 pub(super) fn authorise(
     context: &Context,
     effects: &CallEffects,
@@ -52,7 +53,7 @@ pub(super) fn authorise(
     }
 }
 
-/// The digest of everything that decides what the call does and whether it can be undone.
+/// The digest to which an approval is bound: everything that decides what the call does and whether it can be undone.
 fn hash(context: &Context, question: &Question, undo: &Undoability, limit: &Limit) -> ConsentHash {
     use std::os::unix::ffi::OsStrExt;
     let Machine { config, child_environment, .. } = &*context.machine;
@@ -61,7 +62,7 @@ fn hash(context: &Context, question: &Question, undo: &Undoability, limit: &Limi
     consent::hash(texts.into_iter().chain(environment), &question.files, limit)
 }
 
-/// The id of a rule that permits these effects. A rule doesn't answer the caution of memory.
+/// The id of a stored rule that permits these effects; `None` if none does, or if memory advises caution.
 fn permitting_rule(context: &Context, changes: &EffectSet, question: &mut Question) -> Option<String> {
     let rules = context.machine.rules.as_ref().filter(|_| !context.order.confirm)?;
     match rules.permit(context.tool_name(), changes, &context.machine.bounds(), now()) {
@@ -73,7 +74,7 @@ fn permitting_rule(context: &Context, changes: &EffectSet, question: &mut Questi
     }
 }
 
-/// The question, with the size of what the call may change and the wider approvals on offer.
+/// The question about a call: its effects, how much it may change, and the wider approvals on offer.
 fn ask(
     context: &Context,
     effects: &CallEffects,
@@ -92,7 +93,8 @@ fn ask(
     EarlyOutcome::Question(Box::new(question))
 }
 
-/// Stores an approval as wide as it was offered. If that fails, it is an approval of this call alone.
+/// Stores the approval that the user gave: once, for the task, or as a rule. If storing a rule fails, it is an approval
+/// of this call alone.
 fn approve(context: &Context, effects: &CallEffects, scope: ConsentScope) -> Approval {
     let Some(changes) = effects.all_changes() else { return Approval::Once };
     let machine = &context.machine;
@@ -117,7 +119,7 @@ impl Machine {
         Bounds { environment: &self.config.environment, protected: &self.protected }
     }
 
-    /// The wider approvals that a question offers.
+    /// The wider approvals (for the task, for folders) that a question may offer for these effects.
     fn offers(&self, changes: &EffectSet, confirm: bool) -> ConsentOffers {
         let has_rules = !confirm && self.rules.as_ref().is_some_and(|rules| rules.list(now()).is_ok());
         let path = if has_rules { self.bounds().offer(changes) } else { Vec::new() };
@@ -125,7 +127,7 @@ impl Machine {
     }
 }
 
-/// The scopes as text, one line each.
+/// Approval scopes as text, one line each.
 fn messages(scopes: &[ApprovalScope]) -> Vec<String> {
     let mut messages: Vec<String> = scopes.iter().take(SCOPES_SHOWN).map(ApprovalScope::message).collect();
     if scopes.len() > SCOPES_SHOWN {

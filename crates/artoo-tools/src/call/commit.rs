@@ -11,12 +11,12 @@ use crate::limit::Limit;
 use crate::record::Record;
 use crate::tool::{Next, Outcome, Pending};
 
-/// The changes of an earlier run that the grant was given for.
+/// Removes and returns the pending changes of an earlier run, if the user's grant is for them.
 pub(super) fn take_pending(context: &Context, grant: Option<&Grant>) -> Option<Pending> {
     context.registry.tasks().take_pending(&context.order.task_id, grant?.hash())
 }
 
-/// The record of a call whose changes are applied. If they need an approval, they are held until it is given.
+/// Applies the changes of a call and returns its record; if they need approval, holds them and returns the question.
 pub(super) fn commit(
     context: &Context,
     outcome: Outcome,
@@ -47,8 +47,7 @@ pub(super) fn commit(
     }
 }
 
-/// Discards the pending changes after [`PENDING_TIME`] even if no further call comes, so that a view's folders don't
-/// stay on disk.
+/// Discards pending changes that were not approved within [`PENDING_TIME`], even if no further call comes.
 fn discard_later(context: &Context) {
     let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
     let registry = context.registry.clone();

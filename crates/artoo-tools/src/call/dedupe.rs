@@ -16,23 +16,23 @@ use super::{Context, EarlyOutcome};
 use crate::record::Record;
 use crate::tool::Request;
 
-/// Time after which a cause in the environment may be gone.
+/// Time after which a call that failed because of the environment may be made again.
 const ENVIRONMENT_RETRY: Duration = Duration::from_secs(30);
 
-/// Failed calls stored of one task; a task makes far fewer.
+/// Maximum number of failed calls stored of one task; a task makes far fewer.
 const FAILED_MAX: usize = 512;
 
 /// Longest stored output of a failed call, in characters.
 const OUTPUT_MAX_CHARS: usize = 2_000;
 
-/// The call and the state of its files before it.
+/// The key of a call and the fingerprint of its files before it, under which a failure is stored.
 #[derive(Debug, Clone)]
 pub(super) struct Attempt {
     key: CallKey,
     fingerprint: String,
 }
 
-/// Ends a call that failed before with the record of that failure.
+/// Returns early with the stored record if the same call failed before in the task and nothing has changed since.
 pub(super) fn dedupe(context: &Context, request: &Request) -> Result<Attempt, EarlyOutcome> {
     let attempt =
         Attempt { key: CallKey::of(&context.order.request), fingerprint: fingerprint(&request.effects.paths) };
@@ -43,7 +43,7 @@ pub(super) fn dedupe(context: &Context, request: &Request) -> Result<Attempt, Ea
     }
 }
 
-/// Stores how a call ended.
+/// Stores the record of a call that has ended, so that a failed one is not made again.
 pub(super) fn ended(context: &Context, attempt: Attempt, record: &Record) {
     let Attempt { key, fingerprint } = attempt;
     context
@@ -52,12 +52,12 @@ pub(super) fn ended(context: &Context, attempt: Attempt, record: &Record) {
         .failed(&context.order.task_id, |failed| failed.ended(key, fingerprint, record, Instant::now()));
 }
 
-/// Identity of a call: the tool and its input, extra blanks in a command ignored.
+/// Identifies equal calls of a task: the tool and its input, extra blanks in a command ignored.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct CallKey(String);
 
 impl CallKey {
-    /// The identity of this request.
+    /// The key by which equal requests are recognised: the tool and the input, with runs of blanks in commands as one.
     pub(crate) fn of(request: &ToolRequest) -> Self {
         let mut input = request.input.clone();
         if let Some(Value::String(command)) = input.get_mut("command") {
@@ -93,7 +93,7 @@ fn single_spaced(command: &str) -> String {
     out
 }
 
-/// The metadata of the files at these paths.
+/// The metadata of the files at these paths as text, to notice whether a file has changed since a failed call.
 fn fingerprint(paths: &[PathBuf]) -> String {
     let of = |path: &PathBuf| match fs::metadata(path) {
         Err(error) => format!("{:?}", error.kind()),
@@ -105,7 +105,7 @@ fn fingerprint(paths: &[PathBuf]) -> String {
     paths.iter().map(of).collect::<Vec<_>>().join("\n")
 }
 
-/// A call that failed.
+/// A failed call of the task, with its record and when it failed.
 #[derive(Debug)]
 struct FailedCall {
     fingerprint: String,
@@ -115,7 +115,7 @@ struct FailedCall {
     record: Record,
 }
 
-/// The failed calls of one task.
+/// The failed calls of one task, by the key of the call, so that they are not repeated.
 #[derive(Debug, Default)]
 pub(crate) struct FailedCalls {
     calls: BTreeMap<CallKey, FailedCall>,
@@ -123,7 +123,7 @@ pub(crate) struct FailedCalls {
 }
 
 impl FailedCalls {
-    /// The record of the earlier failure, if the call would fail again.
+    /// The stored record of the same call's failure, if nothing has changed since; `None` if the call may succeed now.
     pub(crate) fn find(&self, key: &CallKey, fingerprint: &str, now: Instant) -> Option<Record> {
         let failed = self.calls.get(key)?;
         let may_succeed = failed.record.environmental && now.duration_since(failed.at) >= ENVIRONMENT_RETRY;
@@ -133,7 +133,8 @@ impl FailedCalls {
         Some(failed.record.clone())
     }
 
-    /// Stores how a call ended; `fingerprint` is the state of its files before it.
+    /// Stores the record of a call that failed, with the fingerprint of its files; a call with changes invalidates
+    /// older ones.
     pub(crate) fn ended(&mut self, key: CallKey, fingerprint: String, record: &Record, now: Instant) {
         let is_failure = match record.status {
             CallStatus::Ok | CallStatus::Denied | CallStatus::Uncertain => false,

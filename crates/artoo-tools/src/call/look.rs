@@ -1,4 +1,4 @@
-//! Step 6, look: what the run did.
+//! Step 6, look: finds out what the run did.
 
 use super::{Context, stopped};
 use crate::limit::{Limit, Stopped};

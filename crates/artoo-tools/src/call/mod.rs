@@ -81,7 +81,7 @@ impl Registry {
     }
 }
 
-/// A call on its way through the pipeline.
+/// A tool call on its way through the steps of the pipeline, with all that the steps need.
 struct Context {
     registry: Registry,
     machine: Arc<Machine>,
@@ -101,18 +101,19 @@ enum EarlyOutcome {
 }
 
 impl EarlyOutcome {
-    /// A call that ends with this record.
+    /// The early outcome of a call that ends with this record.
     fn record(record: Record) -> Self {
         Self::Record(Box::new(record))
     }
 
-    /// A denied call of unknown effects.
+    /// The early outcome of a call that is denied before its effects are known.
     fn refused(reason: &str) -> Self {
         Self::record(Record::denied(reason).class(EffectClass::Unproven))
     }
 }
 
 impl Context {
+    /// The context of one call, with its deadline.
     fn new(registry: &Registry, order: &ToolOrder, user_request: &str) -> Self {
         Self {
             registry: registry.clone(),
@@ -125,11 +126,13 @@ impl Context {
         }
     }
 
+    /// The name of the tool that is called.
     fn tool_name(&self) -> &str {
         &self.order.request.tool
     }
 
-    /// Runs steps on a blocking thread. `Err` is the outcome of a call that they end.
+    /// Runs steps of a call on a blocking thread. `Err` is the outcome if they end the call early or do not end in
+    /// time.
     async fn run_blocking<T: Send + 'static>(
         self: &Arc<Self>,
         time: Duration,
@@ -146,7 +149,7 @@ impl Context {
     }
 }
 
-/// The record of work that did not end.
+/// The record of a call whose blocking work gave no result: timed out, or failed by an internal error.
 fn stopped(why: Stopped) -> Record {
     match why {
         Stopped::TimedOut => Record::timed_out("the time was up; the file system did not answer"),

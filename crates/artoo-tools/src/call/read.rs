@@ -9,10 +9,11 @@ use crate::tool::{Request, UserContext};
 /// Longest name of an unknown tool quoted in an error, in characters.
 const TOOL_MAX_CHARS: usize = 80;
 
-/// Longest target of an invalid request, in characters.
+/// Longest target of an invalid request in a record, in characters.
 const TARGET_MAX_CHARS: usize = 200;
 
-/// The request, if the tool exists and may be used.
+/// The request that the tool reads from the input; `Err` with the denied record if the tool is missing, blocked, or the
+/// input is not valid.
 pub(super) fn read(context: &Context) -> Result<Request, EarlyOutcome> {
     let name = context.tool_name();
     let Some(tool) = context.registry.find(name) else {
@@ -28,7 +29,7 @@ pub(super) fn read(context: &Context) -> Result<Request, EarlyOutcome> {
     request.map_err(EarlyOutcome::Record)
 }
 
-/// The target of an invalid request, as its input spells it.
+/// The target of a call whose request is not valid, taken from its input as it is spelled, for the record.
 fn target_of(input: &Value) -> String {
     let target = ["path", "root", "command", "query", "to"].iter().find_map(|field| input.get(field)?.as_str());
     escape::one_line(&escape::shorten(target.unwrap_or_default(), TARGET_MAX_CHARS))

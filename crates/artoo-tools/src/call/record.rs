@@ -12,23 +12,23 @@ use crate::limit::Stopped;
 use crate::record::Record;
 use crate::secret;
 
-/// Bytes stored after which the evidence store is swept again.
+/// Number of bytes stored after which the evidence store is swept again.
 const SWEEP_EVERY_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The outcome of a call, its output stored. An output that can't be stored is not named in the record.
+/// The outcome of a call whose output has been stored; an output that can't be stored is not named in it.
 pub(super) fn report(context: &Context, record: Record, approval: Option<Approval>) -> ToolOutcome {
     let unstored = outcome(context, record.clone(), approval.clone());
     *context.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(unstored);
     outcome(context, Record { kept: store(context, &record), ..record }, approval)
 }
 
-/// The outcome of a call whose steps did not end in time: the report without evidence, if there is one.
+/// The outcome of a call whose steps did not end in time: its report without stored evidence, or a record that says so.
 pub(super) fn stopped_report(context: &Context, why: Stopped) -> ToolOutcome {
     let unstored = context.outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
     unstored.unwrap_or_else(|| outcome(context, stopped(why), None))
 }
 
-/// The outcome of a call with this record.
+/// The outcome of a call with this record; without an approval the model sees no keys in it.
 fn outcome(context: &Context, mut record: Record, approval: Option<Approval>) -> ToolOutcome {
     let config = &context.machine.config;
     // The evidence is whole, but without an approval the model sees no keys.
@@ -40,7 +40,7 @@ fn outcome(context: &Context, mut record: Record, approval: Option<Approval>) ->
     ToolOutcome::Called { call }
 }
 
-/// Stores the output of a call, unless the tool stored it already.
+/// Stores the output of a call in the evidence store, unless the tool stored it already.
 fn store(context: &Context, record: &Record) -> Vec<KeptOutput> {
     let machine = &context.machine;
     let has_output = record.status != CallStatus::Denied && !(record.kept.is_empty() && record.text.is_empty());
@@ -74,7 +74,7 @@ fn store(context: &Context, record: &Record) -> Vec<KeptOutput> {
     kept
 }
 
-/// The wall clock. Rules last for days, so they need it.
+/// The present time of the wall clock, as rules that last for days need it.
 pub(super) fn now() -> Timestamp {
     SystemTime::now().into()
 }

@@ -26,7 +26,7 @@ pub(super) fn tool(order: &ToolOrder) -> Result<(), EarlyOutcome> {
     Ok(())
 }
 
-/// Denies a call whose target, paths or commands are blocked, in any spelling.
+/// Denies a call whose target, paths or commands are blocked in the task, in any spelling.
 pub(super) fn target(context: &Context, request: &Request) -> Result<(), EarlyOutcome> {
     let blocked = &context.order.blocked_targets;
     if blocked.is_empty() {
@@ -66,7 +66,7 @@ fn blocks_path(environment: &Environment, entry: &str, places: &[PathBuf]) -> bo
     places.iter().any(|place| effects::matches(place, &path) || effects::matches(place, &real))
 }
 
-/// Whether a blocked target is this command in another spelling: with other quotes, links, variables or wrappers.
+/// Whether a blocked target is this command, spelled with other quotes, links, variables or wrappers.
 fn is_same_command(config: &ToolConfig, entry: &str, commands: &[Vec<String>]) -> bool {
     !commands.is_empty() && command_line::read(config, entry).commands == commands
 }

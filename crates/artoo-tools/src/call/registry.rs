@@ -36,7 +36,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// The tools that this machine has programs for.
+    /// Finds the tools whose programs this machine has, and returns the registry with them.
     #[must_use]
     pub fn detect(mut config: ToolConfig) -> Self {
         config.protected.extend(config.undo.iter().map(|undo| undo.folder.clone()));
@@ -61,7 +61,7 @@ impl Registry {
         Self { machine, tasks: Arc::default(), tools, problems: problems.into() }
     }
 
-    /// What the sandbox of this machine can enforce, found out by trying.
+    /// Which parts of the sandbox work on this machine, found out by testing.
     #[must_use]
     pub fn fence_report(&self) -> FenceReport {
         let mut report = self.machine.fence();
@@ -81,15 +81,18 @@ impl Registry {
         self.machine.calls.activity()
     }
 
+    /// The state that all tools share: configuration, protected places, journal and sandbox.
     pub(crate) fn machine(&self) -> &Arc<Machine> {
         &self.machine
     }
 
+    /// Adds a tool to the registry of a test.
     #[cfg(test)]
     pub(crate) fn add_for_test(&mut self, tool: Arc<dyn Tool>) {
         self.tools = self.tools.iter().cloned().chain([(tool.spec(), tool)]).collect();
     }
 
+    /// The state of all tasks in progress.
     pub(super) fn tasks(&self) -> &Tasks {
         &self.tasks
     }
@@ -99,13 +102,13 @@ impl Registry {
         self.tools.iter().find(|(spec, _)| spec.name == name).map(|(_, tool)| tool.as_ref())
     }
 
-    /// The user's own tools that can't be offered, with the reason for each.
+    /// The reasons why some of the user's own tools can't be offered.
     #[must_use]
     pub fn problems(&self) -> &[ToolProblem] {
         &self.problems
     }
 
-    /// Whether a tool can't change anything, whatever its input is.
+    /// Whether the named tool can't change anything, whatever its input is.
     #[must_use]
     pub fn only_reads(&self, tool: &str) -> bool {
         READING_NAMES.split(' ').any(|name| name == tool)
@@ -117,7 +120,7 @@ impl Registry {
         drop(self.machine.unrecorded.set(Unrecorded(Box::new(tell))));
     }
 
-    /// What the user denied in a task, for [`Registry::restore_denials`].
+    /// The denials of a task as JSON, to be passed to [`Registry::restore_denials`] when the task is resumed.
     #[must_use]
     pub fn denials(&self, task_id: &TaskId) -> serde_json::Value {
         self.tasks.denials(task_id)
@@ -131,7 +134,7 @@ impl Registry {
         self.tasks.restore_denials(task_id, denials)
     }
 
-    /// The tools, first choice first.
+    /// The descriptions of all tools, in the order in which they are to be preferred.
     #[must_use]
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.iter().map(|(spec, _)| spec.clone()).collect()
@@ -150,7 +153,7 @@ impl Registry {
         self.tasks.deny(task_id, hash);
     }
 
-    /// Removes the approvals, denials and failed calls of a task that is over.
+    /// Removes the approvals, denials and failed calls of a task that has ended.
     pub fn forget(&self, task_id: &TaskId) {
         self.tasks.forget(task_id);
     }
@@ -182,7 +185,7 @@ const OWN_NAMES: &str = "mdfind glob read_file write_file files trash shell sear
 /// The names of built-in tools that only read.
 const READING_NAMES: &str = "mdfind glob read_file search";
 
-/// Adds the tools that the user configured; returns the problems of those that can't be used.
+/// Adds the tools that the user configured to the list; returns the ones that can't be used, with the reasons.
 fn add_own(config: &ToolConfig, tools: &mut Vec<Arc<dyn Tool>>) -> Vec<ToolProblem> {
     let (built_in, mut problems) = builtin::detect(config);
     tools.extend(built_in.into_iter().map(|tool| Arc::new(tool) as Arc<dyn Tool>));

@@ -15,14 +15,14 @@ pub(super) enum Step {
 }
 
 impl Step {
-    /// The step for the pending changes of an earlier run: only the look is repeated.
+    /// A step without a run: the pending changes of an earlier run are the outcome, since the user has approved them.
     pub(super) fn of_pending(pending: Pending) -> Self {
         Self::Ended(Box::new(move |_, _| Outcome::Pending(Box::new(pending))))
     }
 }
 
-/// Starts the undo journal entry of a call and returns the step to run; without an entry, a call that was to be
-/// undoable ends here.
+/// Starts the undo journal entry of a call and returns the step to run; if that fails, a call that was to be undoable
+/// ends here.
 pub(super) fn prepare(
     context: &Context,
     request: Request,
@@ -47,7 +47,7 @@ pub(super) fn prepare(
     }
 }
 
-/// Runs the prepared step.
+/// Runs the prepared step of a call and returns what it gives for the look step.
 pub(super) async fn run(step: Step) -> Result<Look, Stopped> {
     match step {
         Step::Job(job, call) => job(*call).await,

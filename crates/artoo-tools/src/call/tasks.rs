@@ -13,13 +13,13 @@ use crate::consent::scope::{self, ApprovalScope};
 use crate::effects::{CallEffects, EffectSet};
 use crate::tool::Pending;
 
-/// Tasks with state at a time; many more than run at once. The oldest loses its state first, and is asked again.
+/// Maximum number of tasks whose state is stored. Beyond it the oldest task loses its approvals and is asked again.
 const TASKS_MAX: usize = 256;
 
-/// Open questions of one task; more than its subtasks run in parallel.
+/// Maximum number of open questions of one task; more than its subtasks run in parallel.
 const QUESTIONS_MAX: usize = 64;
 
-/// How long the changes of a run wait for an answer.
+/// How long the changes of a run wait for the user's approval until they are discarded.
 pub(super) const PENDING_TIME: Duration = Duration::from_secs(30 * 60);
 
 /// The state of all tasks. Its lock is never held across an await.
@@ -28,7 +28,7 @@ pub(crate) struct Tasks {
     states: Mutex<States>,
 }
 
-/// The states by task, with the order in which the tasks came, to remove the oldest.
+/// The state of each task, with the order in which the tasks came, to remove the oldest.
 #[derive(Debug, Default)]
 struct States {
     by_id: BTreeMap<TaskId, TaskState>,
@@ -46,7 +46,7 @@ struct TaskState {
     failed: FailedCalls,
 }
 
-/// A question without an answer yet.
+/// A question that the user has not answered yet: its digest, effects and pending changes.
 #[derive(Debug)]
 struct OpenQuestion {
     hash: ConsentHash,
@@ -56,7 +56,7 @@ struct OpenQuestion {
 }
 
 impl Tasks {
-    /// Adds an open question.
+    /// Adds an open question to the task's state; the oldest is dropped beyond the maximum.
     pub(crate) fn asked(&self, task: &TaskId, hash: &ConsentHash, effects: CallEffects) {
         let question = OpenQuestion { hash: hash.clone(), effects, pending: None };
         self.with(task, |state| {
@@ -68,7 +68,7 @@ impl Tasks {
         });
     }
 
-    /// Keeps changes until their question is answered.
+    /// Stores a run's pending changes with their question until it is answered.
     pub(crate) fn hold(&self, task: &TaskId, hash: &ConsentHash, pending: Pending) {
         self.with(task, |state| {
             if let Some(question) = state.questions.iter_mut().find(|known| known.hash == *hash) {
@@ -77,7 +77,8 @@ impl Tasks {
         });
     }
 
-    /// Takes the changes that wait for an approval with this digest.
+    /// Removes and returns the pending changes whose question has this digest; `None` if there are none or they waited
+    /// too long.
     pub(crate) fn take_pending(&self, task: &TaskId, hash: &ConsentHash) -> Option<Pending> {
         self.discard_old();
         let pending =
@@ -85,8 +86,8 @@ impl Tasks {
         pending.map(|(pending, _)| pending)
     }
 
-    /// Discards changes that have waited for [`PENDING_TIME`]; the question about them can still be answered, and the
-    /// call then runs again.
+    /// Discards changes that have waited for [`PENDING_TIME`]; if their question is approved later, the call runs
+    /// again.
     pub(crate) fn discard_old(&self) {
         let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
         let questions = states.by_id.values_mut().flat_map(|state| &mut state.questions);
@@ -95,7 +96,7 @@ impl Tasks {
         }
     }
 
-    /// Closes a question that was answered with no, and discards its pending changes.
+    /// Closes a question that the user denied, stores the denial, and discards the pending changes.
     pub(crate) fn deny(&self, task: &TaskId, hash: &ConsentHash) {
         self.with(task, |state| {
             if let Some(at) = state.questions.iter().position(|known| known.hash == *hash)
@@ -107,19 +108,19 @@ impl Tasks {
         });
     }
 
-    /// The denials of a task as JSON.
+    /// The user's denials in a task as JSON.
     pub(crate) fn denials(&self, task: &TaskId) -> Value {
         self.with(task, |state| serde_json::to_value(&state.denials).unwrap_or_default())
     }
 
-    /// Adds denials of a task from JSON.
+    /// Adds denials of a resumed task that were stored as JSON.
     pub(crate) fn restore_denials(&self, task: &TaskId, denials: Value) -> serde_json::Result<()> {
         let denials: Vec<Denial> = serde_json::from_value(denials)?;
         self.with(task, |state| state.denials.extend(denials));
         Ok(())
     }
 
-    /// The denied effect that a call would repeat, as text for the user.
+    /// The denied effect that a call would repeat, as text for the user; `None` if it repeats none.
     pub(crate) fn denied(&self, task: &TaskId, effects: &CallEffects) -> Option<String> {
         if effects.is_read_only() {
             return None;
@@ -127,13 +128,13 @@ impl Tasks {
         self.with(task, |state| state.denials.iter().find_map(|denial| denial.repeated_by(effects)))
     }
 
-    /// Approves these effects for the rest of the task.
+    /// Approves these effects for the rest of the task, as the user chose.
     pub(crate) fn approve(&self, task: &TaskId, tool: &str, effects: &EffectSet) {
         let scopes = scope::exact(effects).into_iter().map(|scope| (tool.to_owned(), scope));
         self.with(task, |state| state.approved.extend(scopes));
     }
 
-    /// Whether each effect was approved for the task.
+    /// Whether each of these effects was approved for the rest of the task, for this tool.
     pub(crate) fn approves(&self, task: &TaskId, tool: &str, effects: &EffectSet) -> bool {
         self.with(task, |state| {
             let scopes = state.approved.iter().filter(|(own, _)| own == tool).map(|(_, scope)| scope);
@@ -141,12 +142,12 @@ impl Tasks {
         })
     }
 
-    /// Reads or changes the failed calls of a task.
+    /// Calls a function with the failed calls of a task, to read or change them.
     pub(crate) fn failed<T>(&self, task: &TaskId, act: impl FnOnce(&mut FailedCalls) -> T) -> T {
         self.with(task, |state| act(&mut state.failed))
     }
 
-    /// Removes the state of a task that is over.
+    /// Removes the state of a task that has ended.
     pub(crate) fn forget(&self, task: &TaskId) {
         let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
         states.by_id.remove(task);

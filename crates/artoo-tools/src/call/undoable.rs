@@ -1,4 +1,4 @@
-//! Whether the changes of a call can be undone, and the journal entry that makes that possible.
+//! Decides whether the changes of a call can be undone, and starts the journal entry that makes that possible.
 
 use crate::effects::{CallEffects, UndoMethod};
 use crate::limit::Limit;
@@ -7,7 +7,7 @@ use crate::texts;
 use crate::tool::Machine;
 use crate::undo::{Act, Subject, UndoSurvey};
 
-/// Whether the changes of a call can be undone.
+/// Whether and how the changes of a call can be undone: read-only, by steps, by commit, by a snapshot, or never.
 #[derive(Debug, Clone)]
 pub(crate) enum Undoability {
     /// The call changes nothing.
@@ -23,7 +23,8 @@ pub(crate) enum Undoability {
 }
 
 impl Undoability {
-    /// Looks at the files that the call may change.
+    /// Finds out how the changes of a call could be undone; reads the files that it may change if they have to be
+    /// copied.
     pub(super) fn of(machine: &Machine, effects: &CallEffects, limit: &Limit) -> Self {
         match (&machine.journal, &effects.undo) {
             _ if effects.is_read_only() => Self::ReadOnly,
@@ -34,7 +35,7 @@ impl Undoability {
         }
     }
 
-    /// The sentence for the user about undo; its subject is "it".
+    /// The end of a sentence for the user that says whether the call can be undone; its subject is "it".
     pub(super) fn message(&self) -> Option<String> {
         match self {
             Self::ReadOnly => None,
@@ -44,8 +45,8 @@ impl Undoability {
         }
     }
 
-    /// The part of the consent digest that says whether the call can be undone: an approval of a change that can be
-    /// undone covers no other.
+    /// "undoable" or "not undoable" as a part of the consent digest, so that an approval of an undoable change covers
+    /// no other.
     pub(super) fn term(&self) -> &'static str {
         match self {
             Self::Snapshot(survey) if survey.not_undoable().is_some() => "not undoable",
@@ -54,7 +55,8 @@ impl Undoability {
         }
     }
 
-    /// Starts the journal entry. A call that was to be undoable does not run without one.
+    /// Starts the undo journal entry of a call as its kind of undo needs; `Err` if a call that was to be undoable can't
+    /// have one.
     pub(super) fn begin(&self, machine: &Machine, subject: Subject<'_>, limit: &Limit) -> Result<Act, Box<Record>> {
         let Some(journal) = &machine.journal else { return Ok(Act::default()) };
         let survey = match self {
@@ -76,7 +78,7 @@ impl Undoability {
 
 #[cfg(test)]
 impl crate::Registry {
-    /// A journal entry for a change that a test makes by hand.
+    /// Starts a journal entry for a change that a test makes by hand.
     pub(crate) fn begin_for_test(&self, tool: &str) -> Act {
         let task = crate::tests::task();
         let subject = Subject { task: &task, tool, call: "e1", what: "by hand" };

@@ -10,13 +10,13 @@ use crate::protect::Protected;
 use crate::undo::State;
 use crate::{paths, texts};
 
-/// Bits of a mode that let a program run as another user or group.
+/// Set-user-id and set-group-id bits of a mode, which let a program run as another user or group.
 const SET_ID: u32 = 0o6000;
 
-/// Bits of a mode that let a file be run.
+/// Execute bits of a file mode, for owner, group and others.
 const EXECUTABLE: u32 = 0o111;
 
-/// The workspace and the folders that matter for the classification.
+/// The folders by which changes are classified: workspace, command folders and protected places.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Places<'a> {
     /// The real folder in which new files may be made.
@@ -37,7 +37,7 @@ pub(crate) enum Class {
     Refused { path: PathBuf, reason: String },
 }
 
-/// Why an entry needs an approval.
+/// The reason why an entry of a change set needs an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Reason {
     /// The entry changes, moves or deletes an existing path.
@@ -80,13 +80,13 @@ pub(crate) enum Reason {
 }
 
 impl Reason {
-    /// Whether any file can have this reason.
+    /// Whether this reason concerns only where or what an entry is, such as an existing file, and not a special danger.
     pub(crate) fn is_plain(self) -> bool {
         matches!(self, Self::Existing | Self::OutsideWorkspace | Self::Times)
     }
 }
 
-/// Classifies a change set by its entries.
+/// Decides whether a change set may be committed, needs an approval, or is refused, by its entries.
 pub(crate) fn classify(set: &ChangeSet, places: &Places<'_>) -> Class {
     let (bare, own_data) = (bare_repositories(set), places.protected.own_data());
     let mut asks = Vec::new();
@@ -103,8 +103,8 @@ pub(crate) fn classify(set: &ChangeSet, places: &Places<'_>) -> Class {
 }
 
 impl Class {
-    /// Whether an approval for more than this one change set may cover it: all its entries are plain files and folders
-    /// that no other program runs.
+    /// Whether a wider approval may cover the change set: all its entries are plain files and folders that no other
+    /// program runs.
     pub(crate) fn is_ordinary(&self) -> bool {
         match self {
             Self::Committable => true,
@@ -114,14 +114,14 @@ impl Class {
     }
 }
 
-/// Why an entry is never committed: artoo's own data is nothing a command changes.
+/// Why an entry is never committed; `None` unless it would change or move artoo's own data.
 pub(super) fn refusal(entry: &Entry, own_data: &[PathBuf]) -> Option<String> {
     let is_moved = |own: &PathBuf| entry.renamed_from().is_some_and(|from| own.starts_with(from));
     let is_own = own_data.iter().any(|own| entry.path.starts_with(own) || is_moved(own));
     is_own.then(|| texts::OWN_DATA.to_owned())
 }
 
-/// The reasons why one entry needs an approval; none if it may be committed without.
+/// The reasons why one entry of a change set needs an approval; empty if it needs none.
 fn reasons(entry: &Entry, places: &Places<'_>, bare: &BTreeSet<PathBuf>) -> Vec<Reason> {
     let path = entry.path.as_path();
     let is_folder = matches!(entry.after, State::Folder(_));
@@ -154,7 +154,7 @@ fn reasons(entry: &Entry, places: &Places<'_>, bare: &BTreeSet<PathBuf>) -> Vec<
     reasons
 }
 
-/// New times alone need no approval for a file in the workspace that has no other name.
+/// The reasons why new times alone need approval; none for a file in the workspace that has no other name.
 fn times_reasons(entry: &Entry, places: &Places<'_>) -> Vec<Reason> {
     let names = entry.names_before().map(Reason::AllNames);
     let protected = places.protected.holds(&entry.path).then_some(Reason::Protected);
@@ -166,13 +166,13 @@ fn times_reasons(entry: &Entry, places: &Places<'_>) -> Vec<Reason> {
     reasons
 }
 
-/// Whether a new file belongs to another user than artoo runs as.
+/// Whether a new file is owned by another user than artoo runs as.
 fn is_anothers(entry: &Entry) -> bool {
     let own = rustix::process::geteuid().as_raw();
     entry.kind == Kind::Created && entry.after.facts().is_some_and(|facts| facts.owner != own)
 }
 
-/// Whether a path is `.git` or below it, and not a new object.
+/// Whether a changed path is `.git` or below it; new files that only add git objects are excepted.
 fn is_repository_data(entry: &Entry) -> bool {
     let names: Vec<&[u8]> = entry.path.components().map(|name| name.as_os_str().as_bytes()).collect();
     let Some(at) = names.iter().position(|name| name.eq_ignore_ascii_case(b".git")) else { return false };
@@ -190,7 +190,7 @@ fn is_repository_data(entry: &Entry) -> bool {
     !(is_new && is_object)
 }
 
-/// Folders that git treats as a bare repository: their settings can name programs too.
+/// Folders of the change set that git would treat as a bare repository, whose settings can name programs to run.
 fn bare_repositories(set: &ChangeSet) -> BTreeSet<PathBuf> {
     let heads = set.entries.iter().filter(|entry| {
         let name = entry.path.file_name().unwrap_or_default();
@@ -208,7 +208,7 @@ fn bare_repositories(set: &ChangeSet) -> BTreeSet<PathBuf> {
     folders.into_iter().filter(is_bare).map(Path::to_path_buf).collect()
 }
 
-/// Whether the entry's new file can be run: it is an executable file or a symlink.
+/// Whether the entry's new state is an executable file or a symlink.
 fn can_run(entry: &Entry) -> bool {
     match &entry.after {
         State::File(file) => file.facts.mode & EXECUTABLE != 0,
@@ -217,7 +217,7 @@ fn can_run(entry: &Entry) -> bool {
     }
 }
 
-/// Whether the entry sets a set-id bit that was not set before.
+/// Whether the entry sets a set-user-id or set-group-id bit that was not set before.
 fn has_new_set_id(entry: &Entry) -> bool {
     let mode = |state: &State| state.facts().map_or(0, |facts| facts.mode & SET_ID);
     let (was, is) = (mode(&entry.before), mode(&entry.after));
@@ -236,7 +236,7 @@ fn has_new_set_id(entry: &Entry) -> bool {
     }
 }
 
-/// Whether a symlink leads out of the workspace.
+/// Whether the entry is a symlink that may lead out of the workspace.
 fn leads_out(entry: &Entry, workspace: &Path) -> bool {
     let State::Link { target } = &entry.after else { return false };
     let target = artoo_proto::escape::path_from_line(target).unwrap_or_default();

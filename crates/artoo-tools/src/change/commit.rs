@@ -19,7 +19,7 @@ use crate::undo::{
     of_stat, set_time, stat, with_mode,
 };
 
-/// The outcome of a commit.
+/// The outcome of a commit: what was changed, and where it stopped, if it did.
 #[derive(Debug)]
 pub(crate) struct Committed {
     /// The changes for the record.
@@ -28,7 +28,7 @@ pub(crate) struct Committed {
     pub(crate) stopped: Option<Stopped>,
 }
 
-/// Why a commit failed as a whole.
+/// Why a commit of a change set failed: a path that is never changed, the undo journal, or the view's layer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommitError {
     #[error("{path} is never changed: {reason}")]
@@ -45,7 +45,7 @@ pub(crate) enum CommitError {
     },
 }
 
-/// Commits a change set as one act that can be undone.
+/// Commits a change set to the real files as one act that can be undone.
 ///
 /// # Errors
 /// [`CommitError::Unended`] if everything was committed but the journal's last note is missing, any other if nothing was.
@@ -105,13 +105,13 @@ pub(crate) fn commit(
     Ok(Committed { changes, stopped })
 }
 
-/// The part of the set that an undo can't revert.
+/// The part of the change set that an undo can't revert, as a sentence; `None` if it can revert all.
 fn left_out(set: &ChangeSet) -> Option<String> {
     let first = set.entries.iter().find(|entry| entry.is_left_out())?;
     Some(format!("owners and attributes of folders are not brought back, as of {}", paths::line(&first.path)))
 }
 
-/// The operations in order: renames of folders first, modes last.
+/// The operations that commit a change set: renames of folders first, modes last.
 fn operations(set: &ChangeSet) -> io::Result<Vec<Operation>> {
     let (mut renames, mut stores, mut arrivals, mut facts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let stays = |entry: &Entry| matches!(entry.kind, Kind::Mode | Kind::Times);
@@ -167,7 +167,7 @@ fn operations(set: &ChangeSet) -> io::Result<Vec<Operation>> {
     Ok([renames, openings, stores, arrivals, facts].into_iter().flatten().collect())
 }
 
-/// A change of mode, owner or attributes.
+/// A change of mode, owner or attributes that a commit makes on an existing path.
 struct Facts {
     before: State,
     after: State,
@@ -175,13 +175,13 @@ struct Facts {
     source: Option<PathBuf>,
 }
 
-/// Whether the state is a folder whose mode denies its owner access.
+/// Whether the state is that of a folder whose mode denies its owner access.
 fn is_closed(state: &State) -> bool {
     let mode = if let State::Folder(facts) = state { facts.mode } else { OWNER };
     mode & OWNER != OWNER && !geteuid().is_root()
 }
 
-/// The state with the access that its owner needs to change its entries.
+/// The state of a folder with the permissions that its owner needs to change its entries; other states unchanged.
 fn opened(state: &State) -> State {
     let mut state = state.clone();
     if let State::Folder(facts) = &mut state {
@@ -190,7 +190,7 @@ fn opened(state: &State) -> State {
     state
 }
 
-/// Real folders with changed entries whose modes deny their owner to change them.
+/// Real folders in which entries are to be changed although their mode denies the owner to change them.
 fn closed_folders(parents: &BTreeSet<&Path>) -> io::Result<BTreeMap<PathBuf, Facts>> {
     let mut closed = BTreeMap::new();
     for folder in parents {
@@ -206,7 +206,7 @@ fn closed_folders(parents: &BTreeSet<&Path>) -> io::Result<BTreeMap<PathBuf, Fac
     Ok(closed)
 }
 
-/// The entries of a new folder as changes of the undo journal.
+/// The entries below a new folder of the change set, as changes for the undo journal.
 fn below(set: &ChangeSet, at: usize) -> Vec<Change> {
     let Some(root) = set.entries.get(at).map(|entry| &entry.path) else { return Vec::new() };
     // In sorted order, a folder comes right before its entries.
@@ -215,7 +215,7 @@ fn below(set: &ChangeSet, at: usize) -> Vec<Change> {
     new.map(|entry| Change { path: entry.path.clone(), before: State::Absent, after: entry.after.clone() }).collect()
 }
 
-/// The device and inode of the new file in the layer, read again if the commit replaced its copy by a hard link.
+/// The device and inode of an entry's new file in the layer.
 fn identity(entry: &Entry) -> io::Result<Identity> {
     match (&entry.link_of, entry.new) {
         (Some(_), _) => Identity::at(&Place::of(&entry.source)?)?.ok_or_else(|| io::ErrorKind::NotFound.into()),
@@ -224,7 +224,7 @@ fn identity(entry: &Entry) -> io::Result<Identity> {
     }
 }
 
-/// Removes the overlay's attributes from a file or folder in a layer.
+/// Removes the overlay's own attributes from a file or folder in a layer before it is moved to its real path.
 fn clean(path: &Path) -> io::Result<()> {
     let place = Place::of(path)?;
     let Some(found) = stat(&place.folder, &place.name)? else { return Ok(()) };
@@ -247,7 +247,7 @@ fn set_mode(folder: &Path, change: impl FnOnce(u32) -> u32) -> io::Result<()> {
     if mode == wanted { Ok(()) } else { chmod_opened(&held, wanted) }
 }
 
-/// Replaces a copy in a layer by a hard link to the real file.
+/// Replaces a copy in a layer by a hard link to the real file of which it is an unchanged copy.
 fn link(entry: &Entry, existing: &Path) -> io::Result<()> {
     in_folder(&entry.source, |place| {
         let existing = Place::of(existing)?;
@@ -260,7 +260,7 @@ fn link(entry: &Entry, existing: &Path) -> io::Result<()> {
     })
 }
 
-/// Changes a name in a folder of a layer and restores the folder's times.
+/// Calls `act` with a place in a layer, and afterwards restores the modification time of the folder that it is in.
 fn in_folder(path: &Path, act: impl FnOnce(&Place) -> io::Result<()>) -> io::Result<()> {
     let place = Place::of(path)?;
     let folder = Place::of(path.parent().ok_or(io::ErrorKind::InvalidInput)?)?;

@@ -10,7 +10,8 @@ use rustix::io::Errno;
 use crate::openat::Place;
 use crate::undo::{chmod_opened, stat, with_mode};
 
-/// An open folder of a layer. A mode that denies its owner access is changed while it is open.
+/// An open folder of a layer. If its mode denies the owner access, access is added while it is open and removed
+/// afterwards.
 pub(super) struct LayerFolder {
     pub(super) folder: OwnedFd,
     lifted: Option<(OwnedFd, u32)>,
@@ -44,7 +45,7 @@ pub(super) fn open(folder: &OwnedFd, name: &OsStr, flags: OFlags) -> io::Result<
     Ok(openat(folder, name, flags, Mode::empty())?)
 }
 
-/// Opens a name in a layer, changing a mode that denies its owner access for that moment.
+/// Opens a name in a layer; if its mode denies the owner access, the mode is changed while it is opened.
 pub(super) fn open_in_layer(folder: &OwnedFd, name: &OsStr, flags: OFlags) -> io::Result<OwnedFd> {
     match open(folder, name, flags) {
         Err(error) if Errno::from_io_error(&error) == Some(Errno::ACCESS) => {
@@ -55,14 +56,14 @@ pub(super) fn open_in_layer(folder: &OwnedFd, name: &OsStr, flags: OFlags) -> io
     }
 }
 
-/// Opens a name with `O_PATH`, and returns its mode.
+/// Opens a name in an open folder with `O_PATH`, and returns the handle with its mode.
 fn hold(folder: &OwnedFd, name: &OsStr) -> io::Result<(OwnedFd, u32)> {
     let held = openat(folder, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
     let mode = fstat(&held)?.st_mode & 0o7777;
     Ok((held, mode))
 }
 
-/// `stat` of a path; `None` if it or its folder is missing.
+/// The `stat` result of a path; `None` if it or its folder is missing.
 pub(super) fn stat_path(path: &std::path::Path) -> Option<Stat> {
     let place = Place::of(path).ok()?;
     stat(&place.folder, &place.name).ok().flatten()

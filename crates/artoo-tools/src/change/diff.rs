@@ -14,7 +14,7 @@ const TEXT_MAX_BYTES: u64 = 1024 * 1024;
 /// Maximum number of compared pairs of lines; beyond it the whole changed part is shown.
 const PAIRS_MAX: usize = 4_000_000;
 
-/// Lines shown around a change.
+/// Number of unchanged lines shown before and after a change in a diff.
 const CONTEXT: usize = 3;
 
 /// One line of a diff.
@@ -26,7 +26,7 @@ enum Line<'a> {
 }
 
 impl Entry {
-    /// The diff of a text file, at most `lines_max` lines; `None` if it is not text.
+    /// The unified diff of a changed text file, at most `lines_max` lines; `None` if it is not text.
     pub(crate) fn diff(&self, lines_max: usize) -> Option<String> {
         let is_text = |state: &State| matches!(state, State::File(_) | State::Absent);
         if !is_text(&self.before) || !is_text(&self.after) || matches!(self.kind, Kind::Mode | Kind::Times) {
@@ -38,12 +38,13 @@ impl Entry {
     }
 }
 
-/// How a text differs from that of the file it replaces, at most `lines_max` lines; `None` if the file is not text.
+/// The diff between a file and the text that is to replace it, at most `lines_max` lines; `None` if the file is not
+/// text.
 pub(crate) fn with_text(path: &Path, after: &str, lines_max: usize) -> Option<String> {
     Some(unified(&text(path)?, after, lines_max))
 }
 
-/// The content of a small text file; `None` for any other file.
+/// The content of a text file that is small enough to be compared; `None` for any other file.
 fn text(path: &Path) -> Option<String> {
     let file = Place::of(path).ok()?.open_file().ok()?;
     if file.metadata().ok()?.len() > TEXT_MAX_BYTES {
@@ -87,7 +88,7 @@ fn unified(before: &str, after: &str, lines_max: usize) -> String {
     out
 }
 
-/// Compares by the longest common subsequence, after the common lines at both ends.
+/// Compares the lines of two texts by their longest common subsequence, after the common lines at both ends.
 fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
     let start = old.iter().zip(new).take_while(|(one, two)| one == two).count();
     let (old_rest, new_rest) = (old.get(start..).unwrap_or_default(), new.get(start..).unwrap_or_default());
@@ -149,10 +150,12 @@ fn middle<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
     }
 }
 
+/// Tests of diffs.
 #[cfg(test)]
 mod tests {
     use super::unified;
 
+    /// A diff shows the changed lines with some unchanged lines around them.
     #[test]
     fn diff_shows_changes_with_context() {
         let old: String = (1..=20).map(|n| format!("line {n}\n")).collect();

@@ -13,7 +13,7 @@ use crate::undo::State;
 /// Maximum size of a git index that is compared.
 const INDEX_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// A pattern of incidental changes.
+/// A pattern by which incidental changes, such as caches and compiled modules, are recognised.
 #[derive(Debug, Clone, Copy)]
 enum IncidentalPattern {
     /// A file with this suffix and this beginning in a folder of this name, and the folder if it is new and has no other
@@ -25,7 +25,8 @@ enum IncidentalPattern {
     Index,
 }
 
-/// The patterns, reviewed one by one: programs create each of these files again, and none is the user's own work.
+/// Patterns of incidental changes, reviewed one by one: programs create each of these files again, and none is the
+/// user's own work.
 const TABLE: [(IncidentalPattern, &str); 7] = [
     (IncidentalPattern::Index, "git refreshed the times in its index; the entries are the same"),
     (
@@ -42,10 +43,10 @@ const TABLE: [(IncidentalPattern, &str); 7] = [
     (IncidentalPattern::In { folder: "_logs", end: "-debug-0.log", begins: is_npm_log }, "npm logs each run"),
 ];
 
-/// How the file `CACHEDIR.TAG` begins.
+/// The signature with which a valid `CACHEDIR.TAG` begins.
 const MARK: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
 
-/// Bytes of a file that are compared with what a program writes.
+/// Number of bytes at the start of a file that are read to recognise which program wrote it.
 const BEGINNING: u64 = 64;
 
 /// Whether a file begins with the version of a Python compiler and its flags.
@@ -63,7 +64,7 @@ fn is_npm_log(bytes: &[u8]) -> bool {
     bytes.starts_with(b"0 verbose cli ") || bytes.starts_with(b"0 info it worked if it ends with ok")
 }
 
-/// Moves incidental changes out of the entries.
+/// Moves incidental changes, such as caches, from the change set's entries to a list of their own.
 pub(super) fn set_aside(set: &mut ChangeSet, limit: &Limit) {
     let is_outer = |entry: &&Entry| !entry.is_inside && matches!(entry.kind, Kind::Created | Kind::Changed);
     let gone = RemovedContents::of(set);
@@ -98,14 +99,15 @@ struct RemovedContents<'a> {
 }
 
 impl<'a> RemovedContents<'a> {
-    /// Collects the contents that the change set deletes or replaces.
+    /// Collects the contents of files that the change set deletes or replaces, as digests and sizes.
     fn of(set: &'a ChangeSet) -> Self {
         let files = || set.entries.iter().filter_map(|entry| entry.before.file());
         let unread = files().filter(|file| file.digest.is_none()).map(|file| file.bytes);
         Self { digests: files().filter_map(|file| file.digest.as_deref()).collect(), unread: unread.collect() }
     }
 
-    /// Whether a new file may have one of these contents: by digest, or by size if the old content was not read.
+    /// Whether a new file may have the content of a removed file: by digest, or by size if the removed file was not
+    /// read.
     fn may_be(&self, entry: &Entry) -> bool {
         entry.after.file().is_some_and(|file| {
             self.unread.contains(&file.bytes) || file.digest.as_deref().is_some_and(|it| self.digests.contains(it))
@@ -114,7 +116,7 @@ impl<'a> RemovedContents<'a> {
 }
 
 impl IncidentalPattern {
-    /// Whether the entry's path fits the pattern.
+    /// Whether the name and folder of an entry fit the pattern; the content is checked by `is`.
     fn is_named(self, entry: &Entry) -> bool {
         let above = |name: &str| entry.path.parent().is_some_and(|folder| named(folder, name));
         match self {
@@ -128,7 +130,8 @@ impl IncidentalPattern {
         }
     }
 
-    /// Whether the entry is incidental by this pattern; `all`: the entry and everything below it.
+    /// Whether the entry matches this pattern of an incidental change, in name and content; `all`: the entry and
+    /// everything below it.
     fn is(self, entry: &Entry, all: &[&Entry], limit: &Limit) -> bool {
         let is_plain = |entry: &&Entry| match &entry.after {
             State::File(file) => !entry.gains_capability && file.facts.mode & 0o7111 == 0 && file.links == 1,
@@ -167,18 +170,18 @@ fn named(path: &Path, name: &str) -> bool {
     path.file_name().is_some_and(|found| found == name)
 }
 
-/// Whether the folder has a valid `CACHEDIR.TAG`.
+/// Whether the file starts with the signature of a `CACHEDIR.TAG`, which marks its folder as a cache.
 fn is_marked(path: &Path) -> bool {
     beginning(path).is_some_and(|bytes| bytes.starts_with(MARK))
 }
 
-/// Whether mode, owner and attributes are equal before and after.
+/// Whether mode, owner, group and attributes are equal before and after.
 fn same_facts(entry: &Entry) -> bool {
     let facts = |state: &State| state.facts().map(|facts| (facts.mode, facts.owner, facts.group));
     facts(&entry.before) == facts(&entry.after) && entry.attributes.0 == entry.attributes.1
 }
 
-/// The first bytes of a file.
+/// The first bytes of a file, up to a limit; `None` if it can't be read.
 fn beginning(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = Place::of(path).ok()?.open_file().ok()?;
@@ -186,7 +189,7 @@ fn beginning(path: &Path) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Whether both indexes list the same files with the same contents and flags.
+/// Whether two git indexes list the same files with the same contents and flags.
 fn same_index(entry: &Entry, limit: &Limit) -> bool {
     let read = |path: &Path| -> Option<Vec<u8>> {
         let file = Place::of(path).ok()?.open_file().ok()?;

@@ -10,13 +10,13 @@ use crate::config::{CONSENTED_PATH, ToolConfig};
 use crate::run_by::run_by;
 use crate::{paths, texts};
 
-/// Folders of the user's own programs, in the home folder.
+/// Folders below the home that hold the user's own programs, such as `.local/bin`.
 const OWN_PROGRAMS: [&str; 3] = ["bin", ".local/bin", ".cargo/bin"];
 
-/// Names listed; the rest is counted.
+/// Maximum number of noted names that are listed; the rest is counted.
 const LISTED_MAX: usize = 500;
 
-/// Entries of a tree that are looked at.
+/// Maximum number of entries of a copied or moved folder that are checked for names needing approval.
 const TREE_MAX: usize = 100_000;
 
 /// Real folders from which commands are run by their name.
@@ -26,7 +26,7 @@ pub(crate) fn command_folders(config: &ToolConfig) -> Vec<PathBuf> {
     system.chain(own).map(|folder| paths::real(&folder)).collect()
 }
 
-/// Why other programs run a file of this name without being asked; `can_run` says whether it is a program or a link.
+/// The reason if other programs run a file with this path without being asked; `can_run`: it is a program or a link.
 pub(super) fn run_by_others(
     path: &Path,
     is_folder: bool,
@@ -37,7 +37,7 @@ pub(super) fn run_by_others(
     run_by(path, is_folder).or_else(by_name)
 }
 
-/// Whether the path is in a folder from which commands are run by name, or has a command's name in a folder `bin`.
+/// Whether a path is one from which commands are run by name, or has a command's name in a folder `bin`.
 fn is_command(path: &Path, command_folders: &[PathBuf]) -> bool {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return false };
     let is_bin = folder.file_name().is_some_and(|name| name.eq_ignore_ascii_case("bin"));
@@ -45,7 +45,7 @@ fn is_command(path: &Path, command_folders: &[PathBuf]) -> bool {
     command_folders.iter().any(|place| place == folder) || is_bin && command_folders.iter().any(is_there)
 }
 
-/// The new names of a call that need an approval wherever they lie.
+/// Notes the new names of a call that need an approval in any folder, such as `Makefile` or `.git`.
 #[derive(Debug)]
 pub(crate) struct NewNames {
     command_folders: Vec<PathBuf>,
@@ -54,11 +54,13 @@ pub(crate) struct NewNames {
 }
 
 impl NewNames {
+    /// An empty list of new names, with the folders from which programs of this machine are run.
     pub(crate) fn new(config: &ToolConfig) -> Self {
         Self { command_folders: command_folders(config), listed: Vec::new(), more: 0 }
     }
 
-    /// Notes a new path if it needs an approval. A file counts as a program, since it may become one.
+    /// Notes the path of a new file or folder if its name needs an approval, with the reason. A new file counts as a
+    /// program.
     pub(crate) fn add(&mut self, path: &Path, is_folder: bool) {
         let is_git = path.iter().any(|name| name.eq_ignore_ascii_case(".git"));
         let run_by = || run_by_others(path, is_folder, !is_folder, &self.command_folders).map(Reason::RunByOthers);
@@ -74,7 +76,8 @@ impl NewNames {
         }
     }
 
-    /// Notes the names that everything below a file or folder gets when it is copied or moved.
+    /// Notes the names needing approval that a file or folder, and everything below it, gets when it is copied or
+    /// moved.
     pub(crate) fn add_tree(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         let mut open = vec![(from.to_path_buf(), to.to_path_buf())];
         let mut seen = 0;
@@ -95,7 +98,7 @@ impl NewNames {
         Ok(())
     }
 
-    /// Why the call needs an approval, with the first name; `None` without such names.
+    /// Why a call needs an approval because of its new names, with the first of them; `None` if there are none.
     pub(crate) fn reason(&self) -> Option<String> {
         let (first, _) = self.listed.first()?;
         let reasons: BTreeSet<String> = self.listed.iter().map(|(_, reason)| reason.to_string()).collect();
@@ -104,7 +107,7 @@ impl NewNames {
         Some(format!("{}{}: {}", paths::line(first), texts::more(more), reasons.join("; ")))
     }
 
-    /// One line for each such name, with its reason.
+    /// One line for each noted name, with the reason why it needs an approval.
     pub(crate) fn lines(&self) -> Vec<String> {
         let line = |(path, reason): &(PathBuf, Reason)| format!("new {}: {reason}", paths::line(path));
         let more = (self.more > 0).then(|| format!("and {} more", self.more));

@@ -7,7 +7,7 @@ use rustix::fs::{FileType, Stat};
 use super::content::stat_path;
 use super::set::Layer;
 
-/// Joins consecutive renames of the same folder.
+/// Joins consecutive renames of the same folder to one, from its first to its last path.
 pub(super) fn joined(renames: &[(PathBuf, PathBuf)]) -> Vec<(PathBuf, PathBuf)> {
     let mut all: Vec<(PathBuf, PathBuf)> = Vec::new();
     for (from, to) in renames {
@@ -21,7 +21,6 @@ pub(super) fn joined(renames: &[(PathBuf, PathBuf)]) -> Vec<(PathBuf, PathBuf)> 
 }
 
 /// Whether the layers confirm a rename: the folder is deleted at its old path and new at the other one.
-/// A rename that is not confirmed is committed as deletions and new files.
 pub(super) fn is_whole(layers: &[Layer], renames: &[(PathBuf, PathBuf)], from: &Path, to: &Path) -> bool {
     let in_upper = |path: &Path| {
         let fitting = layers.iter().filter(|layer| path.starts_with(&layer.lower));
@@ -44,7 +43,7 @@ pub(super) fn is_whole(layers: &[Layer], renames: &[(PathBuf, PathBuf)], from: &
         && in_upper(to).as_ref().is_some_and(is_folder)
 }
 
-/// Whether this is an overlay's mark for a deletion.
+/// Whether the `stat` result is that of an overlay's mark (whiteout) for a deleted file.
 pub(super) fn is_whiteout(found: &Stat) -> bool {
     FileType::from_raw_mode(found.st_mode).is_char_device() && found.st_rdev == 0
 }

@@ -24,13 +24,14 @@ use crate::{digest, paths};
 #[doc(alias = "limit")]
 pub(crate) const ENTRIES_MAX: usize = 400_000;
 
-/// Maximum depth of folders.
+/// Maximum depth of folders in a layer that is compared.
 const DEPTH_MAX: usize = 256;
 
-/// Maximum bytes of deleted files whose digest is read for the record.
+/// Maximum bytes of deleted files that are read to compute digests for the record.
 const DELETED_READ_MAX: u64 = 64 * 1024 * 1024;
 
-/// Why a change set could not be read.
+/// Why a change set could not be read: too many or too deep entries, changed by another program meanwhile, or an I/O
+/// error.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ScanError {
     #[error("the command changed more than {ENTRIES_MAX} entries; let it change fewer at a time")]
@@ -49,7 +50,7 @@ pub(crate) enum ScanError {
     },
 }
 
-/// Reads the changes. `renames`: folders that were renamed in the view by copying, oldest first. `started`: when the
+/// Reads the change set from a view's layers. `renames`: folders renamed in the view, oldest first. `started`: when the
 /// command was started.
 ///
 /// # Errors
@@ -81,7 +82,8 @@ pub(crate) fn scan_changes(
     }
 }
 
-/// A comparison in progress: the change set so far and what is needed to complete it.
+/// A comparison of a view's layers with the real files, in progress: the change set so far and what is needed to
+/// complete it.
 struct ChangeScan<'a> {
     limit: &'a Limit,
     set: ChangeSet,
@@ -92,7 +94,7 @@ struct ChangeScan<'a> {
     late: BTreeSet<PathBuf>,
 }
 
-/// A folder of a layer with the real folder of the same path.
+/// A folder of a layer with the real folder of the same path, if that exists.
 struct FolderPair<'a> {
     upper: &'a OwnedFd,
     real: Option<&'a OwnedFd>,
@@ -101,7 +103,7 @@ struct FolderPair<'a> {
     depth: usize,
 }
 
-/// One name in a folder of a layer, with its path and its `stat`.
+/// One name in a folder of a layer, with its path and its `stat` in the layer.
 struct Name<'a> {
     here: &'a FolderPair<'a>,
     name: &'a OsStr,
@@ -120,7 +122,8 @@ impl ChangeScan<'_> {
         self.folder(&FolderPair { upper: &upper, real: Some(&real), path, source, depth: 0 }, false)
     }
 
-    /// Reads a folder of a layer. `hides`: real entries that are not in the layer are deleted.
+    /// Compares all entries of a layer's folder with the real one. `hides`: real entries that are not in the layer are
+    /// deleted.
     fn folder(&mut self, here: &FolderPair<'_>, hides: bool) -> io::Result<()> {
         if here.depth > DEPTH_MAX {
             return Err(io::Error::other(ScanError::TooDeep { path: paths::line(here.path) }));
@@ -185,7 +188,7 @@ impl ChangeScan<'_> {
         self.inside_new(name)
     }
 
-    /// Reads the entries of a new folder.
+    /// Adds the entries of a folder that is new in the layer, all of them as new; does nothing for other files.
     fn inside_new(&mut self, name: &Name<'_>) -> io::Result<()> {
         if !FileType::from_raw_mode(name.new.st_mode).is_dir() {
             return Ok(());
@@ -212,7 +215,7 @@ impl ChangeScan<'_> {
         self.inside_new(name)
     }
 
-    /// Compares a name that has the same kind in the layer and in the real folder.
+    /// Compares an entry that has the same file type in the layer and in the real folder.
     fn compare_same_kind(&mut self, name: &Name<'_>, real: &OwnedFd, old: &Stat) -> io::Result<()> {
         match FileType::from_raw_mode(old.st_mode) {
             FileType::Directory => {
@@ -244,7 +247,8 @@ impl ChangeScan<'_> {
         }
     }
 
-    /// Compares a folder's mode, owner and attributes; returns whether it hides the real entries.
+    /// Compares a folder's mode, owner and attributes with the real one; returns whether the layer's folder hides the
+    /// real folder's entries.
     fn folder_itself(
         &mut self,
         (upper, new): (&OwnedFd, &Stat),
@@ -306,7 +310,7 @@ impl ChangeScan<'_> {
         self.push(Entry { kind, before, after, attributes, old, new, ..entry_with_paths(&name.path, &name.source) })
     }
 
-    /// Adds a file or link whose content, owner or attributes differ from the real one.
+    /// Adds a change of a file or link whose content, owner or attributes in the layer differ from the real one.
     fn changed(
         &mut self,
         name: &Name<'_>,
@@ -326,7 +330,7 @@ impl ChangeScan<'_> {
         self.push(Entry { old, new, tree, ..entry })
     }
 
-    /// Adds a folder that was renamed in the view.
+    /// Adds a folder that was renamed in the view, compared with the real folder at its old path.
     fn renamed(&mut self, name: &Name<'_>, from: &Path) -> io::Result<()> {
         let place = Place::of(from)?;
         let old = stat(&place.folder, &place.name)?.ok_or(io::ErrorKind::NotFound)?;
@@ -347,7 +351,8 @@ impl ChangeScan<'_> {
         self.folder(&FolderPair { upper, real: Some(&real), path, source, depth: name.here.depth + 1 }, true)
     }
 
-    /// Adds a deleted file or folder with its content. `is_replaced`: another file or folder has the path now.
+    /// Adds a deletion of a real file, or of a folder with all entries. `is_replaced`: another file or folder has the
+    /// path now.
     fn deleted(&mut self, real: &OwnedFd, name: &OsStr, path: &Path, old: &Stat, is_replaced: bool) -> io::Result<()> {
         let place = Place { folder: rustix::io::dup(real)?, name: name.to_owned() };
         let (limit, bytes, started) = (self.limit, &mut self.deleted_bytes, self.set.started);
@@ -386,7 +391,7 @@ impl ChangeScan<'_> {
         Ok(())
     }
 
-    /// The state of a name in the layer with its digest, and its attributes.
+    /// The state of a name in the layer, with its content's digest, and its extended attributes.
     fn new_state(&mut self, name: &Name<'_>) -> io::Result<(State, Attributes)> {
         let mut state = of_stat(name.here.upper, name.name, &name.new)?;
         let flags = match &state {
@@ -407,14 +412,14 @@ impl ChangeScan<'_> {
         Ok((state, attributes))
     }
 
-    /// Notes a real path that was changed after the command had started.
+    /// Notes a real path that another program changed after the command had started.
     fn note_late(&mut self, path: &Path, old: &Stat) {
         if is_late(old, self.set.started) {
             self.late.insert(path.to_path_buf());
         }
     }
 
-    /// Reads the content's digest into the state of an opened file.
+    /// Computes the digest of an opened file's content and stores it in the file's state.
     fn read_into(&mut self, state: &mut State, opened: OwnedFd) -> io::Result<()> {
         if let State::File(file) = state {
             file.digest = Some(digest::of_whole(&mut File::from(opened), self.limit)?);
@@ -422,7 +427,7 @@ impl ChangeScan<'_> {
         Ok(())
     }
 
-    /// Adds an entry, unless the set has [`ENTRIES_MAX`].
+    /// Adds an entry to the change set; an error if the set has [`ENTRIES_MAX`].
     fn push(&mut self, entry: Entry) -> io::Result<()> {
         if self.set.entries.len() >= ENTRIES_MAX {
             return Err(io::Error::other(ScanError::TooMany));
@@ -432,18 +437,19 @@ impl ChangeScan<'_> {
     }
 }
 
-/// An entry with its paths only.
+/// An entry of a change set with its paths only; its states and digests are added later.
 fn entry_with_paths(path: &Path, source: &Path) -> Entry {
     Entry { path: path.to_path_buf(), source: source.to_path_buf(), ..Entry::default() }
 }
 
-/// Whether a file was changed after that time. File systems that store whole seconds leave it open within the second.
+/// Whether a file was changed after the run started. File systems that store whole seconds leave it open within the
+/// second.
 fn is_late(found: &Stat, started: (i64, i64)) -> bool {
     let changed = (found.st_ctime, i64::try_from(found.st_ctime_nsec).unwrap_or(0));
     changed > started || changed == (started.0, 0)
 }
 
-/// Whether a file has extended attributes, or its attributes can't be read.
+/// Whether a file has extended attributes, or might have some because they can't be read.
 fn is_attached(place: &Place) -> bool {
     place.open_file().and_then(Attributes::of).map_or(true, |attributes| attributes.digest().is_some())
 }

@@ -10,10 +10,10 @@ use crate::paths;
 use crate::undo::{Identity, RecordedChanges, State, Touched};
 pub(crate) use crate::view::Layer;
 
-/// Digests of user attributes before and after; `None` if there are none.
+/// Digests of a file's user attributes before and after the change; `None` if it has none.
 pub(super) type AttributeDigests = (Option<String>, Option<String>);
 
-/// The kind of a change.
+/// The kind of a change: created, changed, replaced, mode, times, deleted or renamed.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
     Created,
@@ -33,7 +33,7 @@ pub(crate) enum Kind {
     },
 }
 
-/// The change of one path.
+/// An entry of a change set: the change of one path, with its state before and after.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) path: PathBuf,
@@ -77,7 +77,7 @@ pub(crate) struct ChangeSet {
 }
 
 impl Kind {
-    /// The kind in one word.
+    /// The kind of change in one word, such as `created`.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Created => "created",
@@ -92,30 +92,30 @@ impl Kind {
 }
 
 impl Entry {
-    /// The number of names of the real file, if it has several.
+    /// The number of hard links of the real file before the change; `None` if it has one or does not exist.
     pub(crate) fn names_before(&self) -> Option<u64> {
         self.before.file().map(|file| file.links).filter(|links| *links > 1)
     }
 
-    /// The old path of a renamed folder.
+    /// The old path if the entry is a renamed folder; `None` otherwise.
     pub(super) fn renamed_from(&self) -> Option<&Path> {
         if let Kind::Renamed { from } = &self.kind { Some(from) } else { None }
     }
 
-    /// Whether an undo can't revert it: owner or attributes of a file or folder that stays in its place.
+    /// Whether an undo can't revert this entry: it changes owner or attributes of a file that stays in its place.
     pub(crate) fn is_left_out(&self) -> bool {
         let is_kept = self.before.same_owner(&self.after) && self.attributes.0 == self.attributes.1;
         self.kind == Kind::Mode && !is_kept
     }
 
-    /// The size of the new content in bytes.
+    /// The size in bytes of the entry's new content.
     pub(crate) fn bytes(&self) -> u64 {
         self.after.file().map_or(0, |file| file.bytes)
     }
 }
 
 impl ChangeSet {
-    /// Whether every change creates a path.
+    /// Whether every change creates a new path, and no times of existing paths differ.
     pub(crate) fn only_creates(&self) -> bool {
         self.paths_with_new_times().next().is_none() && self.entries.iter().all(|entry| entry.kind == Kind::Created)
     }
@@ -128,18 +128,19 @@ impl ChangeSet {
         paths.filter(move |path| !changed.contains(path))
     }
 
-    /// Whether there is nothing to commit, not even a change of times.
+    /// Whether the change set has nothing to commit, not even a change of times.
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty() && self.touched.is_empty()
     }
 
-    /// The time that a command set on a file: `now` for the time of the run.
+    /// The time that a command set on a file, as text for a question: `now` for the time of the run.
     pub(crate) fn time(&self, entry: &Entry) -> String {
         let set = entry.after.facts().map_or(0, |facts| facts.modified_s);
         if set >= self.started.0 { "now".to_owned() } else { Timestamp::from_millis(set * 1000).to_string() }
     }
 
-    /// The digest that an approval is for. It does not depend on the time of the run, inodes and layers.
+    /// The digest to which an approval of the change set is bound. It does not depend on the time of the run, inodes
+    /// and layers.
     pub(crate) fn digest(&self) -> String {
         let mut parts: Vec<String> = Vec::with_capacity(self.entries.len() * 5);
         for entry in &self.entries {
@@ -169,7 +170,7 @@ impl ChangeSet {
     }
 }
 
-/// Kind, mode, owner and content in one line, without times and inodes.
+/// Kind, mode, owner and content of a state in one line, without times and inodes, for the change set's digest.
 fn content(state: &State) -> String {
     let facts = state.facts().map(|facts| format!("{:o} {} {}", facts.mode, facts.owner, facts.group));
     let content = match state {

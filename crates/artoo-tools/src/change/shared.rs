@@ -1,4 +1,4 @@
-//! Files with several names in a layer.
+//! Finds the other names (hard links) of files in a layer.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use rustix::fs::{FileType, Stat};
 use super::set::Entry;
 use crate::undo::Identity;
 
-/// The names found so far, by inode.
+/// Files with several names in a layer, by device and inode, with the names found so far.
 #[derive(Default)]
 pub(super) struct SharedNames(HashMap<(u64, u64), Shared>);
 
-/// The names of one inode: how many there are, how many were found, and their entries.
+/// The names of one inode in a layer: how many it has, how many were found, and their entries in the change set.
 #[derive(Default)]
 struct Shared {
     links: u64,
@@ -23,7 +23,8 @@ struct Shared {
 }
 
 impl SharedNames {
-    /// Adds a name of an inode: of an entry, or of an unchanged copy of a real file.
+    /// Notes a name of an inode with several names: that of an entry, or of an unchanged copy of the real file
+    /// `same_as`.
     #[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
     pub(super) fn note(&mut self, new: &Stat, entry: Option<usize>, same_as: Option<&Path>) {
         if new.st_nlink <= 1 || !FileType::from_raw_mode(new.st_mode).is_file() {
@@ -39,7 +40,7 @@ impl SharedNames {
         }
     }
 
-    /// Sets `has_other_names` and `link_of` of all entries, once every name is known.
+    /// Sets in each entry whether its file has other names and of which file it is a link, once all names are known.
     pub(super) fn set_links(&self, entries: &mut [Entry]) {
         for shared in self.0.values() {
             for at in &shared.entries {

@@ -10,18 +10,18 @@ use super::{CHECK_TIMEOUT, CheckInput, same_number};
 use crate::limit::Limit;
 use crate::paths;
 
-/// Longest pattern, in bytes.
+/// Longest glob pattern of a check, in bytes.
 const PATTERN_MAX_BYTES: usize = 1000;
 
-/// The number of counted files, and of the hidden ones among them.
+/// The number of files counted by a check, and of the hidden ones among them.
 struct Counted {
     files: u64,
     /// How many of them are hidden, or in a hidden folder.
     hidden: u64,
 }
 
-/// The output must be the number of files in the folder. Hidden files count, as they do for the embedded parser; how many
-/// of the files are hidden is part of the evidence, for a call that left them out.
+/// A check: the output must be the number of files in a folder. Hidden files count; their number is added to the
+/// evidence.
 pub(super) fn files(input: &CheckInput<'_>, path: &str, pattern: &str, recursive: bool) -> CheckOutcome {
     let folder = match paths::absolute(input.environment, path) {
         Ok(folder) => folder,
@@ -40,7 +40,7 @@ pub(super) fn files(input: &CheckInput<'_>, path: &str, pattern: &str, recursive
     }
 }
 
-/// Compiles a pattern; `None` if every name matches.
+/// Compiles a glob pattern for file names; `None` if it is empty, so that every name matches.
 fn matcher(pattern: &str) -> Result<Option<GlobMatcher>, String> {
     if pattern.is_empty() {
         return Ok(None);
@@ -52,7 +52,7 @@ fn matcher(pattern: &str) -> Result<Option<GlobMatcher>, String> {
     Ok(Some(glob.compile_matcher()))
 }
 
-/// Counts the files below `root` whose names match.
+/// Counts the files whose names match, in the folder `root` or also below it; an error if something can't be read.
 fn count(root: &Path, matcher: Option<&GlobMatcher>, recursive: bool) -> Result<Counted, String> {
     let limit = Limit::after(CHECK_TIMEOUT);
     let mut counted = Counted { files: 0, hidden: 0 };

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::{CheckInput, run};
 
-/// The environment of the checks, with the folder as home and working folder.
+/// An environment for checks in which this folder is home and working folder.
 fn environment(dir: &TempDir) -> Environment {
     let home = dir.path().canonicalize().unwrap().to_str().unwrap().to_owned();
     Environment {
@@ -19,6 +19,7 @@ fn environment(dir: &TempDir) -> Environment {
     }
 }
 
+/// Checks read the files and the machine themselves when they run, and pass or fail as they should.
 #[doc = "holds: law 0.3; design G19"]
 #[test]
 fn checks_read_the_state_again() {
@@ -78,6 +79,7 @@ fn checks_read_the_state_again() {
     }
 }
 
+/// A check of the exit code fails if there is none.
 #[test]
 fn missing_exit_code_fails_the_check() {
     let dir = TempDir::new().unwrap();

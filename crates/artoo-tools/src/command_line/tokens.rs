@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Words that one brace expansion may give.
+/// Maximum number of words that one brace expansion such as `{a,b}` may give.
 const BRACES_MAX: usize = 64;
 
-/// The word in place of a command whose output is not known.
+/// Placeholder in a word for the output of a `$(…)` command, which is not known before the run.
 pub(crate) const SUBSTITUTION: &str = "$()";
 
 /// A token of a command line: a word, a redirect, a here-document, a substitution, or the end of a simple command.
@@ -24,7 +24,7 @@ pub(super) enum Token {
     End(char),
 }
 
-/// The direction of a redirect.
+/// The kind of a redirect: input, output or append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Redirect {
     /// `<`
@@ -36,7 +36,7 @@ pub(crate) enum Redirect {
 }
 
 impl Redirect {
-    /// The operator as it is written in a command line.
+    /// The operator as it is written in a command line: `<`, `>` or `>>`.
     pub(crate) fn operator(self) -> &'static str {
         match self {
             Self::Input => "<",
@@ -63,7 +63,7 @@ struct Lexer<'a> {
 }
 
 impl Lexer<'_> {
-    /// Reads characters until the end of the command line.
+    /// Reads the command line to its end and collects its tokens.
     fn read(&mut self) {
         // End marks of the here-documents that begin on the next line.
         let mut documents: Vec<String> = Vec::new();
@@ -150,7 +150,7 @@ impl Lexer<'_> {
         None
     }
 
-    /// Reads the lines before the one that is the end mark.
+    /// Reads the text of a here-document up to the line that is its end mark.
     fn document(&mut self, mark: &str) {
         let mut text = String::new();
         while self.chars.peek().is_some() {
@@ -164,7 +164,7 @@ impl Lexer<'_> {
         self.tokens.push(Token::Document(text));
     }
 
-    /// Reads a command up to its closing sign.
+    /// Reads the command of a `$(…)` or backtick substitution up to its closing sign.
     fn substitution(&mut self, close: char) {
         let (mut depth, mut text) = (0_usize, String::new());
         let mut quote = None;
@@ -186,7 +186,7 @@ impl Lexer<'_> {
         self.word.get_or_insert_default().push_str(SUBSTITUTION);
     }
 
-    /// Reads a text in double quotes.
+    /// Reads the rest of a text in double quotes into the current word.
     fn double_quoted(&mut self) {
         self.word.get_or_insert_default();
         while let Some(c) = self.chars.next() {
@@ -205,7 +205,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Appends the value of a variable; an unknown one stays as it is.
+    /// Appends the value of a `$NAME` variable to the word; an unknown variable stays as it is written.
     fn variable(&mut self) {
         let is_braced = self.chars.next_if_eq(&'{').is_some();
         let mut name = String::new();
@@ -221,7 +221,7 @@ impl Lexer<'_> {
     }
 }
 
-/// Whether a text is a valid variable name.
+/// Whether a text is a valid name of a shell variable.
 pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
@@ -256,7 +256,7 @@ fn ansi_quoted(chars: &mut Peekable<Chars<'_>>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The character with the code that follows, of at most `max` digits in this radix.
+/// The number that an escape sequence such as `\x41` gives: at most `max` digits in this radix; `None` without digits.
 fn coded(chars: &mut Peekable<Chars<'_>>, radix: u32, max: usize) -> Option<u32> {
     let mut digits = String::new();
     while digits.len() < max

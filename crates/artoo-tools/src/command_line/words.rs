@@ -6,17 +6,17 @@ use std::collections::BTreeMap;
 
 use super::tokens::{Redirect, Token, braced, is_name, tokens};
 
-/// Nesting of commands inside words; deeper ones are read as plain words.
+/// Maximum nesting of commands inside words; deeper ones are read as plain words.
 const DEPTH_MAX: usize = 4;
 
-/// Words stored of one command line.
+/// Maximum number of words stored of one command line.
 const WORDS_MAX: usize = 512;
 
-/// Wrappers read around one command.
+/// Maximum number of wrappers, such as `sudo` and `env`, that are read around one command.
 const WRAPPERS_MAX: usize = 16;
 
-/// Programs that run the command in their arguments: the letters of their options with a separate value, and the number
-/// of operands before the command.
+/// Programs such as `sudo` that run the command in their arguments: their options with a value, and the number of
+/// operands before the command.
 const WRAPPERS: [(&str, &str, usize); 21] = [
     ("builtin busybox chronic command nohup pkexec setsid toybox unbuffer", "", 0),
     ("caffeinate", "tw", 0),
@@ -48,7 +48,7 @@ const LONG_VALUES: &str = "--user --group --chdir --unset --signal --kill-after 
 /// Programs that run the argument after `-c` as a command.
 pub(crate) const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "ash", "fish"];
 
-/// Other programs that take a command as one text, and the option before it.
+/// Programs, each with the option after which they take a whole command as one text.
 const TEXT_RUNNERS: [(&str, &str); 7] = [
     ("env", "-S"),
     ("env", "--split-string"),
@@ -59,17 +59,17 @@ const TEXT_RUNNERS: [(&str, &str); 7] = [
     ("su", "--command"),
 ];
 
-/// Options of `find` followed by a command.
+/// Options of `find`, such as `-exec`, that are followed by a command.
 const EXECS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 
-/// Words of the shell's language that a command may follow.
+/// Words of the shell's language, such as `then`, that a command may follow.
 const KEYWORDS: [&str; 13] =
     ["!", "if", "then", "elif", "else", "while", "until", "do", "coproc", "fi", "done", "esac", "time"];
 
-/// Words followed by a folder that other paths may be relative to.
+/// Options and commands, such as `cd` and `-C`, that are followed by a folder to which other paths may be relative.
 const FOLDER_WORDS: [&str; 4] = ["cd", "pushd", "-C", "--directory"];
 
-/// A word of a command line.
+/// A word of a command line, and whether it names a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Word {
     pub(crate) text: String,
@@ -77,7 +77,7 @@ pub(crate) struct Word {
     pub(crate) is_folder: bool,
 }
 
-/// A simple command.
+/// A simple command: its words without redirects, its wrappers, and its redirects.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Simple {
     /// The name of the program without its folder, and the arguments.
@@ -98,7 +98,7 @@ pub(crate) struct Words {
     pub(crate) is_fork_bomb: bool,
 }
 
-/// Reads a command line; `variables` are those of its environment.
+/// Reads a command line to its words and simple commands; `variables` are those of its environment.
 pub(crate) fn read(command: &str, variables: &BTreeMap<String, String>) -> Words {
     let mut words = Words::default();
     let mut reader = Reader { variables: variables.clone(), words: &mut words, left: WORDS_MAX };
@@ -106,7 +106,7 @@ pub(crate) fn read(command: &str, variables: &BTreeMap<String, String>) -> Words
     words
 }
 
-/// Reads commands and the commands inside their words, and collects both.
+/// Reads a command line and the commands inside its words, and collects all words and simple commands.
 struct Reader<'a> {
     variables: BTreeMap<String, String>,
     words: &'a mut Words,
@@ -114,7 +114,7 @@ struct Reader<'a> {
     left: usize,
 }
 
-/// The functions whose bodies are being read, and the commands of a pipeline, to tell a fork bomb.
+/// The shell functions whose bodies are being read, to recognise a function that pipes into itself (a fork bomb).
 struct Bodies {
     /// Names, with the depth of braces outside the body.
     open: Vec<(String, usize)>,
@@ -126,7 +126,7 @@ struct Bodies {
 }
 
 impl Bodies {
-    /// Removes keywords before a command and notes the functions that it begins or ends.
+    /// Removes the shell's keywords before a command, and notes which function bodies begin or end there.
     fn strip(&mut self, words: &mut Vec<String>) {
         while let Some(first) = words.first().map(String::as_str) {
             match first {
@@ -146,7 +146,7 @@ impl Bodies {
         }
     }
 
-    /// Whether a command inside the body of a function runs this function once more beside itself.
+    /// Whether a command in a function's body starts the function again in parallel, as a fork bomb does.
     fn is_bomb(&mut self, words: &[String], end: char) -> bool {
         let program = words.first().filter(|program| self.open.iter().any(|(name, _)| name == *program)).cloned();
         let is_bomb = program.is_some() && (program == self.piped || end == '&' && words.len() == 1);
@@ -156,7 +156,7 @@ impl Bodies {
 }
 
 impl Reader<'_> {
-    /// Reads a command line at this nesting depth.
+    /// Reads the text of a command at this nesting depth, and collects its words and simple commands.
     fn command(&mut self, command: &str, depth: usize) {
         let mut bodies = Bodies { open: vec![("$0".to_owned(), 0)], depth: 0, defined: None, piped: None };
         let mut simple = Simple::default();
@@ -189,7 +189,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a simple command: its words, and the commands that its program would run.
+    /// Collects the words of a simple command, and reads the commands that its program would run, as in `sh -c`.
     fn simple(&mut self, simple: Simple, documents: &[String], depth: usize) {
         let Simple { words, redirects, .. } = simple;
         let mut previous: Option<&str> = None;
@@ -219,7 +219,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Stores a word, the value of `name=value`, and the words inside a quoted text.
+    /// Stores a word, also the value of `name=value` and the words inside a quoted text, since they may name paths.
     fn add(&mut self, word: &str, is_folder: bool, depth: usize) {
         if self.left == 0 || word.is_empty() {
             return;
@@ -240,7 +240,7 @@ impl Reader<'_> {
     }
 }
 
-/// The command without assignments and wrappers before it, and the names of the wrappers.
+/// A command's words behind assignments and wrappers such as `sudo` and `env`, and the names of the wrappers.
 fn unwrapped(words: &[String]) -> (&[String], Vec<String>) {
     let mut rest = words;
     let mut wrappers = Vec::new();
@@ -267,7 +267,7 @@ fn unwrapped(words: &[String]) -> (&[String], Vec<String>) {
     (rest, wrappers)
 }
 
-/// The words after the first `count`.
+/// The words of a command without the first `count`.
 fn words_after(words: &[String], count: usize) -> &[String] {
     words.get(count..).unwrap_or_default()
 }
@@ -299,7 +299,7 @@ fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
-/// Whether a word is a group of short options that has `-c`.
+/// Whether a word is a group of short options, such as `-xc`, that includes `-c`.
 fn is_cluster_with_c(word: &str) -> bool {
     word.strip_prefix('-').is_some_and(|flags| {
         !flags.is_empty() && flags.chars().all(|flag| flag.is_ascii_alphabetic()) && flags.ends_with('c')
@@ -311,6 +311,7 @@ pub(crate) fn base_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
+/// Tests of reading the words and commands of command lines.
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -323,6 +324,7 @@ mod tests {
         read(command, &variables).commands.iter().map(|simple| simple.words.join(" ")).collect()
     }
 
+    /// Different spellings of a command, with quotes, variables or wrappers, are read as the same words.
     #[test]
     fn spellings_of_a_command_read_alike() {
         for spelled in [
@@ -377,6 +379,7 @@ mod tests {
         }
     }
 
+    /// File names inside program texts, substitutions and redirects of a command line are found.
     #[test]
     fn names_inside_texts_are_found() {
         for (command, name) in [
@@ -395,7 +398,7 @@ mod tests {
         }
     }
 
-    /// Command lines that would take much time or memory to expand.
+    /// Command lines that would take much time or memory to expand are read within limits.
     #[test]
     fn hostile_command_lines_are_read_in_bounds() {
         for bomb in ["{a,b}".repeat(40), "'\"".repeat(2_000), "$(".repeat(3_000), "x ".repeat(100_000)] {

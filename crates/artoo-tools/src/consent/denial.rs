@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::effects::{self, Action, CallEffects, EffectSet, FileEffect, UndoMethod};
 use crate::paths;
 
-/// The effects of a call that the user denied.
+/// The effects, hosts and commands of a call that the user denied.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Denial {
     changes: EffectSet,
@@ -19,7 +19,7 @@ pub(crate) struct Denial {
 }
 
 impl Denial {
-    /// The denial of these effects.
+    /// The denial of a call with these effects, to recognise calls that would repeat them.
     pub(crate) fn of(denied: &CallEffects) -> Self {
         let names = if denied.is_complete { &[] } else { denied.paths.as_slice() };
         Self {
@@ -38,7 +38,7 @@ impl Denial {
         if call.is_complete { None } else { self.named_by(call) }
     }
 
-    /// Whether the denied effects overlap this effect.
+    /// Whether this effect overlaps one of the denied effects.
     fn has_effect(&self, effect: &FileEffect) -> bool {
         let is_same = |denied: &FileEffect| denied.action == effect.action && overlap(denied, effect);
         // A denied change of a path itself does not cover creating something below it.
@@ -53,7 +53,7 @@ impl Denial {
         self.changes.iter().any(is_same) || self.names.iter().any(is_named)
     }
 
-    /// The first denied name that the call names.
+    /// The denied host, path or command that this call names too, for the message that refuses the call.
     fn named_by(&self, call: &CallEffects) -> Option<String> {
         if !self.commands.is_empty() && self.commands == call.commands {
             return Some("the same command".to_owned());

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::effects::{Action, EffectSet, FileEffect};
 use crate::paths;
 
-/// How much of a path an approval covers.
+/// How much of a path an approval covers: the path itself, the path with everything below it, or only what is below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) enum PathScope {
     /// The path alone, not a folder with everything below it.
@@ -33,12 +33,12 @@ pub(crate) struct ApprovalScope {
     pub(crate) scope: PathScope,
 }
 
-/// Whether each effect is covered by one of the scopes.
+/// Whether each of these effects is covered by one of the approval scopes.
 pub(crate) fn covers<'a>(scopes: impl Iterator<Item = &'a ApprovalScope> + Clone, effects: &EffectSet) -> bool {
     effects.iter().all(|effect| scopes.clone().any(|scope| scope.covers(effect)))
 }
 
-/// Scopes for exactly these effects.
+/// One approval scope for each of these effects, no wider than the effect.
 pub(crate) fn exact(effects: &EffectSet) -> Vec<ApprovalScope> {
     let scope = |effect: &FileEffect| if effect.is_recursive { PathScope::Recursive } else { PathScope::Exact };
     let of =
@@ -46,7 +46,8 @@ pub(crate) fn exact(effects: &EffectSet) -> Vec<ApprovalScope> {
     effects.iter().map(of).collect()
 }
 
-/// Scopes for the folders of these effects, outermost only; empty if an effect has no folder.
+/// Approval scopes that cover everything in the folders of these effects, outermost only; empty if an effect has no
+/// folder.
 pub(crate) fn folders(effects: &EffectSet) -> Vec<ApprovalScope> {
     let mut folders: BTreeSet<ApprovalScope> = BTreeSet::new();
     for effect in effects {

@@ -3,25 +3,25 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Longest text if the manifest has no `maxLength`.
+/// Longest text of an input, in characters, if the manifest has no `maxLength`.
 const TEXT_MAX_CHARS: usize = 1000;
 
-/// Largest `maxLength`: an argument must stay far below the limit of the system.
+/// Largest value that a manifest may give for `maxLength`, in characters.
 const TEXT_LIMIT_CHARS: usize = 20_000;
 
-/// Maximum number of texts in a list if the manifest has no `maxItems`.
+/// Maximum number of texts in a list input if the manifest has no `maxItems`.
 const ITEMS_MAX: usize = 16;
 
-/// Largest `maxItems`.
+/// Largest value that a manifest may give for `maxItems`.
 const ITEMS_LIMIT: usize = 100;
 
-/// Maximum number of values in `enum`.
+/// Maximum number of values in the `enum` of an input.
 const CHOICES_MAX: usize = 100;
 
-/// Longest description of an input: it is in every prompt.
+/// Longest description of an input, in characters: it is in every prompt.
 const DESCRIPTION_MAX_CHARS: usize = 200;
 
-/// The keys of an input, to suggest one for a misspelled key.
+/// The keys that a manifest may have for an input, to suggest one for a misspelled key.
 pub(super) const KEYS: [&str; 10] = [
     "type",
     "description",
@@ -35,7 +35,7 @@ pub(super) const KEYS: [&str; 10] = [
     "leadingDash",
 ];
 
-/// The declaration of one input of a tool.
+/// The declaration of one input in a tool's manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Field {
@@ -57,7 +57,7 @@ pub(crate) struct Field {
     pub(super) leading_dash: bool,
 }
 
-/// The type of an input.
+/// The type of an input in a manifest: text, document, integer, boolean or list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Kind {
@@ -71,7 +71,7 @@ pub(super) enum Kind {
 }
 
 impl Field {
-    /// Checks the declaration; the error says what is wrong with it.
+    /// Checks the declaration of an input in a manifest; the error says what is wrong with it.
     pub(super) fn validate(&self) -> Result<(), String> {
         if !(1..=TEXT_LIMIT_CHARS).contains(&self.max_chars()) || !(1..=ITEMS_LIMIT).contains(&self.max_items()) {
             return Err(format!("maxLength goes from 1 to {TEXT_LIMIT_CHARS}, maxItems from 1 to {ITEMS_LIMIT}"));
@@ -95,17 +95,17 @@ impl Field {
         Ok(())
     }
 
-    /// The longest text that the field accepts.
+    /// The longest text, in characters, that the input accepts.
     fn max_chars(&self) -> usize {
         self.max_length.unwrap_or(TEXT_MAX_CHARS)
     }
 
-    /// The maximum number of texts that the field accepts.
+    /// The maximum number of texts that a list input accepts.
     fn max_items(&self) -> usize {
         self.max_items.unwrap_or(ITEMS_MAX)
     }
 
-    /// Checks a value; the error says what is wrong with it.
+    /// Checks the value of an input against its declaration; the error says what is wrong.
     pub(super) fn check(&self, value: &Value) -> Result<(), String> {
         match (self.kind, value) {
             (Kind::String | Kind::Document, Value::String(text)) => {
@@ -140,12 +140,12 @@ impl Field {
         }
     }
 
-    /// The smallest and the largest number that the field accepts.
+    /// The smallest and the largest number that an integer input accepts.
     fn range(&self) -> (i64, i64) {
         (self.minimum.unwrap_or(i64::MIN), self.maximum.unwrap_or(i64::MAX))
     }
 
-    /// The JSON schema of the input.
+    /// The JSON schema of one input of a manifest, for models.
     pub(super) fn schema(&self) -> Value {
         let max_chars = self.max_chars();
         let mut schema = match self.kind {
@@ -168,7 +168,7 @@ impl Field {
     }
 }
 
-/// The number of characters of a text that may be an argument.
+/// The number of characters of a text; an error if it is too long or has characters that can't be shown.
 fn checked(text: &str, max_chars: usize) -> Result<usize, String> {
     let chars = text.chars().count();
     if chars > max_chars {

@@ -20,16 +20,16 @@ use crate::record::Record;
 use crate::tool::Machine;
 use crate::{paths, process, suggest, trust};
 
-/// Longest manifest: about a hundred times of what one needs.
+/// Largest manifest file in bytes: about a hundred times what one needs.
 const FILE_MAX_BYTES: u64 = 64 * 1024;
 
-/// Longest description: it is in every prompt.
+/// Longest description of a tool, in characters: it is in every prompt.
 const DESCRIPTION_MAX_CHARS: usize = 300;
 
-/// Maximum number of inputs of a tool: with more, models make mistakes.
+/// Maximum number of inputs of one tool: with more, models make mistakes.
 const INPUTS_MAX: usize = 16;
 
-/// Maximum number of arguments in a command, before inputs are filled in.
+/// Maximum number of arguments in a manifest's command, before inputs are filled in.
 const ARGUMENTS_MAX: usize = 64;
 
 /// Longest time limit of a tool, in seconds.
@@ -40,7 +40,7 @@ const TIMEOUT_S: u64 = 30;
 
 const KEYS: [&str; 9] = ["name", "description", "command", "effect", "network", "granted", "ask", "timeout_s", "input"];
 
-/// A manifest; its program and arguments are set when it is validated.
+/// The manifest of a user's own tool; its program and arguments are set when it is validated.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Manifest {
@@ -76,7 +76,7 @@ pub(crate) enum Argument {
     Group(Vec<String>),
 }
 
-/// Deserialises the `effect` of a manifest.
+/// Deserialises the field `effect` of a manifest into an effect class.
 fn class<'de, D: serde::Deserializer<'de>>(text: D) -> Result<EffectClass, D::Error> {
     match String::deserialize(text)?.as_str() {
         "read_only" => Ok(EffectClass::ReadOnly),
@@ -93,7 +93,7 @@ impl Manifest {
         parse(&read_toml(path)?)?.validated(|program| find_program(config, folder, program))
     }
 
-    /// The manifest, if it is valid; `find` locates its program.
+    /// The manifest, checked and with its program located by `find`; an error says what is wrong.
     pub(crate) fn validated(
         self,
         find: impl FnOnce(&str) -> Result<PathBuf, ManifestProblem>,
@@ -123,12 +123,12 @@ impl Manifest {
         Ok(Self { program, groups, ..self })
     }
 
-    /// The time limit of a call.
+    /// The time limit of a call of this tool.
     pub(crate) fn timeout(&self) -> Duration {
         timeout(self.timeout_s).unwrap_or_default()
     }
 
-    /// The schema for models; `selector` is the input that names this manifest.
+    /// The tool's JSON schema for models; `selector` is the input that selects this action among several.
     pub(crate) fn schema(&self, selector: Option<&str>) -> Value {
         let named = selector.map(|key| (key.to_owned(), json!({"const": self.name})));
         let fields = self.fields.iter().map(|(name, field)| (name.clone(), field.schema()));
@@ -147,13 +147,13 @@ impl Manifest {
         self.required().all(|name| input.contains_key(name))
     }
 
-    /// The values of the inputs of type `document`.
+    /// The values of those inputs in a call that have the type `document`.
     pub(crate) fn documents<'a>(&'a self, input: &'a Map<String, Value>) -> impl Iterator<Item = &'a str> {
         let documents = self.fields.iter().filter(|(_, field)| field.kind == Kind::Document);
         documents.filter_map(|(name, _)| input.get(name)?.as_str())
     }
 
-    /// The arguments that an input makes; inputs that are not declared are refused. A path in a `document` becomes
+    /// The program's arguments made from an input; undeclared inputs are refused. The path of a document becomes
     /// absolute in `input`.
     pub(crate) fn arguments(
         &self,
@@ -175,12 +175,12 @@ impl Manifest {
 }
 
 impl Argument {
-    /// The text of a single argument; `None` for a group.
+    /// The text of an argument that is a single text; `None` for an optional group.
     pub(crate) fn text(&self) -> Option<&str> {
         if let Self::One(text) = self { Some(text) } else { None }
     }
 
-    /// The texts of the argument, in order.
+    /// The texts of this argument: one, or all texts of the group.
     fn texts(&self) -> Vec<String> {
         match self {
             Self::One(text) => vec![text.clone()],
@@ -189,13 +189,13 @@ impl Argument {
     }
 }
 
-/// The text of a manifest that only the user can write.
+/// The text of a manifest file; an error if other users could write to it.
 pub(crate) fn read_toml(path: &Path) -> Result<String, ManifestProblem> {
     let text = trust::text(path, FILE_MAX_BYTES, false);
     Ok(text.map_err(|distrust| ManifestProblem::new(distrust.to_string()))?.unwrap_or_default())
 }
 
-/// Parses TOML; an error has the line number.
+/// Parses a TOML text; an error has the line number.
 pub(crate) fn from_toml<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, ManifestProblem> {
     toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
@@ -204,7 +204,7 @@ pub(crate) fn from_toml<T: serde::de::DeserializeOwned>(text: &str) -> Result<T,
     })
 }
 
-/// The time limit in a manifest.
+/// The time limit that a manifest gives, or else the default; an error if it is zero or too long.
 pub(crate) fn timeout(seconds: Option<u64>) -> Result<Duration, ManifestProblem> {
     let seconds = seconds.unwrap_or(TIMEOUT_S);
     let is_one = (1..=TIMEOUT_MAX_S).contains(&seconds);
@@ -225,7 +225,7 @@ fn parse(text: &str) -> Result<Manifest, ManifestProblem> {
     from_toml(text)
 }
 
-/// Rejects the first key that is not known, and suggests a similar one.
+/// Rejects a TOML table with an unknown key, and suggests a similar key.
 pub(crate) fn check_keys<'a>(
     table: &str,
     keys: impl IntoIterator<Item = &'a String>,
@@ -237,7 +237,7 @@ pub(crate) fn check_keys<'a>(
     Err(ManifestProblem::new(format!("{key} is not a known key{meant}; known keys are {}", known.join(", "))))
 }
 
-/// Checks names, declarations and number of the inputs.
+/// Checks the names, declarations and number of a manifest's inputs.
 fn check_fields(fields: &BTreeMap<String, Field>) -> Result<(), ManifestProblem> {
     let problem = |field: &str, reason: String| Err(ManifestProblem::new(format!("input.{field}: {reason}")));
     if fields.len() > INPUTS_MAX {
@@ -255,7 +255,7 @@ fn check_fields(fields: &BTreeMap<String, Field>) -> Result<(), ManifestProblem>
     Ok(())
 }
 
-/// Checks that a text is not empty, not too long and on one line.
+/// Checks that a manifest's text, such as a description, is not empty, not too long and on one line.
 fn check_text(key: &'static str, text: &str, max: usize) -> Result<(), ManifestProblem> {
     let is_shown = artoo_proto::escape::one_line(text) == text;
     if text.trim().is_empty() || text.chars().count() > max || !is_shown {
@@ -287,7 +287,8 @@ pub(crate) fn find_program(config: &ToolConfig, folder: &Path, spelled: &str) ->
     Ok(path)
 }
 
-/// Checks that only the user or root can change the program and its folder.
+/// Checks that a program of a manifest is executable, lies outside the workspace, and can be changed only by the user
+/// or root.
 pub(super) fn check_program(config: &ToolConfig, path: &Path) -> Result<(), String> {
     let real = path.canonicalize().map_err(|error| format!("can't be found: {error}"))?;
     let found = fs::metadata(&real).map_err(|error| format!("can't be read: {error}"))?;

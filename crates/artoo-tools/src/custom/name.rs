@@ -1,6 +1,6 @@
-//! Names of tools and of their inputs.
+//! Checks the names of tools and of their inputs.
 
-/// Longest name of a tool or an input.
+/// Longest name of a tool or of an input, in characters.
 pub(super) const NAME_MAX_CHARS: usize = 32;
 
 /// Whether a text is a valid name: a lowercase letter, then lowercase letters, digits and underscores.

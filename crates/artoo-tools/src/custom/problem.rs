@@ -20,23 +20,24 @@ pub struct ToolProblem {
 pub struct ManifestProblem(String);
 
 impl ManifestProblem {
+    /// A manifest error with this text.
     pub(crate) fn new(problem: impl Into<String>) -> Self {
         Self(problem.into())
     }
 
-    /// The error for an invalid name.
+    /// The manifest error for an invalid name.
     pub(crate) fn name(spelled: &str) -> Self {
         let name = artoo_proto::escape::shorten(spelled, 80);
         let expected = format!("use a to z, 0 to 9 and _, at most {NAME_MAX_CHARS} of them, a letter first");
         Self(format!("name: {name:?} is not a valid name; {expected}"))
     }
 
-    /// The error for a name that another tool has already.
+    /// The manifest error for a name that another tool has already.
     pub(crate) fn taken(name: &str) -> Self {
         Self(format!("name: there is a tool named {name} already"))
     }
 
-    /// The error for a command that is empty or longer than this.
+    /// The manifest error for a command that is empty or has more than this number of arguments.
     pub(crate) fn command(max: usize) -> Self {
         Self(format!("command: give the program and at most {max} arguments"))
     }

@@ -11,7 +11,7 @@ use crate::custom::problem::ManifestProblem;
 use crate::input;
 use crate::record::Record;
 
-/// One entry of a manifest's command: an argument, or in brackets several that are left out together.
+/// One entry of a manifest's `command`: one argument, or in brackets several arguments that are left out together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Group {
     parts: Vec<Part>,
@@ -19,7 +19,7 @@ pub(super) struct Group {
     is_optional: bool,
 }
 
-/// One argument, as a sequence of literal texts and placeholders.
+/// One argument of a command template: literal texts and placeholders in sequence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Part {
     pieces: Vec<Piece>,
@@ -27,14 +27,14 @@ struct Part {
     allows_dash: bool,
 }
 
-/// A literal text or a placeholder of an argument.
+/// A piece of an argument in a command template: a literal text or a placeholder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Piece {
     Literal(String),
     Field(String, Form),
 }
 
-/// How the value of a placeholder is written.
+/// How the value of a placeholder is written: plain, quoted, or escaped for markup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// `{name}`
@@ -46,7 +46,7 @@ enum Form {
 }
 
 impl Form {
-    /// The value in this form.
+    /// The value of a placeholder, quoted or escaped as its form demands.
     fn of(self, value: &str) -> Cow<'_, str> {
         match self {
             Self::Plain => value.into(),
@@ -56,12 +56,12 @@ impl Form {
     }
 }
 
-/// The record of a call in which the value of an input is invalid.
+/// The record of a call that is refused because the value of an input is invalid.
 pub(super) fn problem(field: &str, reason: &str) -> Box<Record> {
     input::unfit(format!("{}: {reason}", artoo_proto::escape::one_line(field)))
 }
 
-/// A text with the values of its fields filled in; a field without a value is empty.
+/// A text of a template with the values of its fields filled in; a field without a value is empty.
 pub(crate) fn render(text: &str, given: &Map<String, Value>) -> String {
     let filled = |piece| match piece {
         Piece::Literal(literal) => literal,
@@ -70,7 +70,7 @@ pub(crate) fn render(text: &str, given: &Map<String, Value>) -> String {
     pieces(text).into_iter().map(filled).collect()
 }
 
-/// Parses the arguments of a command. Every input must be used, and each placeholder must fit its input.
+/// Parses the arguments of a manifest's command. Every input must be used, and each placeholder must fit its input.
 pub(super) fn groups(
     arguments: &[Vec<String>],
     fields: &BTreeMap<String, Field>,
@@ -123,7 +123,7 @@ fn check_place(name: &str, field: Option<&Field>, pieces: usize, is_optional: bo
     }
 }
 
-/// The text between braces as a field; `None` if it is not one.
+/// The text between braces as a placeholder; `None` if it is not one.
 fn field(inner: &str) -> Option<Piece> {
     let (name, form) = match inner.split_once(':') {
         None => (inner, Form::Plain),
@@ -134,7 +134,7 @@ fn field(inner: &str) -> Option<Piece> {
     is_name(name).then(|| Piece::Field(name.to_owned(), form))
 }
 
-/// Splits a text at its placeholders; other braces are ordinary characters.
+/// Splits an argument of a manifest's command at its placeholders; other braces are ordinary characters.
 fn pieces(text: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut literal = String::new();
@@ -162,7 +162,7 @@ fn pieces(text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// The arguments for checked inputs.
+/// The arguments of a command template, with its placeholders replaced by the checked inputs.
 pub(super) fn arguments(groups: &[Group], given: &Map<String, Value>) -> Result<Vec<String>, Box<Record>> {
     let mut arguments = Vec::new();
     for group in groups {
@@ -181,7 +181,8 @@ pub(super) fn arguments(groups: &[Group], given: &Map<String, Value>) -> Result<
 }
 
 impl Part {
-    /// Adds the argument with its values filled in; a list gives one argument for each text.
+    /// Adds this argument, with its placeholders replaced by values, to a list; a list value gives one argument for
+    /// each text.
     fn add_to(&self, arguments: &mut Vec<String>, given: &Map<String, Value>) -> Result<(), Box<Record>> {
         let mut text = String::new();
         for (at, piece) in self.pieces.iter().enumerate() {
@@ -216,7 +217,7 @@ impl Part {
         Ok(())
     }
 
-    /// Rejects a value that the program could take for an option.
+    /// Rejects a value that begins with `-` where the program could take it for an option.
     fn refuse_option(&self, name: &str, value: &str) -> Result<(), Box<Record>> {
         if value.starts_with('-') && !self.allows_dash {
             return Err(problem(name, "it begins with -, and could be taken for an option of the program"));

@@ -16,7 +16,7 @@ use crate::tool::{Machine, Request, Tool, UserContext, spec};
 use crate::transaction::ConfiguredCall;
 use crate::{paths, texts};
 
-/// Tried after artoo's own tools and before shell commands.
+/// Place of the user's own tools in the order in which tools are tried: after artoo's own tools, before shell commands.
 const PRIORITY: u8 = 5;
 
 impl Tool for Manifest {
@@ -29,7 +29,7 @@ impl Tool for Manifest {
     }
 }
 
-/// Checks an input against the manifest and returns the request.
+/// Checks an input against the manifest of the user's own tool and returns the request.
 pub(crate) fn read(manifest: &Manifest, machine: &Machine, input: &Value) -> Result<Request, Box<Record>> {
     let class = manifest.class;
     let mut fields: Map<String, Value> = input::parse(input).map_err(|record| record.of_class(class))?;

@@ -24,32 +24,33 @@ use crate::digest;
 use pack::{Frame, Pack};
 pub(crate) use spill::Spill;
 
-/// Longest item. Of a longer stream the beginning and the end are stored, with the number of missing bytes between.
+/// Largest stored output in bytes. Of a longer stream the beginning and the end are stored, with the number of bytes
+/// left out.
 #[doc(alias = "limit")]
 pub const ITEM_MAX_BYTES: u64 = 128 * 1024 * 1024;
 
-/// Maximum size of all packs; the oldest are removed first.
+/// Maximum size of all pack files in bytes; beyond it the oldest are removed.
 #[doc(alias = "limit")]
 pub const TOTAL_MAX_BYTES: u64 = 512 * 1024 * 1024;
 
-/// Days from the last item of a pack to the removal of the pack.
+/// Days from the last item of a pack to the removal of the pack file.
 #[doc(alias = "limit")]
 pub const KEPT_DAYS: u32 = 30;
 
-/// Size at which another pack of the day is started, so that a removed pack is a small part of all.
+/// Size in bytes at which another pack of the day is started, so that a removed pack is a small part of all.
 const PACK_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Maximum number of packs a day.
+/// Maximum number of pack files of one day.
 const PACKS_A_DAY_MAX: u32 = 1_000;
 
 const FOLDER_MODE: u32 = 0o700;
 
 const FILE_MODE: u32 = 0o600;
 
-/// Length of a digest in hex.
+/// Length of a SHA-256 digest in hex.
 const DIGEST_CHARS: usize = 64;
 
-/// Why an item can't be read.
+/// Why an item or a call can't be read from the evidence store.
 #[derive(Debug, thiserror::Error)]
 pub enum EvidenceProblem {
     /// A system call failed.
@@ -83,7 +84,7 @@ pub enum EvidenceProblem {
     },
 }
 
-/// A call whose output is stored.
+/// A call whose output is stored in the evidence store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptCall {
     /// When it ended.
@@ -98,7 +99,7 @@ pub struct KeptCall {
     pub kept: Vec<KeptOutput>,
 }
 
-/// The store of one data folder. Cheap to clone; clones write into the same pack.
+/// The evidence store of one data folder. Cheap to clone; clones write into the same pack.
 #[derive(Debug, Clone)]
 pub struct EvidenceStore {
     folder: PathBuf,
@@ -107,19 +108,19 @@ pub struct EvidenceStore {
 }
 
 impl EvidenceStore {
-    /// The store in this data folder, which may be missing.
+    /// The evidence store in this data folder, which may be missing.
     #[must_use]
     pub fn new(data_dir: &Path) -> Self {
         Self { folder: data_dir.join("evidence"), open: Arc::default() }
     }
 
-    /// The folder of the packs.
+    /// The folder of the evidence store's pack files.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Reads and verifies an item.
+    /// Reads an item of stored output by its SHA-256, and verifies that the content still has it.
     ///
     /// # Errors
     /// [`EvidenceProblem`] if the item is missing, can't be read, or fails verification.
@@ -129,7 +130,7 @@ impl EvidenceStore {
         Ok(bytes)
     }
 
-    /// Writes an item to `out` after it was verified, without reading all of it into memory.
+    /// Writes an item with this SHA-256 to `out` after it was verified, without reading all of it into memory.
     ///
     /// # Errors
     /// [`EvidenceProblem`] if the item is missing, can't be read or written, or fails verification.
@@ -157,7 +158,7 @@ impl EvidenceStore {
         })
     }
 
-    /// The calls whose output is stored, oldest first.
+    /// The records of all calls in the evidence store, oldest first.
     ///
     /// # Errors
     /// [`EvidenceProblem::Io`] if a pack can't be read.
@@ -174,7 +175,7 @@ impl EvidenceStore {
         Ok(calls)
     }
 
-    /// Creates today's pack, so that no call creates a file.
+    /// Creates today's pack in advance, so that no call has to create a file.
     pub(crate) fn prepare(&self, now: Timestamp) -> io::Result<()> {
         match DirBuilder::new().mode(FOLDER_MODE).create(&self.folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -187,7 +188,7 @@ impl EvidenceStore {
         Ok(())
     }
 
-    /// Stores a complete text.
+    /// Stores a complete text in the evidence store; returns its stored item.
     pub(crate) fn keep(&self, stream: &str, text: &str) -> io::Result<KeptOutput> {
         let mut spill = self.spill();
         spill.take(text.as_bytes());
@@ -195,17 +196,17 @@ impl EvidenceStore {
         spill.keep(stream, bytes.get(bytes.len().saturating_sub(spill::TAIL_BYTES)..).unwrap_or_default())
     }
 
-    /// Starts to store a stream.
+    /// Starts to store a stream of unknown length.
     pub(crate) fn spill(&self) -> Spill {
         Spill::begin(self.clone())
     }
 
-    /// Adds a call to the pack.
+    /// Adds the record of a call to the pack that is being written.
     pub(crate) fn note(&self, call: KeptCall) -> io::Result<()> {
         self.with_pack(|pack| pack.append(&Frame::Call(call), &mut io::empty()))
     }
 
-    /// Adds an item to the pack, unless it is in it and verifies.
+    /// Adds an output to the pack, unless the pack has it already and it verifies.
     fn add(&self, sha256: &str, mut item: impl Read, bytes: u64) -> io::Result<()> {
         self.with_pack(|pack| {
             if pack.holds(sha256) {
@@ -221,7 +222,7 @@ impl EvidenceStore {
         act(open.as_mut().ok_or(io::ErrorKind::NotFound)?)
     }
 
-    /// The day's first pack that is not full and has no frame of a later version.
+    /// Opens the day's first pack that is not full and has no frame of a later version.
     fn pack_of(&self, now: Timestamp) -> io::Result<Pack> {
         let day: String = now.to_string().chars().take(10).collect();
         for number in 0..PACKS_A_DAY_MAX {
@@ -236,7 +237,7 @@ impl EvidenceStore {
         Err(io::ErrorKind::StorageFull.into())
     }
 
-    /// The packs, oldest first.
+    /// The paths of the pack files, oldest first.
     fn packs(&self) -> Result<Vec<PathBuf>, EvidenceProblem> {
         let entries = match fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -250,7 +251,7 @@ impl EvidenceStore {
     }
 }
 
-/// Opens a file that only its owner can read and write.
+/// Opens or creates a file of the evidence store that only its owner can read and write.
 fn open_own(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).append(true).create(true).mode(FILE_MODE).open(path)
 }

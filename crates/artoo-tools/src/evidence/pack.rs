@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::{ITEM_MAX_BYTES, KeptCall, open_own};
 use crate::digest;
 
-/// Longest line of JSON.
+/// Longest line of JSON that a frame of a pack file may begin with, in bytes.
 const LINE_MAX_BYTES: u64 = 64 * 1024;
 
-/// A frame of a pack.
+/// A frame of a pack file: a call, or an item with its length and digest.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Frame {
@@ -65,19 +65,19 @@ impl Pack {
         Ok(Self { known: known.collect(), file, end })
     }
 
-    /// The size of the pack, without the frames that other processes have added since it was opened.
+    /// The size of the pack file as this process knows it, without frames that other processes have added.
     pub(super) fn bytes(&self) -> u64 {
         self.end
     }
 
-    /// Whether the item is in the pack and verifies.
+    /// Whether the pack contains the item with this SHA-256 and its content still has it.
     pub(super) fn holds(&mut self, sha256: &str) -> bool {
         let Some(place) = self.known.get(sha256) else { return false };
         let found = item(&mut self.file, *place).and_then(digest::of_reader);
         found.is_ok_and(|found| found == sha256)
     }
 
-    /// Appends a frame with its bytes. If that fails, the pack is truncated again.
+    /// Appends a frame and its bytes to the pack file. If that fails, the file is truncated to its previous length.
     pub(super) fn append(&mut self, frame: &Frame, item: &mut dyn Read) -> io::Result<()> {
         let mut line = serde_json::to_vec(frame)?;
         line.push(b'\n');
@@ -97,7 +97,7 @@ impl Pack {
         Ok(())
     }
 
-    /// Writes a frame and the bytes of its item.
+    /// Writes a frame's line and the bytes of its item at the end of the pack file.
     fn write(&mut self, line: &[u8], frame: &Frame, item: &mut dyn Read) -> io::Result<()> {
         self.file.write_all(line)?;
         let Frame::Item { bytes, .. } = frame else { return Ok(()) };
@@ -108,7 +108,7 @@ impl Pack {
     }
 }
 
-/// All complete frames with their positions, and the end of the last one.
+/// Reads a pack file: all complete frames with their positions, and the end of the last one.
 pub(super) fn scan(file: &mut File) -> io::Result<(Vec<(Frame, Place)>, u64)> {
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(0))?;
@@ -135,14 +135,14 @@ pub(super) fn scan(file: &mut File) -> io::Result<(Vec<(Frame, Place)>, u64)> {
     }
 }
 
-/// The positions of the items with this digest, oldest first.
+/// The positions of the items with this digest in a pack file, oldest first.
 pub(super) fn places(file: &mut File, sha256: &str) -> io::Result<Vec<Place>> {
     let (frames, _) = scan(file)?;
     let is_it = |frame: &Frame| matches!(frame, Frame::Item { sha256: own, .. } if own == sha256);
     Ok(frames.into_iter().filter(|(frame, _)| is_it(frame)).map(|(_, place)| place).collect())
 }
 
-/// A reader of an item's bytes.
+/// A reader of the bytes of an item at this position of a pack file.
 pub(super) fn item(file: &mut File, place: Place) -> io::Result<impl Read> {
     file.seek(SeekFrom::Start(place.at))?;
     Ok(file.take(place.bytes))

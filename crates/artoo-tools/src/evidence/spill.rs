@@ -19,7 +19,7 @@ const HEAD_BYTES: u64 = ITEM_MAX_BYTES - TAIL_BYTES as u64 - 1024;
 /// Bytes held in memory before a file is created for the stream; most programs print less.
 const EARLY_BYTES: usize = 64 * 1024;
 
-/// A stream that is being stored.
+/// A stream of output that is being stored as evidence.
 #[derive(Debug)]
 pub(crate) struct Spill {
     store: EvidenceStore,
@@ -35,7 +35,7 @@ pub(crate) struct Spill {
 }
 
 impl Spill {
-    /// Starts to store a stream.
+    /// Starts to store a stream of output of unknown length.
     pub(super) fn begin(store: EvidenceStore) -> Self {
         Self { store, early: Vec::new(), file: None, hasher: Sha256::new(), head: 0, total: 0, failed: None }
     }
@@ -49,7 +49,7 @@ impl Spill {
         self.head += kept.len() as u64;
     }
 
-    /// Counts bytes of the stream that are not read.
+    /// Counts bytes that the stream has but that are not stored.
     pub(crate) fn skip(&mut self, bytes: u64) {
         self.total = self.total.saturating_add(bytes);
     }
@@ -106,7 +106,7 @@ impl Spill {
     }
 }
 
-/// Creates an unlinked file in the store's folder.
+/// Creates a file without a name in the store's folder, for a stream that is still being read.
 fn unlinked_file(store: &EvidenceStore) -> io::Result<File> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);

@@ -15,12 +15,12 @@ impl EvidenceStore {
         self.sweep(SystemTime::now());
     }
 
-    /// Removes expired and surplus packs; ignores errors.
+    /// Removes expired pack files and those beyond the size limit; ignores errors.
     pub(crate) fn sweep(&self, now: SystemTime) {
         self.sweep_to(now, TOTAL_MAX_BYTES);
     }
 
-    /// Removes expired packs, then the oldest until all packs together have at most `total_max` bytes.
+    /// Removes expired pack files, then the oldest until all together have at most `total_max` bytes.
     pub(crate) fn sweep_to(&self, now: SystemTime, total_max: u64) {
         let look = |path: PathBuf| -> io::Result<(SystemTime, u64, PathBuf)> {
             let found = fs::metadata(&path)?;

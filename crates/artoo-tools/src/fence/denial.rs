@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use crate::texts;
 
-/// Denials recorded of one run; later ones are not.
+/// Maximum number of denials recorded of one run; later ones are not recorded.
 #[cfg(target_os = "linux")]
 pub(crate) const DENIALS_MAX: usize = 1000;
 
-/// Paths named in a message; the rest are counted.
+/// Maximum number of paths named in the message about denials; the rest are counted.
 const NAMED_MAX: usize = 5;
 
-/// An action that the sandbox denied.
+/// An action of a program that the sandbox denied: a write, a connection, a signal, or another system call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Denial {
     /// Creating, changing, renaming or removing this path.
@@ -33,7 +33,8 @@ pub enum Denial {
 }
 
 impl Denial {
-    /// Whether a [`super::Reach`] can grant it: the network, a socket with a path, or a signal to one process.
+    /// Whether an approval can grant what was denied as access beyond files: the network, a socket with a path, or a
+    /// signal.
     pub(crate) fn is_reach(&self) -> bool {
         match self {
             Self::Connection(_) | Self::Network => true,
@@ -43,6 +44,7 @@ impl Denial {
         }
     }
 
+    /// The path of a denied write or change of metadata; `None` for other denials.
     fn path(&self) -> Option<&Path> {
         match self {
             Self::Write(path) | Self::Metadata(path) => Some(path),
@@ -81,10 +83,12 @@ pub(crate) fn remark(denials: &[Denial]) -> Option<String> {
     (!remarks.is_empty()).then(|| remarks.join("; "))
 }
 
+/// Tests of the messages about denied actions.
 #[cfg(test)]
 mod tests {
     use super::{Denial, remark};
 
+    /// The message about denials names at most five paths, and every kind of denial.
     #[test]
     fn messages_name_five_paths_and_every_kind() {
         let write = |name: u32| Denial::Write(format!("/f{name}").into());

@@ -35,7 +35,7 @@ pub(crate) use report::signals_are_held;
 pub(crate) use report::{report, try_early};
 pub(crate) use views::{clean_views, views_in_words};
 
-/// How a program is sandboxed.
+/// How a program is sandboxed: as a reading run, in a view, or with direct changes to some places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunKind {
     /// The run may change what its sandbox allows; anything else is denied.
@@ -46,7 +46,7 @@ pub(crate) enum RunKind {
     View,
 }
 
-/// The permissions of one command in the sandbox.
+/// What one command may read, change and reach in its sandbox.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fence {
     /// Paths that the user approved: these and everything below them may be created, changed and deleted.
@@ -75,7 +75,7 @@ impl Fence {
         Self { readable, kept_back: protected.own_data(), ..Self::default() }
     }
 
-    /// The kind of a run with these permissions.
+    /// The kind of a run in this sandbox: in a view, a reading run, or one with direct changes.
     pub(crate) fn kind(&self, in_view: bool) -> RunKind {
         match (in_view, self.stops_at_denial) {
             (true, _) => RunKind::View,
@@ -120,13 +120,13 @@ impl Fence {
     }
 }
 
-/// The workspace with all symlinks resolved.
+/// The real path of the workspace, with all symlinks resolved.
 #[cfg(test)]
 fn workspace(config: &ToolConfig) -> PathBuf {
     paths::real(Path::new(&config.environment.workspace))
 }
 
-/// Resolves symbolic links, as the kernel does before it decides.
+/// These paths with symlinks resolved, as the kernel resolves them before it decides.
 fn real(named: &[PathBuf]) -> Vec<PathBuf> {
     named.iter().map(|path| paths::real(path)).collect()
 }

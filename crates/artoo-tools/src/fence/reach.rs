@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::denial::Denial;
 
-/// How much of the network a command may reach.
+/// How much of the network a command may reach: nothing, approved addresses, or everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NetworkScope {
     Nothing,
@@ -14,7 +14,7 @@ pub(crate) enum NetworkScope {
     Everything,
 }
 
-/// Access beyond files. The default is none.
+/// Access beyond files that a program is granted: network, addresses, sockets, signals. The default is none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux tells sockets and receivers apart"))]
 pub(crate) struct Reach {
@@ -56,7 +56,7 @@ impl Reach {
         reach
     }
 
-    /// Adds the access that `other` grants.
+    /// Adds the access that `other` grants to this access.
     pub(crate) fn add(&mut self, other: &Self) {
         self.network |= other.network;
         for address in &other.addresses {
@@ -72,7 +72,7 @@ impl Reach {
         self.signals.extend(signals);
     }
 
-    /// The part of the network that is granted.
+    /// The part of the network to which access is granted.
     pub(crate) fn network_scope(&self) -> NetworkScope {
         match (self.network, self.addresses.is_empty()) {
             (true, _) => NetworkScope::Everything,
@@ -81,17 +81,17 @@ impl Reach {
         }
     }
 
-    /// Whether this address may be reached.
+    /// Whether this access lets a program reach the socket address.
     pub(crate) fn has_address(&self, address: SocketAddr) -> bool {
         self.addresses.iter().any(|granted| plain(*granted) == plain(address))
     }
 
-    /// Whether it grants nothing but the network or a part of the network.
+    /// Whether this grants nothing but access to the network, or to a part of it.
     pub(crate) fn is_network_alone(&self) -> bool {
         self.sockets.is_empty() && self.signals.is_empty()
     }
 
-    /// Whether it grants everything that `other` grants.
+    /// Whether this access includes everything that `other` grants.
     pub(crate) fn holds(&self, other: &Self) -> bool {
         let has_addresses = || other.addresses.iter().all(|address| self.has_address(*address));
         (self.network || !other.network && has_addresses())
@@ -117,13 +117,13 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// The process with this number, if it exists and its start time is known.
+    /// The process with this number, with its start time and program; `None` if it does not exist.
     pub(crate) fn of(pid: i32) -> Option<Self> {
         Some(Self { pid, started: fact(pid, 19)? })
     }
 }
 
-/// The session of a process; 0 for the kernel's own threads.
+/// The session id of a process; 0 for the kernel's own threads, `None` if the process has ended.
 pub(super) fn session(pid: i32) -> Option<i32> {
     fact(pid, 3).and_then(|session| i32::try_from(session).ok())
 }
@@ -135,7 +135,7 @@ fn fact(pid: i32, number: usize) -> Option<u64> {
     std::str::from_utf8(stat.get(end + 1..)?).ok()?.split_ascii_whitespace().nth(number)?.parse().ok()
 }
 
-/// The name of a process's program.
+/// The name of the program that a process runs, from `/proc`; empty if it has ended.
 pub(super) fn program_of(pid: i32) -> String {
     let name = std::fs::read(Path::new("/proc").join(pid.to_string()).join("comm")).unwrap_or_default();
     String::from_utf8_lossy(&name).trim_end().to_owned()

@@ -24,6 +24,8 @@ pub(crate) struct ReadAllowlist {
 }
 
 impl ReadAllowlist {
+    /// Paths hidden from sandboxed programs, made from the protected places; the readable paths are found at the first
+    /// use.
     pub(crate) fn new(protected: &Protected) -> Self {
         Self {
             hidden: protected.hidden_places().into_iter().collect(),
@@ -33,12 +35,12 @@ impl ReadAllowlist {
         }
     }
 
-    /// Paths that may not be read, whether they exist or not.
+    /// The paths that a sandboxed program may not read, whether they exist or not.
     pub(crate) fn hidden(&self) -> &[PathBuf] {
         &self.hidden
     }
 
-    /// A number that changes with the rules. A running program keeps the rules of its start.
+    /// A number that changes when the readable paths change. A running program has the rules of its start.
     #[cfg(feature = "mcp")]
     pub(crate) fn version(&self) -> u64 {
         #[cfg(target_os = "linux")]
@@ -47,7 +49,8 @@ impl ReadAllowlist {
         self.looks.load(Ordering::Relaxed)
     }
 
-    /// The current rules, cached until something changes. Concurrent callers wait instead of making the same rules.
+    /// The cached Landlock rules for reading, made anew if something has changed. Concurrent callers wait for the same
+    /// rules.
     #[cfg(target_os = "linux")]
     pub(super) fn visible(&self) -> io::Result<Arc<BesideHidden>> {
         let mut kept = self.visible.lock().unwrap_or_else(PoisonError::into_inner);

@@ -12,7 +12,7 @@ pub struct FenceReport {
     pub words: Vec<String>,
 }
 
-/// The result of the test for each part of the sandbox.
+/// Result of testing the sandbox: whether files, network and signals are restricted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Tried {
     files: bool,
@@ -22,13 +22,13 @@ struct Tried {
 
 static TRIED: OnceLock<Tried> = OnceLock::new();
 
-/// Tries out the sandbox on the first call; the kernel does not change while artoo runs. Concurrent callers wait for
-/// the result.
+/// Tests the sandbox on the first call and caches the result; the kernel does not change while artoo runs. Concurrent
+/// callers wait for the result.
 fn tried() -> Tried {
     *TRIED.get_or_init(try_out)
 }
 
-/// Starts trying out the sandbox on another thread, to shorten the wait of the first command.
+/// Starts testing the sandbox on another thread, so that the first command waits less for the result.
 pub(crate) fn try_early() {
     if TRIED.get().is_none() {
         // Without a thread, the first caller of `tried` does it.
@@ -43,7 +43,7 @@ pub(crate) fn signals_are_held() -> bool {
     tried().signals
 }
 
-/// Which parts of the sandbox work here.
+/// Reports which parts of the sandbox work on this machine, with a sentence on each.
 pub(crate) fn report() -> FenceReport {
     let Tried { files, network, signals } = tried();
     let words = [
@@ -69,7 +69,8 @@ pub(crate) fn report() -> FenceReport {
     }
 }
 
-/// Runs one program in the profile: the profile restricts files and the network, or the program does not start.
+/// Tests the macOS sandbox by running a program in a profile: it restricts files and network, or the program does not
+/// start.
 #[cfg(not(target_os = "linux"))]
 fn try_out() -> Tried {
     let held = super::seatbelt::program().is_some();
@@ -82,6 +83,7 @@ fn try_out() -> Tried {
     probe::run().unwrap_or_default()
 }
 
+/// Tests the sandbox: a sandboxed thread tries to open a file, to create a socket and to signal a process.
 #[cfg(target_os = "linux")]
 mod probe {
     //! Tests the sandbox: a sandboxed thread tries to open a file, to create a socket and to signal a process.
@@ -99,7 +101,7 @@ mod probe {
     use crate::fence::linux::{Filters, rules};
     use crate::fence::{NetworkScope, RunKind};
 
-    /// Tests every part of the sandbox in a child process; `None` if no child can be started.
+    /// Tests every part of the sandbox with a thread and a child process; `None` if no child can be started.
     pub(super) fn run() -> Option<Tried> {
         // It reads from a pipe that is closed at the end, so it never outlives the probe.
         let mut outside = ["/usr/bin/cat", "/bin/cat", "/run/current-system/sw/bin/cat"].iter().find_map(|cat| {
@@ -111,13 +113,13 @@ mod probe {
         tried
     }
 
-    /// Kills and reaps the process outside the sandbox.
+    /// Kills and reaps the process that the test of the sandbox started outside.
     fn end(outside: &mut Child) {
         drop(outside.stdin.take());
         let _ = outside.wait();
     }
 
-    /// Tests the sandbox from the inside; `outside` is a process that no signal may reach.
+    /// Tests from inside the sandbox what is restricted; `outside` is a process that no signal may reach.
     fn try_inside(outside: Option<Pid>) -> io::Result<Tried> {
         let own = std::env::current_exe()?;
         let filters = Filters::of(RunKind::Fenced, NetworkScope::Nothing)?;

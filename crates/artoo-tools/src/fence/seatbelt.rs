@@ -16,7 +16,7 @@ pub(crate) fn program() -> Option<PathBuf> {
     program.is_file().then_some(program)
 }
 
-/// The order with `sandbox-exec` and a profile put before its program.
+/// The order to run a program, changed to run it by `sandbox-exec` with this profile.
 pub(crate) fn wrapped(program: &Path, order: Order, scratch: &Path) -> Order {
     let profile = profile(&order.fence, order.read_allowlist.hidden(), scratch);
     // `sandbox-exec` passes the path as `argv[0]`.
@@ -26,7 +26,7 @@ pub(crate) fn wrapped(program: &Path, order: Order, scratch: &Path) -> Order {
     Order { invocation: Invocation { program, name, arguments, environment }, ..order }
 }
 
-/// The text of the profile. The last rule that matches decides.
+/// The text of a `sandbox-exec` profile for this sandbox. The last rule that matches decides.
 pub(crate) fn profile(fence: &Fence, hidden: &[PathBuf], scratch: &Path) -> String {
     let mut text = String::from(
         "(version 1)\n(allow default)\n(deny file-write*)\n(deny network*)\n(deny mach-lookup)\n(deny appleevent-send)\n\
@@ -72,23 +72,25 @@ pub(crate) fn profile(fence: &Fence, hidden: &[PathBuf], scratch: &Path) -> Stri
     text
 }
 
-/// Adds a rule for a path and everything below it.
+/// Adds to a `sandbox-exec` profile a rule for a path and everything below it.
 fn path_rule(text: &mut String, action: &str, path: &Path) {
     rule(text, action, "subpath", &path.to_string_lossy());
 }
 
-/// Adds a rule of the profile.
+/// Adds one rule to the text of a `sandbox-exec` profile: allow or deny, for a path.
 fn rule(text: &mut String, action: &str, kind: &str, name: &str) {
     let escaped = name.replace('\\', "\\\\").replace('"', "\\\"");
     // Writing to a `String` does not fail.
     let _ = writeln!(text, "({action} ({kind} \"{escaped}\"))");
 }
 
+/// Tests of the text of a `sandbox-exec` profile.
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fence::Reach;
 
+    /// The `sandbox-exec` profile denies artoo's own data by its last rules, which win over all others.
     #[test]
     fn profile_denies_own_data_last() {
         let fence = Fence {

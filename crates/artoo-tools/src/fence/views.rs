@@ -10,7 +10,7 @@ use crate::protect::Protected;
 use crate::view::{self, NoView, View};
 
 impl View {
-    /// Prepares a view of the workspace, the working folder, the home folder and these folders.
+    /// Prepares a view in which the workspace, the working folder, the home folder and these folders can be changed.
     ///
     /// # Errors
     /// When this machine or its settings have no views; the reason names what would change that.
@@ -43,7 +43,7 @@ pub(crate) fn clean_views(config: &ToolConfig) {
     }
 }
 
-/// The folder of all views, if views are supported.
+/// The folder of all views; an error if views are switched off, have no data folder, or do not work on this machine.
 fn tried(config: &ToolConfig) -> Result<PathBuf, NoView> {
     if !config.views {
         return Err(NoView::Off);
@@ -53,7 +53,7 @@ fn tried(config: &ToolConfig) -> Result<PathBuf, NoView> {
     Ok(views)
 }
 
-/// The folder of all views; `None` without a data folder.
+/// The path of the folder of all views; `None` without a data folder.
 fn folder(config: &ToolConfig) -> Option<PathBuf> {
     config.data_dir.as_deref().map(|data: &Path| data.join("views"))
 }

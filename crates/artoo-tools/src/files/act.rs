@@ -1,4 +1,4 @@
-//! The input of `files` and `trash`.
+//! Parses the input of the tools `files` and `trash`.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -88,14 +88,14 @@ pub(crate) enum Act {
 }
 
 impl Act {
-    /// Reads the input of `files`.
+    /// Parses the input of the tool `files`.
     pub(crate) fn parse(value: &Value) -> Result<Self, Box<Record>> {
         let act: Self = input::parse(value)?;
         act.check()?;
         Ok(act)
     }
 
-    /// Reads the input of `trash`.
+    /// Parses the input of the tool `trash`.
     pub(crate) fn parse_trash(value: &Value) -> Result<Self, Box<Record>> {
         let mut fields: Map<String, Value> = input::parse(value)?;
         match fields.insert("act".to_owned(), "delete".into()) {
@@ -104,7 +104,7 @@ impl Act {
         }
     }
 
-    /// Checks the number and length of the fields.
+    /// Checks the number and length of the fields of a `files` input.
     fn check(&self) -> Result<(), Box<Record>> {
         match self {
             Self::CreateFolder { .. } | Self::Link { .. } => Ok(()),
@@ -136,13 +136,13 @@ impl Act {
     }
 }
 
-/// Checks the number and length of the paths.
+/// Checks that a `files` call has at least one path and not too many.
 fn check_paths(paths: &[String]) -> Result<(), Box<Record>> {
     input::check_count("paths", paths.len(), PATHS_MAX)?;
     if paths.is_empty() { Err(unfit("the field paths is empty")) } else { Ok(()) }
 }
 
-/// The absolute path of an entry of `paths`; only an absolute entry may have escapes.
+/// The absolute path of an entry of the field `paths`; only an absolute entry may have escapes.
 pub(super) fn listed(environment: &Environment, line: &str) -> Result<PathBuf, Box<Record>> {
     if !line.starts_with('/') {
         return input::path(environment, "paths", line);

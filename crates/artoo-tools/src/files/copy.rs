@@ -13,10 +13,10 @@ use crate::limit::Limit;
 use crate::openat::{Made, Place};
 use crate::{paths, undo};
 
-/// Bytes copied at a time.
+/// Bytes of a file that are copied at a time.
 const CHUNK_BYTES: usize = 256 * 1024;
 
-/// The files that an act changed.
+/// The paths that a `files` act changed, as its record lists them.
 pub(super) type Changes = Vec<FileChange>;
 
 /// Copies `from` to `to`, which must not exist, with times and modes; adds every created path to `changes`.
@@ -24,7 +24,7 @@ pub(crate) fn copy(from: &Place, to: Place, to_path: &Path, changes: &mut Change
     tree(from, to, to_path, changes, limit, 0)
 }
 
-/// Copies a file, symlink or folder at this depth.
+/// Copies a file, symlink or folder with everything below it; `depth` is its depth, which is limited.
 fn tree(from: &Place, to: Place, to_path: &Path, changes: &mut Changes, limit: &Limit, depth: usize) -> io::Result<()> {
     check_depth(depth)?;
     let found = statat(&from.folder, &from.name, AtFlags::SYMLINK_NOFOLLOW)?;
@@ -49,7 +49,7 @@ fn tree(from: &Place, to: Place, to_path: &Path, changes: &mut Changes, limit: &
     }
 }
 
-/// Copies a file and compares the digest of the copy.
+/// Copies a regular file with its mode and times, and checks that original and copy have the same digest.
 fn file(from: &Place, to: Place, to_path: &Path, changes: &mut Changes, limit: &Limit) -> io::Result<()> {
     let mut source = from.open_file()?;
     let facts = rustix::fs::fstat(&source)?;
@@ -62,7 +62,7 @@ fn file(from: &Place, to: Place, to_path: &Path, changes: &mut Changes, limit: &
     finish(new, to_path, copied, changes)
 }
 
-/// Records a file that was written with its digest, or removes it if writing failed.
+/// Ends the creation of a file: adds its path and digest to `changes`, or removes it if writing failed.
 pub(super) fn finish(new: Made, path: &Path, written: io::Result<String>, changes: &mut Changes) -> io::Result<()> {
     match written {
         Ok(digest) => {
@@ -92,7 +92,7 @@ pub(crate) fn copy_until_deadline(source: &mut impl Read, to: &mut impl Write, l
     }
 }
 
-/// Fails for folders that are nested too deep.
+/// An error if a folder is nested deeper than the limit for copying.
 pub(super) fn check_depth(depth: usize) -> io::Result<()> {
     if depth > DEPTH_MAX { Err(io::Error::other("folders are nested too deep")) } else { Ok(()) }
 }
@@ -117,7 +117,7 @@ pub(crate) fn inventory(place: &Place, path: &Path, limit: &Limit) -> io::Result
     Ok(all)
 }
 
-/// Adds the digests of a path and of everything below it.
+/// Lists the digests of a path and of everything below it, the path first.
 fn listed(place: &Place, path: &Path, limit: &Limit, all: &mut Vec<(PathBuf, String)>, depth: usize) -> io::Result<()> {
     check_depth(depth)?;
     let digest = digest_of(place, limit)?;
@@ -131,12 +131,12 @@ fn listed(place: &Place, path: &Path, limit: &Limit, all: &mut Vec<(PathBuf, Str
     Ok(())
 }
 
-/// The names in a folder, sorted.
+/// The names of the entries in a folder, sorted.
 pub(super) fn names(place: &Place) -> io::Result<Vec<OsString>> {
     undo::names(&place.open_folder()?)
 }
 
-/// Sets the times and the mode of a copy, without set-id bits.
+/// Sets times and mode of the original on a copy, without set-id bits.
 fn keep_facts(to: impl rustix::fd::AsFd, found: &rustix::fs::Stat) -> io::Result<()> {
     // Set-id bits are not copied.
     fchmod(&to, Mode::from_raw_mode(found.st_mode & 0o777))?;
@@ -153,12 +153,12 @@ fn link_digest(target: &[u8]) -> String {
     digest::of_parts([b"link".as_slice(), target])
 }
 
-/// The change of a path that was created; `after` is its digest.
+/// The recorded change of a path that was created; `after` is its digest.
 pub(super) fn made(path: &Path, after: String) -> FileChange {
     FileChange { path: paths::line(path), before: None, after: Some(after) }
 }
 
-/// The change of a path that was removed; `before` is its digest.
+/// The recorded change of a path that was removed; `before` is its digest.
 pub(super) fn removed_path(path: &Path, before: String) -> FileChange {
     FileChange { path: paths::line(path), before: Some(before), after: None }
 }

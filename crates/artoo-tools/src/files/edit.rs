@@ -1,4 +1,4 @@
-//! Changes of files in place: content and permission bits; and new symbolic links.
+//! Edits by `files` of what exists: a file's content or permission bits; also creates symbolic links.
 
 use std::fmt;
 use std::fs::{File, Permissions};
@@ -64,7 +64,7 @@ impl fmt::Display for ModeChange {
 }
 
 impl ModeChange {
-    /// The mode after the change.
+    /// The permission bits that a file with the mode `mode` has after this change.
     fn of(self, mode: u32) -> u32 {
         match self {
             Self::Bits(bits) => bits,
@@ -81,7 +81,7 @@ pub(super) fn diff(operation: &Operation) -> Option<Vec<String>> {
     Some(change::with_text(to, text, DIFF_LINES_MAX)?.lines().map(escape::one_line).collect())
 }
 
-/// Checks that there is one source, a file whose content can be replaced.
+/// Checks that an edit has exactly one source, a file whose content can be replaced.
 pub(super) fn check_text(sources: &[Source]) -> Result<(), Box<Record>> {
     sources.iter().try_for_each(|source| {
         let path = paths::line(&source.path);
@@ -133,19 +133,19 @@ pub(super) fn write(to: &Path, text: &str, before: &str, changes: &mut Changes, 
     }
 }
 
-/// The user and group of a file.
+/// The user id and group id of a file.
 fn owner(found: &std::fs::Metadata) -> (u32, u32) {
     (found.uid(), found.gid())
 }
 
-/// The temporary name under which the new content is written.
+/// The temporary name under which a file's new content is written before it replaces the old one.
 fn temporary_name(to: &Path) -> String {
     let name = to.file_name().unwrap_or_default().to_string_lossy();
     let short: String = name.chars().take(40).collect();
     format!(".{short}.artoo-{}", std::process::id())
 }
 
-/// Changes permission bits; returns the new ones.
+/// Changes the permission bits of a file; returns the new ones.
 pub(super) fn set_mode(path: &Path, change: ModeChange, changes: &mut Changes, limit: &Limit) -> io::Result<u32> {
     let place = Place::of(path)?;
     let facts = statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW)?;

@@ -17,7 +17,7 @@ use crate::limit::Limit;
 use crate::openat::{Made, Place};
 use crate::paths;
 
-/// The formats of archives, by extension.
+/// The formats of archives that can be packed and unpacked, chosen by extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     Tar,
@@ -26,7 +26,7 @@ pub(super) enum Format {
 }
 
 impl Format {
-    /// The format by the extension of the path.
+    /// The archive format by the path's extension; an error if it is not known.
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
         let ends = |ending: &str| name.len() > ending.len() && name.ends_with(ending);
@@ -67,7 +67,7 @@ fn write(sources: &[PathBuf], to: &Path, file: &File, limit: &Limit) -> io::Resu
     }
 }
 
-/// A writer that counts what is written, and fails at the deadline.
+/// A writer that advances the progress meter by what is written, and fails at the deadline.
 struct Metered<'a, W>(W, &'a Limit);
 
 impl<W: Write> Write for Metered<'_, W> {
@@ -120,7 +120,7 @@ fn zip(sources: &[PathBuf], to: File, limit: &Limit) -> io::Result<u64> {
     Ok(entries)
 }
 
-/// The names in the archive, relative to the folder that contains all sources.
+/// The names that sources get in the archive, relative to the folder that contains all of them.
 fn names(sources: &[PathBuf]) -> Vec<PathBuf> {
     let parent = |path: &Path| path.parent().unwrap_or(Path::new("/")).to_path_buf();
     let mut common = sources.first().map(|path| parent(path)).unwrap_or_default();
@@ -132,10 +132,10 @@ fn names(sources: &[PathBuf]) -> Vec<PathBuf> {
     sources.iter().map(|source| source.strip_prefix(&common).unwrap_or(source).to_path_buf()).collect()
 }
 
-/// Adds an open folder or file with this name to an archive.
+/// Callback that adds an open folder or file with its metadata and name to an archive.
 type Add<'a> = dyn FnMut(File, &Metadata, &Path) -> io::Result<()> + 'a;
 
-/// Passes every folder and file to `add`, a folder before its content; returns their number.
+/// Passes every source folder and file to `add`, a folder before its content; returns their number.
 fn each_entry(sources: &[PathBuf], limit: &Limit, add: &mut Add<'_>) -> io::Result<u64> {
     let mut entries = 0;
     for (source, name) in sources.iter().zip(names(sources)) {
@@ -144,7 +144,8 @@ fn each_entry(sources: &[PathBuf], limit: &Limit, add: &mut Add<'_>) -> io::Resu
     Ok(entries)
 }
 
-/// Passes an entry and everything below it to `add`.
+/// Passes an open file or folder and everything below it to `add`, which packs it; returns the total of what `add`
+/// returned.
 fn entry(place: &Place, name: &Path, limit: &Limit, depth: usize, add: &mut Add<'_>) -> io::Result<u64> {
     copy::check_depth(depth)?;
     let kind = FileType::from_raw_mode(statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode);

@@ -16,10 +16,10 @@ use crate::record::Record;
 use crate::undo::{Act, tree_digest};
 use crate::{digest, paths, texts, trash};
 
-/// Maximum number of steps listed in the text of a record; `changed` has all.
+/// Maximum number of steps listed in the text of a record; its list of changes has all.
 const REPORTED_MAX: usize = 50;
 
-/// Performs a plan and returns the record.
+/// Performs a plan of `files` or `trash` and returns the record.
 pub(crate) fn run(plan: &Plan, environment: &Environment, mut act: Act, limit: &Limit) -> Record {
     let (mut changes, mut done) = (Changes::new(), Vec::new());
     let mut problem = None;
@@ -61,7 +61,7 @@ pub(crate) fn run(plan: &Plan, environment: &Environment, mut act: Act, limit: &
 }
 
 impl Operation {
-    /// The path by which an error names the operation.
+    /// The path by which the error of a failed operation names it.
     fn subject(&self) -> &Path {
         match self {
             Self::MakeFolder { to }
@@ -76,7 +76,7 @@ impl Operation {
         }
     }
 
-    /// Performs one operation and adds the paths that it changed.
+    /// Performs one operation of a `files` plan, adds the paths that it changed, and returns the line that reports it.
     fn perform(
         &self,
         environment: &Environment,
@@ -140,7 +140,7 @@ impl Operation {
     }
 }
 
-/// The place of a path that is about to be created; missing folders are created and recorded.
+/// Opens the folder for a path that is about to be created; missing folders are created and recorded.
 fn reach(path: &Path, changes: &mut Changes, act: &mut Act) -> io::Result<Place> {
     act.creating(path)?;
     let mut folders: Vec<PathBuf> = Vec::new();
@@ -149,7 +149,7 @@ fn reach(path: &Path, changes: &mut Changes, act: &mut Act) -> io::Result<Place>
     place
 }
 
-/// Moves a file or folder, with its own journal steps.
+/// Moves a file or folder and records it in the undo journal.
 fn relocate(from: &Path, to: &Path, changes: &mut Changes, act: &mut Act, limit: &Limit) -> io::Result<()> {
     let source = Place::of(from)?;
     let before = copy::inventory(&source, from, limit)?;
@@ -166,13 +166,13 @@ fn relocate(from: &Path, to: &Path, changes: &mut Changes, act: &mut Act, limit:
     Ok(())
 }
 
-/// The source or the target of a move.
+/// One end of a move, source or target: its path and its place in an open folder.
 pub(crate) struct Side<'a> {
     pub(crate) place: Place,
     pub(crate) path: &'a Path,
 }
 
-/// Moves a file or folder to a path that must not exist. `before` is its inventory.
+/// Moves a file or folder to a path that must not exist. `before` are its digests, to check that nothing was lost.
 pub(crate) fn move_item(
     from: Side<'_>,
     to: Side<'_>,
@@ -201,7 +201,7 @@ pub(crate) fn move_item(
     }
 }
 
-/// Renames without replacing anything.
+/// Renames a file or folder; an error if the target exists.
 pub(crate) fn rename(from: &Place, to: &Place) -> Result<(), Errno> {
     match renameat_with(&from.folder, &from.name, &to.folder, &to.name, RenameFlags::NOREPLACE) {
         // On a file system without `RENAME_NOREPLACE` the target is checked first, which leaves a race.

@@ -24,10 +24,10 @@ const LISTED_MAX: usize = 500;
 
 const RENAMES: &str = "renames";
 
-/// Longest file in which text is replaced.
+/// Largest file in which `files` replaces a text, in bytes.
 pub(super) const REPLACE_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// One operation of a plan. No folder of its paths is a symlink.
+/// One operation of a `files` plan, with absolute paths. No folder of its paths is a symlink.
 #[derive(Debug)]
 pub(super) enum Operation {
     MakeFolder { to: PathBuf },
@@ -67,7 +67,7 @@ pub(crate) struct Plan {
     pub(crate) names: NewNames,
 }
 
-/// Plans an act: reads the disk and changes nothing.
+/// Plans an act of `files` or `trash`: reads the disk and changes nothing.
 pub(crate) fn plan(config: &ToolConfig, protected: &Protected, act: Act) -> Result<Plan, Box<Record>> {
     let environment = &config.environment;
     let workspace = paths::real(Path::new(&environment.workspace));
@@ -111,7 +111,7 @@ pub(crate) fn plan(config: &ToolConfig, protected: &Protected, act: Act) -> Resu
 }
 
 impl Plan {
-    /// The files that the plan changes in place; `None` if it does anything else.
+    /// The files that the plan edits in place; `None` if it has any other operation.
     pub(super) fn edited(&self) -> Option<Vec<PathBuf>> {
         let edited = self.operations.iter().map(|operation| {
             let (Operation::Write { to: path, .. } | Operation::SetMode { path, .. }) = operation else { return None };
@@ -128,7 +128,8 @@ impl Plan {
     }
 }
 
-/// Notes the names that an operation creates; the names of an archive's entries are noted when the archive is surveyed.
+/// Notes the names that an operation creates, since some names need approval; those in an archive are noted when it is
+/// surveyed.
 fn note_names(operation: &Operation, names: &mut NewNames) -> Result<(), Box<Record>> {
     match operation {
         Operation::MakeFolder { to } => names.add(to, true),
@@ -145,7 +146,7 @@ fn note_names(operation: &Operation, names: &mut NewNames) -> Result<(), Box<Rec
     Ok(())
 }
 
-/// A plan before its texts are written.
+/// A plan of a `files` act before the texts for its question are written.
 struct Draft {
     verb: &'static str,
     /// The text after the number of sources: the target.
@@ -159,19 +160,19 @@ struct Draft {
 }
 
 impl Draft {
-    /// A draft with one operation that creates one path.
+    /// A draft with one operation, which creates one path.
     fn creating(verb: &'static str, tail: String, sources: Vec<Source>, to: PathBuf, operation: Operation) -> Self {
         let (class, bytes) = (EffectClass::Creating, sum(&sources));
         Self { verb, tail, sources, targets: vec![to], operations: vec![operation], class, bytes }
     }
 
-    /// A draft whose operations change existing files.
+    /// A draft whose operations change existing files, so that it needs approval.
     fn changing(verb: &'static str, tail: String, sources: Vec<Source>, operations: Vec<Operation>) -> Self {
         let (class, bytes) = (EffectClass::Unproven, 0);
         Self { verb, tail, sources, targets: Vec::new(), operations, class, bytes }
     }
 
-    /// A draft with one operation for each source and target.
+    /// A draft with one operation for each pair of source and target.
     fn of_pairs(
         verb: &'static str,
         home: &str,
@@ -195,7 +196,7 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    /// The draft of an act.
+    /// Makes the draft (sources, targets, operations) of an act of `files`.
     fn draft(&mut self, act: Act) -> Result<Draft, Box<Record>> {
         let home = &self.environment.home;
         let from_home = |to: &Path| texts::path_from_home(to, Path::new(home));
@@ -291,24 +292,24 @@ impl Planner<'_> {
         Ok(Draft::creating("makes a link", tail, Vec::new(), to, operation))
     }
 
-    /// Surveys the paths; `leaves`: the act removes them from their folders.
+    /// Surveys the source paths of an act; `leaves`: the act removes them from their folders.
     fn sources(&self, paths: &[String], leaves: bool) -> Result<Vec<Source>, Box<Record>> {
         let listed: Vec<PathBuf> =
             paths.iter().map(|line| act::listed(self.environment, line)).collect::<Result<_, _>>()?;
         listed.iter().map(|path| survey::source(self.environment, self.protected, path, leaves)).collect()
     }
 
-    /// The absolute path of a target.
+    /// The absolute path of the target (`to`) of a `files` act; an error if it can't be used.
     fn target(&self, to: &str) -> Result<PathBuf, Box<Record>> {
         input::path(self.environment, "to", to)
     }
 
-    /// The path of a target that does not exist and is not protected.
+    /// The real path of a target that does not exist and is not protected; otherwise the record that refuses it.
     fn free_target(&self, to: &str) -> Result<PathBuf, Box<Record>> {
         survey::free_place(self.protected, &self.target(to)?)
     }
 
-    /// The draft of unpacking archives.
+    /// The draft of unpacking archives into a folder.
     fn extraction(&mut self, sources: Vec<Source>, to: &str) -> Result<Draft, Box<Record>> {
         let into = self.target(to)?;
         if let Some(reason) = self.protected.refusal(&into) {
@@ -333,7 +334,7 @@ impl Planner<'_> {
         })
     }
 
-    /// Each source with its new path. A trailing slash says that the target is a folder.
+    /// Pairs of sources and their new paths. A trailing slash of the target says that it is a folder.
     fn destinations(&self, sources: Vec<Source>, to: &str) -> Result<Vec<(Source, PathBuf)>, Box<Record>> {
         let target = self.target(to)?;
         let into_folder = to.ends_with('/') || sources.len() > 1 || target.is_dir();
@@ -347,7 +348,7 @@ impl Planner<'_> {
         self.free(pairs.collect())
     }
 
-    /// The pairs of sources and targets, if each target does not exist, is used once, and is not inside its source.
+    /// The pairs of sources and targets, unless a target exists, is used twice, or is inside its source.
     fn free(&self, pairs: Vec<(Source, PathBuf)>) -> Result<Vec<(Source, PathBuf)>, Box<Record>> {
         let mut taken = BTreeSet::new();
         let mut checked = Vec::new();
@@ -365,8 +366,8 @@ impl Planner<'_> {
     }
 }
 
-/// Each source with its new path, the deepest first, so that no step changes the path of a later one. Names that don't
-/// change are left out.
+/// Pairs of sources and their new paths for a renaming, the deepest first, so that no step changes a later path.
+/// Unchanged names are left out.
 fn new_names(sources: Vec<Source>, template: &Template) -> Result<Vec<(Source, PathBuf)>, Box<Record>> {
     let mut pairs = Vec::new();
     for (position, source) in (1..).zip(sources) {
@@ -384,7 +385,7 @@ fn new_names(sources: Vec<Source>, template: &Template) -> Result<Vec<(Source, P
     Ok(pairs)
 }
 
-/// The sources that are not below another source, each once.
+/// The sources of an act that are not below another source, each once.
 fn outermost(mut sources: Vec<Source>) -> Vec<Source> {
     let folders: BTreeSet<PathBuf> =
         sources.iter().filter(|source| source.kind == Kind::Folder).map(|source| source.real.clone()).collect();
@@ -396,7 +397,7 @@ fn outermost(mut sources: Vec<Source>) -> Vec<Source> {
     sources
 }
 
-/// The text of a source after a replacement.
+/// The text of a source file after a replacement; `Err` if it is not text, too long, or does not have the text to find.
 fn replaced(source: &Source, find: &str, with: &str) -> Result<String, Box<Record>> {
     let path = paths::line(&source.path);
     let not_text = || unfit(format!("{path} is not text, or longer than {REPLACE_MAX_BYTES} bytes"));
@@ -411,7 +412,7 @@ fn replaced(source: &Source, find: &str, with: &str) -> Result<String, Box<Recor
     Ok(text.replace(find, with))
 }
 
-/// The record of an act whose target lies inside its source.
+/// The record of an act that is refused because its target lies inside its source.
 fn inside(path: &Path) -> Box<Record> {
     unfit(format!("{} lies inside what is copied or moved", paths::line(path)))
 }
@@ -421,7 +422,7 @@ fn sum(sources: &[Source]) -> u64 {
     sources.iter().map(|source| source.bytes).sum()
 }
 
-/// The number and the size of the sources, as text.
+/// The numbers of source files, links and folders with their total size, as text.
 fn total(sources: &[Source]) -> String {
     let of_kind = |kind| sources.iter().filter(|source| source.kind == kind).count() as u64;
     let (links, folders) = (of_kind(Kind::Link), of_kind(Kind::Folder));
@@ -431,14 +432,15 @@ fn total(sources: &[Source]) -> String {
     format!("{} ({inside}{})", texts::counted(&counts), units::bytes(sum(sources)))
 }
 
-/// A line with a source, its exact size and its newest change.
+/// A line of a question's details: a source, its exact size and its newest change.
 fn detail(source: &Source) -> String {
     let files = texts::exactly(source.files, "file", "files");
     let bytes = texts::exactly(source.bytes, "byte", "bytes");
     format!("{}: {files}, {bytes}, newest change {}", paths::line(&source.path), source.newest)
 }
 
-/// The verb and the total of a meter for these operations; `None` for operations that take no time.
+/// What a progress meter shows for these operations: the verb and the total of bytes; `None` for operations that take
+/// no time.
 fn stage(operations: &[Operation], bytes: u64) -> Option<Stage> {
     let (verb, passes) = match operations.first()? {
         Operation::Copy { .. } => ("copying", 3),
@@ -456,7 +458,7 @@ fn stage(operations: &[Operation], bytes: u64) -> Option<Stage> {
     Some(Stage { verb, unit: Unit::Bytes, total: Some(bytes), passes })
 }
 
-/// The device of the nearest existing folder.
+/// The number of the device (file system) of the nearest existing folder of a path.
 fn device(path: &Path) -> Option<u64> {
     path.ancestors().find_map(|path| path.symlink_metadata().ok()).map(|found| found.dev())
 }

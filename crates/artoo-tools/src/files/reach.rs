@@ -1,4 +1,4 @@
-//! The file effects of a plan.
+//! The file effects of a plan of `files`, for approvals.
 
 use std::path::Path;
 
@@ -6,13 +6,13 @@ use super::plan::{Operation, Plan};
 use crate::effects::{Action, EffectSet, FileEffect};
 
 impl Plan {
-    /// The effects of all operations.
+    /// The file effects of all operations of the plan.
     pub(super) fn changes(&self) -> EffectSet {
         self.operations.iter().flat_map(effects).collect()
     }
 }
 
-/// The effects of one operation.
+/// The file effects (paths created or modified) of one operation of a plan.
 fn effects(operation: &Operation) -> Vec<FileEffect> {
     let create =
         |path: &Path, is_recursive| FileEffect { action: Action::Create, path: path.to_path_buf(), is_recursive };

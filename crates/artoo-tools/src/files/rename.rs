@@ -1,4 +1,4 @@
-//! New names from a template.
+//! Makes new file names from a template with fields such as `{stem}`, `{n}` and `{date}`.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -21,7 +21,7 @@ enum Part {
     Number(usize),
 }
 
-/// A field of a template.
+/// A field of a template for file names, such as the name, stem or extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Field {
     Name,
@@ -40,7 +40,7 @@ enum Case {
 }
 
 impl Template {
-    /// Parses a template; the default is `{name}`, for the replacement.
+    /// Parses a template for new file names; without one, `{name}` is used, in which `find` is replaced by `with`.
     pub(crate) fn parse(template: Option<String>, find: Option<String>, with: Option<String>) -> Result<Self, String> {
         let replacement = match (find, with) {
             (None, None) => None,
@@ -57,7 +57,7 @@ impl Template {
         Ok(Self { parts: parts(template.as_deref().unwrap_or("{name}"))?, replacement })
     }
 
-    /// The new name of the file at this position of the list, from 1.
+    /// The new name of a file by this template; `number` is its position in the list, from 1.
     pub(super) fn apply(&self, path: &Path, modified: Timestamp, position: usize) -> Result<String, String> {
         let (name, stem) = (text(path.file_name())?, text(path.file_stem())?);
         let extension = text(path.extension())?;
@@ -103,7 +103,7 @@ fn text(part: Option<&OsStr>) -> Result<&str, String> {
     part.map_or(Some(""), OsStr::to_str).ok_or_else(|| "its name is not text".to_owned())
 }
 
-/// Splits a template into its parts.
+/// Splits a template for new names into its literal and variable parts.
 fn parts(template: &str) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
     let mut rest = template;
@@ -118,17 +118,18 @@ fn parts(template: &str) -> Result<Vec<Part>, String> {
     Ok(parts)
 }
 
-/// The error of a template with a brace that is not closed or not opened.
+/// The error text for a template with a brace that is not closed or not opened.
 fn unbalanced() -> String {
     "a brace is not closed or not opened".to_owned()
 }
 
-/// A literal part of a template.
+/// A literal part of a template; an error if the text has a `}`.
 fn plain(text: &str) -> Result<Part, String> {
     if text.contains('}') { Err(unbalanced()) } else { Ok(Part::Text(text.to_owned())) }
 }
 
-/// The part that the text between braces means.
+/// The part of a template that the text between braces means, such as `{stem}` or `{n:3}`; an error for an unknown
+/// field.
 fn part(field: &str) -> Result<Part, String> {
     let unknown = || {
         let field = artoo_proto::escape::shorten(field, 40);
@@ -156,18 +157,20 @@ fn part(field: &str) -> Result<Part, String> {
     Ok(Part::Field(field, case))
 }
 
+/// Tests of making new file names from templates.
 #[cfg(test)]
 mod tests {
     use super::Template;
     use artoo_proto::Timestamp;
     use std::path::Path;
 
-    /// The name that a template gives a file.
+    /// The name that a template gives this file, for tests.
     fn renamed(template: &str, name: &str) -> Result<String, String> {
         let template = Template::parse(Some(template.to_owned()), None, None).unwrap();
         template.apply(&Path::new("/x").join(name), Timestamp::parse("2024-05-15T12:00:00Z").unwrap(), 7)
     }
 
+    /// Fields such as `{stem}`, `{n:3}` and `{ext|lower}` give the expected new names.
     #[test]
     fn names_are_made_from_fields() {
         for (template, name, made) in [
@@ -182,6 +185,7 @@ mod tests {
         }
     }
 
+    /// The template's replacement changes each occurrence of a text in a file name, and nothing else.
     #[test]
     fn part_of_a_name_is_replaced() {
         let template = Template::parse(None, Some(" ".to_owned()), Some("_".to_owned())).unwrap();
@@ -189,6 +193,7 @@ mod tests {
         assert_eq!(made.unwrap(), "a_b_c.txt");
     }
 
+    /// A new name that would lead to another folder is refused.
     #[test]
     fn new_names_stay_in_their_folder() {
         for (template, name) in [("../{name}", "a"), ("{ext}", "a"), ("a/b", "c"), ("\u{1b}[2J", "c"), ("..", "c")] {
@@ -197,6 +202,7 @@ mod tests {
         }
     }
 
+    /// Templates with unbalanced braces or unknown fields are refused with the reason.
     #[test]
     fn invalid_templates_are_refused() {
         let problem = |text: &str| Template::parse(Some(text.to_owned()), None, None).map(|_| ()).unwrap_err();

@@ -11,13 +11,13 @@ use crate::protect::Protected;
 use crate::record::Record;
 use crate::{open, paths, texts};
 
-/// Maximum number of entries below a path.
+/// Maximum number of files and folders below the sources of a `files` act.
 pub(super) const TREE_MAX: u64 = 100_000;
 
-/// Maximum depth of folders.
+/// Maximum depth of folders below the sources of an act.
 pub(super) const DEPTH_MAX: usize = 128;
 
-/// The kind of a source.
+/// The kind of a source: file, folder, link or other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
@@ -25,7 +25,7 @@ pub(super) enum Kind {
     Link,
 }
 
-/// A source of an act, and what lies below it.
+/// A source path of a `files` act: its kind, size and times, and how many files and bytes are below it.
 #[derive(Debug)]
 pub(super) struct Source {
     /// The path as given.
@@ -42,7 +42,7 @@ pub(super) struct Source {
     pub(super) identity: String,
 }
 
-/// The record of an act that fails because of the environment, such as a missing file.
+/// The record of a `files` act that fails because of the environment, such as a missing file.
 pub(super) fn hindered(reason: String) -> Box<Record> {
     Box::new(Record::hindered(reason))
 }
@@ -52,7 +52,7 @@ pub(super) fn io_failed(path: &Path, error: &std::io::Error) -> Box<Record> {
     hindered(format!("{}: {error}", paths::line(path)))
 }
 
-/// Surveys a path; `leaves`: the act removes it from its folder.
+/// Surveys a source path of an act; `leaves`: the act removes it from its folder. `Err` if it is protected or unusable.
 pub(super) fn source(
     environment: &Environment,
     protected: &Protected,
@@ -96,7 +96,7 @@ pub(super) fn source(
     Ok(source)
 }
 
-/// The path with the symlinks in its folder resolved, if nothing exists there and it is not protected.
+/// The real path for a new file, if nothing exists there and it is not protected; otherwise the record that says so.
 pub(super) fn free_place(protected: &Protected, path: &Path) -> Result<PathBuf, Box<Record>> {
     if let Some(reason) = protected.refusal(path) {
         return Err(denied(&reason));
@@ -109,12 +109,13 @@ pub(super) fn free_place(protected: &Protected, path: &Path) -> Result<PathBuf, 
     }
 }
 
-/// The record of an act whose target exists.
+/// The record of an act that is refused because its target exists.
 pub(super) fn exists(path: &Path, kind: &str) -> Box<Record> {
     denied(&texts::exists(paths::line(path), kind))
 }
 
-/// The home folder, workspace or working folder, if the folder contains it.
+/// Which of home folder, workspace and working folder the given folder contains or is, by name for a message; `None` if
+/// none.
 fn essential_folder(environment: &Environment, folder: &Path) -> Option<&'static str> {
     let places = [
         ("your home folder", &environment.home),
@@ -124,7 +125,7 @@ fn essential_folder(environment: &Environment, folder: &Path) -> Option<&'static
     places.into_iter().find(|(_, place)| paths::real(Path::new(place)).starts_with(folder)).map(|(name, _)| name)
 }
 
-/// Adds the number, the size and the newest change of everything below a source.
+/// Adds to a source the number, size and newest change of all files below it; `Err` beyond the limits.
 fn tree(source: &mut Source) -> Result<(), Box<Record>> {
     let path = paths::line(&source.path);
     let too_large =
@@ -156,12 +157,12 @@ fn tree(source: &mut Source) -> Result<(), Box<Record>> {
     Ok(())
 }
 
-/// The identity of a file by device, inode, size and time.
+/// Device, inode, size and modification time of a file as text, for the consent digest.
 fn identity(found: &fs::Metadata) -> String {
     format!("{} {} {} {} {}", found.dev(), found.ino(), found.len(), found.mtime(), found.mtime_nsec())
 }
 
-/// The time of the last change.
+/// The time of a file's last change as a timestamp.
 fn time(found: &fs::Metadata) -> Timestamp {
     Timestamp::from_millis(found.mtime().saturating_mul(1000).saturating_add(found.mtime_nsec() / 1_000_000))
 }

@@ -9,7 +9,7 @@ use crate::record::Record;
 use crate::texts;
 use crate::tool::{Machine, Question, Request, Tool, UserContext, spec, work};
 
-/// One type for two tools: `files`, and `trash`, which only deletes.
+/// One type for two tools: `files`, and `trash`, which only deletes to the trash.
 #[derive(Debug)]
 pub(crate) enum Files {
     All,
@@ -42,7 +42,7 @@ impl Tool for Files {
     }
 }
 
-/// The request of a planned act.
+/// Plans an act of `files` or `trash`, and makes the request with its effects and, if needed, the question.
 fn planned(machine: &Machine, user: &UserContext<'_>, act: Result<Act, Box<Record>>) -> Result<Request, Box<Record>> {
     let plan = act.and_then(|act| files::plan(&machine.config, &machine.protected, act));
     let plan = plan.map_err(|record| record.of_class(EffectClass::Unproven))?;
@@ -67,7 +67,7 @@ fn planned(machine: &Machine, user: &UserContext<'_>, act: Result<Act, Box<Recor
     Ok(Request { target, effects, question, job })
 }
 
-/// Why a plan needs approval, if it does.
+/// The reason why a plan of `files` or `trash` needs approval; `None` if it needs none.
 fn needs_approval(plan: &Plan, user: &UserContext<'_>) -> Option<String> {
     let names = plan.names.reason();
     let reason = match plan.class {

@@ -20,18 +20,19 @@ use crate::record::Record;
 use crate::undo::Act;
 use crate::{digest, input, open, paths};
 
-/// Maximum number of bytes unpacked in a call.
+/// Maximum number of bytes that a call may unpack.
 #[doc(alias = "limit")]
 pub(super) const UNPACKED_MAX_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 
-/// The size of an archive's content.
+/// The number of files in an archive, and the bytes they unpack to.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     pub(super) files: u64,
     pub(super) bytes: u64,
 }
 
-/// Checks the names and sizes of an archive, and that no entry exists already. Notes its new names.
+/// Checks the names and sizes of an archive's entries before unpacking, and that none exists already. Notes names that
+/// need approval.
 pub(super) fn survey(archive: &Path, into: &Path, names: &mut NewNames) -> Result<Contents, Box<Record>> {
     let format = Format::of(archive).map_err(|error| input::unfit(error.to_string()))?;
     let mut contents = Contents::default();
@@ -67,7 +68,7 @@ pub(super) fn survey(archive: &Path, into: &Path, names: &mut NewNames) -> Resul
     }
 }
 
-/// Unpacks into a folder; returns the number of files.
+/// Unpacks an archive into a folder; returns the number of files.
 pub(super) fn unpack(
     archive: &Path,
     into: &Path,
@@ -110,7 +111,7 @@ pub(super) fn unpack(
     Ok(files)
 }
 
-/// An entry of an archive.
+/// An entry of an archive that is unpacked: its relative path, whether it is a folder, and its permissions.
 struct Entry {
     /// Relative, without `..`.
     name: PathBuf,
@@ -120,8 +121,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// Gives a new file the entry's permissions, as far as new files may have them here. A script stays executable, and a
-    /// file that only its owner could read does too.
+    /// Gives an unpacked file the entry's permissions, without those that new files may not have here.
     fn set_mode(&self, file: &File) -> io::Result<()> {
         let Some(mode) = self.mode.filter(|mode| mode & 0o400 != 0) else { return Ok(()) };
         let readable = file.metadata()?.mode() & 0o444;
@@ -144,7 +144,7 @@ fn each_entry(
     }
 }
 
-/// Visits every entry of a tar archive.
+/// Visits every entry of a tar archive with a reader of its content; an error for links.
 fn each_tar(stream: impl Read, visit: &mut dyn FnMut(&Entry, &mut dyn Read) -> io::Result<()>) -> io::Result<()> {
     for entry in tar::Archive::new(stream).entries()? {
         let mut entry = entry?;
@@ -162,7 +162,7 @@ fn each_tar(stream: impl Read, visit: &mut dyn FnMut(&Entry, &mut dyn Read) -> i
     Ok(())
 }
 
-/// Visits every entry of a zip archive.
+/// Visits every entry of a zip archive with a reader of its content; an error for links.
 fn each_zip(file: BufReader<File>, visit: &mut dyn FnMut(&Entry, &mut dyn Read) -> io::Result<()>) -> io::Result<()> {
     let mut archive = ZipArchive::new(file).map_err(io::Error::other)?;
     for index in 0..archive.len() {
@@ -178,7 +178,8 @@ fn each_zip(file: BufReader<File>, visit: &mut dyn FnMut(&Entry, &mut dyn Read) 
     Ok(())
 }
 
-/// The relative name of an entry; an error if it is absolute or contains `..`.
+/// The relative path of an archive's entry, without `.`; an error if it is absolute or contains `..`, so leads out of
+/// the folder.
 fn plain(name: &Path) -> io::Result<PathBuf> {
     let mut plain = PathBuf::new();
     for component in name.components() {

@@ -15,7 +15,7 @@ use crate::record::Record;
 /// Longest text to search for in files, in characters.
 const CONTAINS_MAX_CHARS: usize = 1000;
 
-/// The kind of entries to find.
+/// The kind of entries to find: files, folders or any.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
@@ -36,7 +36,7 @@ impl Kind {
     }
 }
 
-/// The form of the answer: a list, a number, a total size, or a list with sizes and times.
+/// The form of `glob`'s answer: a list, a number, a total size, or a list with sizes and times.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Report {
@@ -47,7 +47,7 @@ pub(crate) enum Report {
     Details,
 }
 
-/// What to sort by.
+/// What `glob`'s matches are sorted by: size, time or name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SortKey {
@@ -57,7 +57,7 @@ pub(crate) enum SortKey {
     Path,
 }
 
-/// A sort order; equal entries are sorted by path, ascending.
+/// A sort order of `glob`'s matches; equal entries are sorted by path, ascending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Sort {
@@ -66,7 +66,7 @@ pub(crate) struct Sort {
     pub(crate) descending: bool,
 }
 
-/// The fields of an input.
+/// The fields of `glob`'s input.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Filter {
@@ -98,7 +98,7 @@ pub(crate) struct Filter {
     pub(crate) report: Report,
 }
 
-/// The default of fields that are true if missing.
+/// `true`, as the default of fields that are missing.
 fn yes() -> bool {
     true
 }
@@ -167,7 +167,8 @@ impl Filter {
     }
 }
 
-/// The root and the patterns below it. The parts of an absolute pattern before its first wildcard are the root.
+/// The folder to search, and the patterns relative to it. The parts of an absolute pattern before its first wildcard
+/// belong to the folder.
 fn root_and_patterns(
     environment: &Environment,
     root: Option<&str>,
@@ -188,7 +189,7 @@ fn root_and_patterns(
     Ok((input::path(environment, "root", root.unwrap_or(&environment.cwd))?, patterns))
 }
 
-/// Splits a pattern before its first part with a wildcard, or before its last part.
+/// Splits a glob pattern into the folders before its first wildcard, and the rest with its leading slash.
 fn split_literal(pattern: &str) -> (&str, &str) {
     let wild = pattern.find(['*', '?', '[', '{', '\\']).unwrap_or(pattern.len());
     let slash = pattern.get(..wild).and_then(|literal| literal.rfind('/')).unwrap_or(0);
@@ -196,7 +197,7 @@ fn split_literal(pattern: &str) -> (&str, &str) {
     (pattern.get(..slash).unwrap_or(""), pattern.get(slash..).unwrap_or(pattern))
 }
 
-/// Whether a part of the pattern begins with a dot.
+/// Whether a glob pattern names hidden files, because one of its parts begins with a dot (other than `.` and `..`).
 fn names_hidden(pattern: &str) -> bool {
     pattern.split('/').any(|part| part.starts_with('.') && !part.trim_start_matches('.').is_empty())
 }

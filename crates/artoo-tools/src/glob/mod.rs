@@ -27,10 +27,10 @@ use crate::protect::Protected;
 use crate::record::Record;
 use crate::{paths, suggest};
 
-/// Maximum number of matches in a list; a longer list needs a limit.
+/// Maximum number of matches that a list may have; beyond it the search needs a limit.
 const KEPT_MAX: usize = 200_000;
 
-/// A match.
+/// A match of a search: path, size and time.
 #[derive(Debug)]
 struct Found {
     path: PathBuf,
@@ -49,7 +49,7 @@ struct Collected {
     overflowed: bool,
 }
 
-/// Runs a search.
+/// Runs a search of `glob` and returns its record.
 pub(crate) fn run(search: Search, protected: &Protected, limit: &Limit) -> Record {
     if let Some(refused) = unusable_root(&search.root, protected) {
         return refused;
@@ -78,7 +78,7 @@ pub(crate) fn run(search: Search, protected: &Protected, limit: &Limit) -> Recor
     report(filter, collected, &walked)
 }
 
-/// The record of a root that can't be searched; `None` if it can.
+/// The record of a search whose root is protected, missing or no folder; `None` if it can be searched.
 pub(crate) fn unusable_root(root: &Path, protected: &Protected) -> Option<Record> {
     if let Some(reason) = protected.refusal(root) {
         return Some(Record::denied(&reason));
@@ -94,7 +94,8 @@ pub(crate) fn unusable_root(root: &Path, protected: &Protected) -> Option<Record
     }
 }
 
-/// The entry, if it is a match. `Err` is what could not be read.
+/// The match, if a visited entry matches the search; `None` if not. `Err` is the path that could not be read, with the
+/// reason.
 fn judge(
     search: &Search,
     needle: Option<&Needle>,
@@ -134,7 +135,7 @@ fn judge(
     }
 }
 
-/// Whether an entry has the size, the time and the kind of the filter.
+/// Whether a found entry has a size and a time of change within the limits of the filter.
 fn matches_filter(filter: &Filter, found: &Found, is_file: bool) -> bool {
     let size_asked = filter.min_bytes.is_some() || filter.max_bytes.is_some();
     let modified = modified(found);
@@ -145,12 +146,12 @@ fn matches_filter(filter: &Filter, found: &Found, is_file: bool) -> bool {
         && filter.modified_before.is_none_or(|before| modified < before)
 }
 
-/// The time of the last change, in milliseconds.
+/// The time of the last change of a match, in milliseconds since 1970.
 fn modified(found: &Found) -> Timestamp {
     Timestamp::from_millis(i64::try_from(found.modified_ns.div_euclid(1_000_000)).unwrap_or(i64::MAX))
 }
 
-/// Whether a file contains the needle; an error if it can't be read.
+/// Whether a file contains the searched text; an error if the file is protected, can't be read or takes too long.
 fn holds(needle: &Needle, path: &Path, protected: &Protected, limit: &Limit) -> Result<bool, String> {
     if let Some(reason) = protected.refusal(path) {
         return Err(reason);
@@ -162,7 +163,7 @@ fn holds(needle: &Needle, path: &Path, protected: &Protected, limit: &Limit) -> 
 }
 
 impl Collected {
-    /// Adds a match, or only counts it.
+    /// Adds a match to the list, or only counts it if no list is asked for.
     fn add(&mut self, filter: &Filter, found: Found) {
         self.count += 1;
         self.bytes = self.bytes.saturating_add(found.bytes);
@@ -183,7 +184,7 @@ impl Collected {
         }
     }
 
-    /// Sorts the matches and drops those beyond the limit.
+    /// Sorts the matches as the filter says and drops those beyond its limit.
     fn sort_and_limit(&mut self, filter: &Filter) {
         self.found.sort_by(|a, b| {
             let by_path = a.path.as_os_str().cmp(b.path.as_os_str());
@@ -238,7 +239,7 @@ fn report(filter: &Filter, collected: Collected, walked: &Walked) -> Record {
     }
 }
 
-/// One line for each match.
+/// The list of matches as text, one line for each.
 fn lines(found: &[Found], line: impl Fn(&Found) -> String) -> String {
     found.iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -8,19 +8,19 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use crate::input;
 use crate::record::Record;
 
-/// Longest pattern, in characters.
+/// Longest glob pattern, in characters.
 pub(crate) const PATTERN_MAX_CHARS: usize = 1000;
 
-/// Maximum number of patterns in a list.
+/// Maximum number of glob patterns in a list.
 pub(crate) const PATTERNS_MAX: usize = 100;
 
 /// Maximum number of `{…}` groups in a pattern: the pattern is expanded to their product.
 const BRACE_GROUPS_MAX: usize = 6;
 
-/// Maximum number of alternatives in all groups of a pattern.
+/// Maximum number of alternatives in all `{…}` groups of a glob pattern.
 const ALTERNATIVES_MAX: usize = 200;
 
-/// Maximum number of wildcards in a pattern.
+/// Maximum number of wildcards in a glob pattern.
 const WILDCARDS_MAX: usize = 32;
 
 /// A list of patterns. An empty list matches nothing.
@@ -31,7 +31,7 @@ pub(crate) struct Patterns {
 }
 
 impl Patterns {
-    /// Compiles patterns. One without `/` matches names, one with `/` matches paths below the root.
+    /// Compiles glob patterns. One without `/` matches names, one with `/` matches paths below the root.
     pub(crate) fn compile(patterns: &[String], ignore_case: bool) -> Result<Self, Box<Record>> {
         let mut names = GlobSetBuilder::new();
         let mut paths = GlobSetBuilder::new();
@@ -52,22 +52,23 @@ impl Patterns {
         Ok(Self { names: build(names)?, paths: build(paths)? })
     }
 
+    /// Whether there are no patterns.
     pub(crate) fn is_empty(&self) -> bool {
         self.names.is_empty() && self.paths.is_empty()
     }
 
-    /// Whether a pattern matches an entry.
+    /// Whether one of the patterns matches a directory entry.
     pub(crate) fn matches(&self, below_root: &Path, name: &OsStr) -> bool {
         self.names.is_match(name) || self.paths.is_match(below_root)
     }
 }
 
-/// The record of a pattern that can't be compiled.
+/// The record of a call whose glob pattern can't be compiled, with the reason.
 fn unreadable(error: globset::Error) -> Box<Record> {
     input::unfit(format!("the pattern can't be read: {error}"))
 }
 
-/// Checks a pattern against the limits.
+/// Checks a glob pattern against the limits on length, braces and wildcards.
 fn check(pattern: &str) -> Result<(), Box<Record>> {
     let chars = pattern.chars().count();
     if chars > PATTERN_MAX_CHARS {

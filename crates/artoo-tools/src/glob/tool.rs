@@ -9,7 +9,7 @@ use crate::paths;
 use crate::record::Record;
 use crate::tool::{Machine, Request, Tool, UserContext, spec, work};
 
-/// The tool `glob`.
+/// The tool `glob`, which finds files and folders.
 #[derive(Debug)]
 pub(crate) struct Glob;
 
@@ -30,7 +30,7 @@ impl Tool for Glob {
 }
 
 impl Search {
-    /// The target of a search: its folder and pattern in one.
+    /// The target of a search as shown to the user: its folder and pattern joined.
     fn target(&self) -> String {
         let root = paths::line(&self.root);
         let root = root.trim_end_matches('/');

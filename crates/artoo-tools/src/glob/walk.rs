@@ -10,10 +10,10 @@ use crate::activity::{Stage, Unit};
 use crate::limit::Limit;
 use crate::{paths, secret, texts};
 
-/// Unreadable places named in a record; the others are counted.
+/// Maximum number of unreadable paths named in a record; the others are counted.
 const UNREAD_NAMED_MAX: usize = 3;
 
-/// The options of a walk.
+/// What a folder walk visits: its root and depth, and whether hidden and ignored files are included.
 pub(crate) struct Walk<'a> {
     pub(crate) root: &'a Path,
     /// 1 is the entries of the root.
@@ -22,7 +22,8 @@ pub(crate) struct Walk<'a> {
     pub(crate) ignore_files: bool,
 }
 
-/// The result of a walk.
+/// The result of walking a folder: counts, what could not be read or was left out, and whether the deadline ended the
+/// walk.
 #[derive(Debug, Default)]
 pub(crate) struct Walked {
     /// Number of folders entered, without the root.
@@ -36,7 +37,7 @@ pub(crate) struct Walked {
 }
 
 impl Walked {
-    /// Counts a place that could not be read.
+    /// Counts a file or folder that could not be read; the first ones are named in the record.
     pub(crate) fn count_unreadable(&mut self, what: &str) {
         self.unread += 1;
         if self.named.len() < UNREAD_NAMED_MAX {
@@ -44,12 +45,12 @@ impl Walked {
         }
     }
 
-    /// Whether every place could be read.
+    /// Whether the walk could read every file and folder.
     pub(crate) fn all_read(&self) -> bool {
         self.unread == 0
     }
 
-    /// What is missing from the result, if anything.
+    /// What is missing from the result of a walk, as a sentence for the user; `None` if nothing is.
     pub(crate) fn missing_part(&self) -> Option<String> {
         if self.stopped {
             return Some("the time was up before the whole folder was walked".to_owned());
@@ -69,7 +70,7 @@ impl Walked {
 }
 
 impl Walk<'_> {
-    /// Visits every entry below the root for which `enter` is true, and the entries below these.
+    /// Visits every entry below the root, and enters each folder for which `enter` is true.
     pub(crate) fn run(
         &self,
         limit: &Limit,

@@ -12,10 +12,10 @@ use crate::process::Invocation;
 
 const KEYS: [&str; 7] = ["name", "command", "pass", "network", "read_only", "granted", "timeout_s"];
 
-/// Maximum number of arguments of a server's command.
+/// Maximum number of arguments of an MCP server's command.
 const ARGUMENTS_MAX: usize = 64;
 
-/// The manifest of a server as TOML.
+/// The manifest of an MCP server as it is written in TOML.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
@@ -32,7 +32,7 @@ struct Wire {
     timeout_s: Option<u64>,
 }
 
-/// A valid manifest of a server.
+/// The validated manifest of an MCP server: program, arguments, environment and permissions.
 #[derive(Debug)]
 pub(super) struct ServerManifest {
     pub(super) name: String,

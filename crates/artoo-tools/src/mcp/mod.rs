@@ -31,13 +31,13 @@ use crate::mcp::server::Server;
 use crate::mcp::tool::Remote;
 use crate::tool::{Machine, Tool};
 
-/// Time limit for all servers to start and list their tools.
+/// Time limit in which all MCP servers must start and list their tools.
 const START_TIME: Duration = Duration::from_secs(5);
 
-/// Maximum number of tools of one server; each is in every prompt.
+/// Maximum number of tools of one MCP server; each is in every prompt.
 const TOOLS_MAX: usize = 64;
 
-/// Starts every server of the folder and lists its tools; also returns the reasons for those that can't be offered.
+/// Starts every MCP server of the folder and lists its tools; also returns the reasons for those that can't be offered.
 pub(crate) fn tools(machine: &Arc<Machine>) -> (Vec<Arc<dyn Tool>>, Vec<ToolProblem>) {
     let Some(folder) = &machine.config.mcp else { return (Vec::new(), Vec::new()) };
     let (mut tools, mut problems): (Vec<Arc<dyn Tool>>, Vec<ToolProblem>) = (Vec::new(), Vec::new());

@@ -3,23 +3,23 @@
 use artoo_proto::escape;
 use serde_json::{Map, Value, json};
 
-/// Maximum nesting depth of a schema.
+/// Maximum nesting depth of a server tool's schema.
 const DEPTH_MAX: usize = 6;
 
-/// Longest description, in characters.
+/// Longest description in a server tool's schema, in characters.
 const DESCRIPTION_MAX_CHARS: usize = 200;
 
-/// Maximum number of fields of an object and of entries of a list.
+/// Maximum number of fields of an object in a schema, and of entries of a list.
 const ENTRIES_MAX: usize = 40;
 
 /// Longest schema as JSON, in bytes: it is in every prompt.
 const SCHEMA_MAX_BYTES: usize = 6000;
 
-/// Keywords whose value is a number or a boolean.
+/// Names of JSON schema keywords whose value is a number or a bool, which are passed on to models.
 const PLAIN: &str = "minimum maximum minLength maxLength minItems maxItems exclusiveMinimum exclusiveMaximum \
     uniqueItems";
 
-/// The sanitised schema; `Err` is the reason for which it can't be used.
+/// A server tool's schema reduced to known keywords; `Err` is the reason for which it can't be used.
 pub(super) fn harmless(schema: &Map<String, Value>) -> Result<Value, String> {
     if schema.get("type").is_none_or(|kind| kind != "object") {
         return Err("its input is no object".to_owned());
@@ -70,7 +70,8 @@ fn cleaned(schema: &Map<String, Value>, depth: usize) -> Option<Value> {
     Some(Value::Object(clean))
 }
 
-/// A short string, a plain value, or a list of these; `None` for anything else.
+/// A JSON value that a question may show: a short text, number, bool, null, or a list of such texts; `None` for any
+/// other.
 fn words(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) => is_plain(text).then(|| value.clone()),
@@ -97,12 +98,14 @@ pub(super) fn misfit(schema: &Value, input: &Map<String, Value>) -> Option<Strin
     required.into_iter().find(|name| !input.contains_key(*name)).map(|name| format!("{name}: it is missing"))
 }
 
+/// Tests of sanitising a server's schemas and of checking inputs against them.
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
     use super::{harmless, misfit};
 
+    /// Schemas of a server's tools are reduced to keywords that artoo knows.
     #[test]
     fn schemas_are_reduced_to_known_keywords() {
         let check =
@@ -133,6 +136,7 @@ mod tests {
         check(json!({"type": "object", "properties": wide}), Err("bytes long"));
     }
 
+    /// An input with a missing or unknown field does not fit a schema.
     #[test]
     fn inputs_must_match_declared_fields() {
         let schema = json!({"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a"]});

@@ -17,10 +17,10 @@ use crate::process::{Ended, REMARKS_CHARS};
 use crate::tool::{Held, Machine};
 use crate::view::View;
 
-/// Maximum number of waiting calls.
+/// Maximum number of calls that wait for one MCP server.
 const CALLS_MAX: usize = 32;
 
-/// A call that waits for the server, with the channel for its result.
+/// A call for the server's thread: tool, input and permissions, with the channel for its result.
 struct Order {
     fence: Fence,
     held: Held,
@@ -29,7 +29,7 @@ struct Order {
     reply: oneshot::Sender<io::Result<Ended>>,
 }
 
-/// A server. Dropping it ends its process and all descendants.
+/// An MCP server and its thread. Dropping it ends its process and all descendants.
 #[derive(Debug)]
 pub(super) struct Server {
     orders: Option<channel::Sender<Order>>,
@@ -48,7 +48,7 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// Starts the process and connects to it; [`Self::listed`] gives its tools.
+    /// Starts the MCP server on a thread of its own and connects to it; [`Self::listed`] gives its tools.
     pub(super) fn start(machine: &Arc<Machine>, manifest: &Arc<ServerManifest>) -> Result<Self, String> {
         let (orders, receiver) = channel::channel(CALLS_MAX);
         let (listing, list) = mpsc::sync_channel(1);
@@ -65,13 +65,13 @@ impl Server {
         Ok(Self { orders: Some(orders), list: Mutex::new(list), thread: Some(thread) })
     }
 
-    /// The tools of the server; waits at most `time`.
+    /// The tools that the MCP server offers; waits at most `time` for them.
     pub(super) fn listed(&self, time: Duration) -> Result<Vec<Offered>, String> {
         let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         list.recv_timeout(time).unwrap_or_else(|_| Err("it did not list its tools in time".to_owned()))
     }
 
-    /// Makes a call. Dropping the future ends the server.
+    /// Makes a call of a tool of this MCP server. Dropping the future ends the server.
     pub(super) async fn call(
         &self,
         tool: &str,
@@ -87,7 +87,7 @@ impl Server {
     }
 }
 
-/// The files that a server may read, fixed at its start.
+/// The files that a running MCP server may read, fixed at its start, so that calls with other ones need a new start.
 #[derive(Debug, PartialEq, Eq)]
 struct ReadAccess {
     version: u64,
@@ -98,7 +98,7 @@ struct ReadAccess {
 }
 
 impl ReadAccess {
-    /// The access of a server that is started with these permissions.
+    /// The files that a server started in this sandbox may read.
     fn of(machine: &Machine, Fence { readable, left_out, .. }: &Fence) -> Self {
         let mut folders: Vec<PathBuf> =
             left_out.iter().flat_map(|file| file.ancestors().skip(1)).map(PathBuf::from).collect();
@@ -155,8 +155,7 @@ async fn serve_calls(
     }
 }
 
-/// Starts the server to list its tools; also returns the session if the server may be called as it was started: it only
-/// reads and has no network.
+/// Starts the server to list its tools; also returns the running session if the same process may be used for calls.
 async fn first(
     machine: &Arc<Machine>,
     manifest: &ServerManifest,

@@ -16,13 +16,13 @@ use crate::mcp::{START_TIME, TOOLS_MAX};
 use crate::process::{Ended, Order, Serving, Verdict, capture, serve};
 use crate::tool::Machine;
 
-/// Longest line of a server, in bytes.
+/// Longest line, in bytes, that an MCP server may send.
 const LINE_MAX_BYTES: usize = 4 * 1024 * 1024;
 
 /// Maximum number of pages of a server's list of tools.
 const PAGES_MAX: usize = 8;
 
-/// A tool as its server describes it.
+/// A tool as its MCP server describes it, before any check.
 #[derive(Debug)]
 pub(super) struct Offered {
     pub(super) name: String,
@@ -30,7 +30,7 @@ pub(super) struct Offered {
     pub(super) schema: Map<String, Value>,
 }
 
-/// A started server. Dropping it ends all of its processes.
+/// The connection to a started MCP server. Dropping it ends all of its processes.
 #[derive(Debug)]
 pub(super) struct Session {
     service: RunningService<RoleClient, ()>,
@@ -55,12 +55,12 @@ impl Session {
         Err(failure(machine, serving.end(machine.config.kill_grace).await, &reason).map(Box::new))
     }
 
-    /// Whether the server can take another call.
+    /// Whether the MCP server can take another call.
     pub(super) fn is_open(&self) -> bool {
         !self.service.is_closed() && !self.service.is_transport_closed()
     }
 
-    /// Lists the tools of the server.
+    /// Asks the MCP server for the list of its tools.
     pub(super) async fn list(&self) -> Result<Vec<Offered>, String> {
         let mut offered = Vec::new();
         let mut cursor = None;
@@ -81,8 +81,8 @@ impl Session {
         Ok(offered)
     }
 
-    /// Makes a call and returns its result as if the server were a program that prints the answer. Unless it `stays`,
-    /// the server is ended first, so that all of its changes are complete.
+    /// Calls a tool of the server and returns its result in the form of a program that ended. Unless the server
+    /// `stays`, it is ended first, so that all of its changes are complete.
     pub(super) async fn call(&mut self, tool: &str, input: Map<String, Value>, stays: bool) -> io::Result<Ended> {
         let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(input);
         let result = self.service.call_tool_once(request).await;
@@ -100,15 +100,15 @@ impl Session {
         }
     }
 
-    /// Ends the server; `None` if its end can't be known.
+    /// Ends the MCP server's process; `None` if its end can't be known.
     pub(super) async fn end(&mut self) -> Option<Verdict> {
         self.service.cancellation_token().cancel();
         self.serving.end(self.machine.config.kill_grace).await
     }
 }
 
-/// The outcome of a call without an answer: with the denials of the run if there are any, whatever the server says
-/// about it.
+/// The result of an MCP call without an answer: if the sandbox denied something, a program that ended with these
+/// denials; else an error.
 fn failure(machine: &Machine, verdict: Option<Verdict>, reason: &str) -> io::Result<Ended> {
     match verdict.filter(|verdict| !verdict.denied.is_empty()) {
         Some(verdict) => Ok(ended(machine, verdict, true, reason)),
@@ -116,7 +116,7 @@ fn failure(machine: &Machine, verdict: Option<Verdict>, reason: &str) -> io::Res
     }
 }
 
-/// The outcome of a call with this text as its output.
+/// The result of an MCP call in the form of a program that ended: `text` is its output, `is_error` its exit code.
 fn ended(machine: &Machine, verdict: Verdict, is_error: bool, text: &str) -> Ended {
     let config = &machine.config;
     let mut stdout = capture(config);
@@ -126,7 +126,7 @@ fn ended(machine: &Machine, verdict: Verdict, is_error: bool, text: &str) -> End
     Ended { exit_code: Some(is_error.into()), signal: None, ..ended }
 }
 
-/// The text of a result: its text blocks, or its structured content.
+/// The text of an MCP result: its text blocks, or its structured content.
 fn text(result: &CallToolResult) -> String {
     let mut lines: Vec<&str> = result.content.iter().map(shown).collect();
     let structured = result.structured_content.as_ref().map(Value::to_string);
@@ -136,7 +136,7 @@ fn text(result: &CallToolResult) -> String {
     lines.join("\n")
 }
 
-/// A content block as text; other media are replaced by a note.
+/// A content block of an MCP result as text; media other than text are replaced by a note.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the protocol's own kinds of content grow")]
 fn shown(content: &ContentBlock) -> &str {
     match content {

@@ -22,22 +22,22 @@ use crate::tool::{Call, Held, Machine, Request, Tool, UserContext, spec};
 use crate::transaction::{ConfiguredCall, End, Work};
 use crate::{paths, texts};
 
-/// Tried after the user's own tools and before shell commands.
+/// Place of a server's tools in the order in which tools are tried: after the user's own tools, before shell commands.
 const PRIORITY: u8 = 5;
 
-/// Longest name of a server's tool.
+/// Longest name of a server's tool, in characters.
 const NAME_MAX_CHARS: usize = 64;
 
-/// Longest description: it is in every prompt, and not trusted.
+/// Longest description of a server's tool, in characters: it is in every prompt, and not trusted.
 const DESCRIPTION_MAX_CHARS: usize = 300;
 
-/// Longest target of a call, in characters.
+/// Longest target of a server tool's call, in characters.
 const TARGET_MAX_CHARS: usize = 500;
 
-/// Longest input as JSON; a question shows all of it.
+/// Longest input of a server tool's call as JSON, in characters; a question shows all of it.
 const INPUT_MAX_CHARS: usize = 16_000;
 
-/// A tool of a server, as it is offered to models.
+/// A tool of an MCP server, with the name, description and schema under which models see it.
 #[derive(Debug)]
 pub(super) struct Remote {
     server: Arc<Server>,
@@ -48,7 +48,7 @@ pub(super) struct Remote {
     schema: Value,
 }
 
-/// One call of a server's tool.
+/// A call of an MCP server's tool, with its input.
 #[derive(Debug)]
 struct RemoteCall {
     server: Arc<Server>,
@@ -125,7 +125,7 @@ impl Tool for Remote {
 }
 
 impl Remote {
-    /// The input, if it fits the schema, as fields and as JSON.
+    /// The input of a call as fields and as JSON, if it fits the tool's schema; otherwise the record that refuses it.
     fn checked(&self, value: &Value) -> Result<(Map<String, Value>, String), Box<Record>> {
         let input: Map<String, Value> = input::parse(value)?;
         let text = Value::Object(input.clone()).to_string();
@@ -138,7 +138,7 @@ impl Remote {
     }
 }
 
-/// Adds every text of an input that is spelled as a path.
+/// Adds each text in an input that is spelled as an absolute path, one below `~`, or a `file://` URL.
 fn collect_paths(machine: &Machine, value: &Value, found: &mut Vec<PathBuf>) {
     match value {
         Value::String(text) => {

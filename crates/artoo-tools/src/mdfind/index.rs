@@ -16,17 +16,17 @@ const DATABASES: [&str; 3] =
 /// Maximum number of answers of an index that can't search one folder; those outside it are dropped.
 const ANSWERS_MAX: &str = "10000";
 
-/// Longest error of an index quoted in a record, in characters.
+/// Longest error text of an index program quoted in a record, in characters.
 const SHOWN_CHARS: usize = 300;
 
-/// An installed file index.
+/// A file index of this machine, with the program that searches it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Index {
     kind: Kind,
     program: PathBuf,
 }
 
-/// The program that searches an index.
+/// The program that searches a file index: Spotlight, LocalSearch (formerly Tracker) or locate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Spotlight,
@@ -36,7 +36,7 @@ enum Kind {
 }
 
 impl Index {
-    /// The installed indexes, the most complete first.
+    /// The file indexes whose programs this machine has, the most complete first.
     pub(crate) fn installed(config: &ToolConfig) -> Vec<Self> {
         let programs = [
             (Kind::Spotlight, "mdfind"),
@@ -57,7 +57,7 @@ impl Index {
         found
     }
 
-    /// The name for users.
+    /// The index's name as users know it.
     pub(crate) fn name(&self) -> &'static str {
         match self.kind {
             Kind::Spotlight => "the Spotlight index",
@@ -66,7 +66,7 @@ impl Index {
         }
     }
 
-    /// The command that queries it.
+    /// The command that queries this file index for the words.
     pub(crate) fn invocation(&self, query: &Query, config: &ToolConfig) -> Invocation {
         let words = || query.words.iter().map(OsString::from);
         let arguments: Vec<OsString> = match self.kind {
@@ -90,7 +90,7 @@ impl Index {
         Invocation { program: self.program.clone(), name, arguments, environment: config.session.clone() }
     }
 
-    /// The paths in its answer; `Err` if the answer is not complete.
+    /// The paths that the index program printed; `Err` with the reason if its answer is not complete.
     pub(crate) fn paths(&self, ended: &Ended) -> Result<Vec<PathBuf>, String> {
         if let Some(time) = ended.timed_out {
             return Err(format!("it gave no answer in {} ms", time.as_millis()));
@@ -110,7 +110,7 @@ impl Index {
         })
     }
 
-    /// What the index may be missing, for the user.
+    /// A sentence for the user on what the index may be missing, such as files newer than its last update.
     pub(crate) fn completeness_note(&self, now: SystemTime) -> String {
         if self.kind != Kind::Locate {
             return "what is not indexed is not found".to_owned();
@@ -133,7 +133,7 @@ fn duration_in_words(age: Duration) -> String {
     }
 }
 
-/// A pattern for names that contain this word; wildcards in the word are escaped.
+/// A pattern for `locate` that matches names containing this word; wildcards in the word are escaped.
 fn containing(word: &str) -> String {
     let mut pattern = String::from("*");
     for letter in word.chars() {
@@ -165,6 +165,7 @@ fn of_uri(line: &str) -> Option<PathBuf> {
     path.is_absolute().then_some(path)
 }
 
+/// Tests of parsing an index's answers and of making patterns for it.
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
@@ -172,6 +173,7 @@ mod tests {
 
     use super::{containing, duration_in_words, of_uri};
 
+    /// `file://` URLs that an index prints are decoded to paths; other lines are ignored.
     #[test]
     fn file_urls_become_paths() {
         let check =
@@ -184,6 +186,7 @@ mod tests {
         check("  file:///a%zz", None);
     }
 
+    /// Wildcards in a query are escaped in the pattern given to `locate`.
     #[test]
     fn locate_patterns_escape_wildcards() {
         assert_eq!(containing("tax"), "*tax*");

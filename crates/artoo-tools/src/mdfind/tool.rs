@@ -14,7 +14,7 @@ use crate::record::Record;
 use crate::tool::{Call, Look, Machine, Request, Running, Tool, UserContext, done, spec};
 use crate::{glob, paths};
 
-/// The tool `mdfind` with the installed indexes.
+/// The tool `mdfind`, which finds files by words, with the installed indexes.
 #[derive(Debug)]
 pub(crate) struct Mdfind {
     indexes: Vec<Index>,

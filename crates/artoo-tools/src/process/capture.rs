@@ -11,10 +11,10 @@ use crate::evidence::Spill;
 /// Maximum bytes per read: the capacity of a pipe.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// Size of the first buffer: most commands print little, and many run at once.
+/// Size in bytes of the first read of a stream: most commands print little, and many run at once.
 const CHUNK_FIRST_BYTES: usize = 4 * 1024;
 
-/// The captured part of one stream.
+/// The output of one stream that was captured: beginning, end and number of bytes.
 #[derive(Debug)]
 pub(crate) struct Captured {
     end_bytes: usize,
@@ -31,7 +31,7 @@ impl Captured {
         Self { end_bytes, head: Vec::new(), tail: VecDeque::new(), total: 0, spill: None }
     }
 
-    /// Also stores the stream as evidence, if there is a store.
+    /// The same capture, which also stores the stream as evidence if `spill` is given.
     pub(crate) fn with_spill(self, spill: Option<Spill>) -> Self {
         Self { spill, ..self }
     }
@@ -42,17 +42,17 @@ impl Captured {
         self.spill.take().filter(|_| self.total > 0)?.keep(stream, &end).ok()
     }
 
-    /// All bytes of the stream, captured or not.
+    /// The number of all bytes of the stream, captured or not.
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
 
-    /// Whether every byte is captured.
+    /// Whether all bytes of the stream are in memory, so that none are omitted.
     pub(crate) fn is_whole(&self) -> bool {
         self.left_out() == 0
     }
 
-    /// Bytes between the two captured ends.
+    /// The number of bytes between the two captured ends, which are not in memory.
     pub(crate) fn left_out(&self) -> u64 {
         let kept = self.head.len().saturating_add(self.tail.len());
         self.total.saturating_sub(u64::try_from(kept).unwrap_or(u64::MAX))
@@ -63,7 +63,7 @@ impl Captured {
         &self.head
     }
 
-    /// The last bytes, in order, without those in the head.
+    /// The last captured bytes of the stream, in order, without those in the head.
     pub(crate) fn tail(&self) -> Vec<u8> {
         self.tail.iter().copied().collect()
     }
@@ -74,7 +74,7 @@ impl Captured {
         crate::text::ends(&self.head, self.left_out(), &self.tail(), max_chars)
     }
 
-    /// Adds the next bytes of the stream.
+    /// Adds the next bytes of the captured stream.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         if let Some(spill) = &mut self.spill {
             spill.take(bytes);
@@ -125,6 +125,7 @@ impl Captured {
     }
 }
 
+/// Tests that captured streams keep both ends and count all bytes.
 #[cfg(test)]
 mod tests {
     use super::Captured;

@@ -21,7 +21,7 @@ pub(crate) fn limit_that_ended(signal: i32, limits: &ProcessLimits) -> Option<St
     }
 }
 
-/// The sentence about a program that used more disk space than allowed.
+/// The sentence that tells that a program was ended because it used more disk space than `most` bytes.
 pub(crate) fn full(most: u64) -> String {
     format!("it used more than {} of disk space and was ended", units::bytes(most))
 }

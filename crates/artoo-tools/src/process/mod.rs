@@ -31,17 +31,16 @@ use running::Running;
 #[cfg(feature = "mcp")]
 pub(crate) use serving::{Serving, serve};
 
-/// Variables passed on from artoo's own environment; none carries a secret or code.
+/// Names of environment variables that programs get from artoo's own environment; none carries a secret or code.
 const PASSED_ON: [&str; 6] = ["USER", "LOGNAME", "TZ", "TMPDIR", "SHELL", "LANG"];
 
-/// How long to wait after SIGKILL. A process that has not ended by then is blocked in the kernel; a busy machine needs
-/// some of this time.
+/// How long to wait for a process to end after SIGKILL. One that has not ended by then is blocked in the kernel.
 const REAP_GRACE: Duration = Duration::from_secs(4);
 
-/// Maximum characters of marks and remarks around the streams.
+/// Maximum characters that a record adds to a program's output: marks for omitted bytes, and messages about its end.
 pub(crate) const REMARKS_CHARS: usize = 400;
 
-/// A program to run.
+/// A program to run: its path, name, arguments and environment.
 #[derive(Debug, Clone)]
 pub(crate) struct Invocation {
     pub(crate) program: PathBuf,
@@ -79,7 +78,7 @@ impl Invocation {
     }
 }
 
-/// The end of a program, with its output.
+/// How a program ended, with the output that was captured.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) exit_code: Option<i32>,
@@ -103,17 +102,17 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// The message about what the sandbox denied.
+    /// A message for the user about what the sandbox denied to the program; `None` if nothing.
     pub(crate) fn kept(&self) -> Option<String> {
         fence::remark(&self.denied)
     }
 
-    /// Total bytes of both streams.
+    /// Total number of bytes that the program printed to both streams.
     pub(crate) fn total(&self) -> u64 {
         self.stdout.total().saturating_add(self.stderr.total())
     }
 
-    /// Commits both streams to the evidence store.
+    /// Stores the program's output and error streams in the evidence store; returns the stored items.
     pub(crate) fn keep(&mut self) -> Vec<KeptOutput> {
         [self.stdout.keep("stdout"), self.stderr.keep("stderr")].into_iter().flatten().collect()
     }
@@ -175,7 +174,7 @@ pub(crate) fn find_program(config: &ToolConfig, name: &str) -> Option<PathBuf> {
         .find(|path| path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0))
 }
 
-/// A program with its permissions, limits and environment.
+/// A program to run, with its environment, folder, sandbox, limits and input.
 #[derive(Debug, Clone)]
 pub(crate) struct Order {
     /// The program with its whole environment.
@@ -192,7 +191,7 @@ pub(crate) struct Order {
     pub(crate) input: Option<Arc<PipeReader>>,
 }
 
-/// The end of a program: exit code or signal, denials, and limits that it exceeded.
+/// How a program ended: exit code or signal, denials, and limits that it exceeded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Verdict {
     pub(crate) exit_code: Option<i32>,
@@ -244,7 +243,7 @@ pub(crate) async fn run(config: &ToolConfig, order: Order, time: Duration) -> io
 }
 
 impl Verdict {
-    /// The end of the program with its output.
+    /// Combines how a program ended with its captured output.
     pub(crate) fn ended(
         self,
         mut stdout: Captured,
@@ -275,12 +274,13 @@ impl Verdict {
     }
 }
 
-/// A capture that also stores the stream as evidence.
+/// A capture of a stream that also stores the stream as evidence.
 pub(crate) fn capture(config: &ToolConfig) -> Captured {
     Captured::new(CAPTURE_END_BYTES).with_spill(config.evidence.as_ref().map(EvidenceStore::spill))
 }
 
-/// Waits for the program's end while reading its output; `None` after the timeout.
+/// Waits for the program's end while its output is read; `None` after the timeout, `Some(None)` if its end can't be
+/// known.
 async fn wait(
     running: &mut Running,
     mut drain: std::pin::Pin<&mut impl Future<Output = ()>>,

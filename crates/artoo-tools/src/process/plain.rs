@@ -12,7 +12,7 @@ use super::scratch::Scratch;
 use super::{Order, Verdict};
 use crate::fence::seatbelt;
 
-/// A running program; dropping it kills its process group.
+/// A running program without a Linux sandbox; dropping it kills its process group.
 #[derive(Debug)]
 pub(crate) struct Plain {
     child: Child,
@@ -55,7 +55,7 @@ impl Plain {
         }
     }
 
-    /// Takes over a program that was started as the leader of its process group.
+    /// Takes over a running program that was started as the leader of its own process group.
     pub(crate) fn of(child: Child) -> Self {
         let raw = child.id().and_then(|id| i32::try_from(id).ok()).filter(|id| *id > 1);
         Self { child, group: raw.and_then(Pid::from_raw), scratch: None }
@@ -73,7 +73,7 @@ impl Plain {
         self.signal(Signal::KILL);
     }
 
-    /// Waits for the program's end.
+    /// Waits for the program's end and returns how it ended.
     pub(crate) async fn ended(&mut self) -> Option<Verdict> {
         let status = self.child.wait().await.ok()?;
         let left_behind = self.group.is_some_and(|id| test_kill_process_group(id).is_ok());
@@ -101,6 +101,7 @@ impl Drop for Plain {
     }
 }
 
+/// Tests of programs that run without a Linux sandbox.
 #[cfg(test)]
 mod tests {
     use std::fs;

@@ -12,7 +12,7 @@ use super::{Order, Verdict};
 use crate::fence;
 use crate::fence::seatbelt;
 
-/// Dropping it kills the program and all of its descendants.
+/// A started program, in a sandbox or not. Dropping it kills the program and all of its descendants.
 #[derive(Debug)]
 pub(crate) enum Running {
     /// Sandboxed on Linux.
@@ -38,7 +38,7 @@ impl Running {
         Ok((Self::Plain(Box::new(plain)), stdout, stderr))
     }
 
-    /// Sends SIGTERM to every process.
+    /// Sends SIGTERM to every process of the program.
     pub(crate) fn ask_to_end(&mut self) {
         match self {
             #[cfg(target_os = "linux")]
@@ -47,7 +47,7 @@ impl Running {
         }
     }
 
-    /// Kills every process.
+    /// Sends SIGKILL to every process of the program.
     pub(crate) fn kill(&mut self) {
         match self {
             #[cfg(target_os = "linux")]

@@ -19,6 +19,7 @@ impl Scratch {
         Ok(Self { path: open::private_folder(&parent, "artoo-")? })
     }
 
+    /// The path of the command's private temporary folder.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -12,14 +12,14 @@ use super::capture::Captured;
 use super::running::Running;
 use super::{Order, REAP_GRACE, Verdict};
 
-/// A started server. Dropping it kills all of its processes.
+/// A started program that serves several calls. Dropping it kills all of its processes.
 #[derive(Debug)]
 pub(crate) struct Serving {
     running: Running,
     verdict: Option<Verdict>,
 }
 
-/// Starts a program whose input and output stay open; standard error is discarded.
+/// Starts a program for several calls, whose input and output stay open; standard error is discarded.
 ///
 /// # Errors
 /// When it can't be started.

@@ -7,9 +7,8 @@ use globset::GlobBuilder;
 
 use crate::effects::is_pattern;
 
-/// The existing paths that a name stands for: the name itself, or the matches of a pattern, in hidden folders too. A
-/// `**` stands for one level, and its folder is listed as well. `entries` is the number of entries that may still be
-/// compared; it is 0 afterwards if some were not.
+/// The existing paths that a name or glob pattern stands for. Stops when `entries`, the number of directory entries
+/// that may be compared, reaches 0.
 pub(super) fn expand(name: &Path, entries: &mut usize) -> Vec<PathBuf> {
     let mut found = Vec::new();
     if name.symlink_metadata().is_ok() {
@@ -47,6 +46,7 @@ pub(super) fn expand(name: &Path, entries: &mut usize) -> Vec<PathBuf> {
     found
 }
 
+/// Tests of expanding patterns to existing paths.
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -55,6 +55,7 @@ mod tests {
 
     use super::expand;
 
+    /// Wildcards in folder names and file names are expanded to all existing matches.
     #[test]
     fn patterns_are_expanded_in_every_folder() {
         let dir = TempDir::new().unwrap();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Maximum number of homes; a machine with more has them in a directory service anyway.
 const HOMES_MAX: usize = 64;
 
-/// Folders in which accounts of services have homes that hold programs or nothing.
+/// Folders in which accounts of services have homes that hold programs or nothing, so that they are not protected.
 const NO_HOMES: [&str; 9] = ["/usr", "/bin", "/sbin", "/dev", "/proc", "/run", "/tmp", "/var/cache", "/var/spool"];
 
 /// The existing home folders of `/etc/passwd`.
@@ -21,10 +21,12 @@ fn homes(accounts: &str) -> impl Iterator<Item = PathBuf> {
     homes.filter(|home| !NO_HOMES.iter().any(|other| home.starts_with(other))).map(Path::to_path_buf)
 }
 
+/// Tests of reading home folders from `/etc/passwd`.
 #[cfg(test)]
 mod tests {
     use super::homes;
 
+    /// Home folders of users and of services are read from `/etc/passwd`; invalid lines and `/` are left out.
     #[test]
     fn homes_of_people_and_services_are_read() {
         let accounts = "root:x:0:0:root:/root:/bin/sh\nbin:x:2:2:bin:/bin:/usr/sbin/nologin\nnet:x:9:9::/:/bin/sh\n\

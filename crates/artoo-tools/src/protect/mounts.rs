@@ -13,7 +13,7 @@ struct Mount {
     at: PathBuf,
 }
 
-/// The mounts of this process at one moment.
+/// The mounts that this process sees, read once.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Mounts(Vec<Mount>);
 
@@ -33,8 +33,8 @@ impl Mounts {
         Self(mounts.collect())
     }
 
-    /// The other paths that lead to a real path, or into it if only a part of it is mounted elsewhere. Mounts of other
-    /// file systems that show the same content, such as overlays, are not recognised.
+    /// Other paths that lead to the same file or folder through further mounts of its file system. Overlays are not
+    /// recognised.
     pub(super) fn aliases(&self, place: &Path) -> Vec<PathBuf> {
         // Of several mounts at one path the last covers the others.
         let holder = self.0.iter().filter(|mount| is_at_or_below(place, &mount.at));
@@ -57,7 +57,7 @@ fn is_at_or_below(path: &Path, folder: &Path) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/") || folder == b"/")
 }
 
-/// A field of the table, in which a space, tab, newline or backslash is written as three octal digits.
+/// Decodes a field of the kernel's mount table, in which blanks and backslashes are written as three octal digits.
 fn unescaped(field: &[u8]) -> PathBuf {
     let mut out = Vec::with_capacity(field.len());
     let mut rest = field;
@@ -73,12 +73,14 @@ fn unescaped(field: &[u8]) -> PathBuf {
     PathBuf::from(OsString::from_vec(out))
 }
 
+/// Tests of finding other paths of a file through mounts.
 #[cfg(test)]
 mod tests {
     use std::path::{Path, PathBuf};
 
     use super::Mounts;
 
+    /// The other paths of a file through further mounts of its file system are found.
     #[test]
     fn path_is_found_under_other_mounts() {
         let mounts = Mounts::parse(

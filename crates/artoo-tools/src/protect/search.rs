@@ -14,13 +14,13 @@ use crate::paths;
 use crate::secret::{self, Walk};
 use crate::undo::is_system;
 
-/// Entries compared with the patterns of one command line.
+/// Maximum number of directory entries compared with the wildcards of one command line, in the search for secrets.
 const EXPANDED_MAX: usize = 100_000;
 
-/// Files matched by the patterns of one command line whose beginning is read.
+/// Maximum number of files, matched by the wildcards of one command line, whose beginning is read to find keys.
 const MATCHED_OPENED_MAX: usize = 20_000;
 
-/// Entries of protected places that are compared with other names of the same file.
+/// Maximum number of entries of protected places whose inodes are compared, to find hard links to them.
 const LINKED_MAX: usize = 5_000;
 
 /// Folders of the system's programs and of public certificates, installed for everyone to read.
@@ -45,7 +45,7 @@ pub(crate) struct FoundSecrets {
 }
 
 impl Protected {
-    /// Finds the files with secrets that a command may not read.
+    /// Finds the files with secrets among the named paths and below the folders, which a command may not read.
     ///
     /// Files that its words name are judged whatever the limits of the search, and so are files that its patterns match.
     /// Then the folders that it names, the working folder, the workspace and the home are searched in this order: all
@@ -56,7 +56,8 @@ impl Protected {
         self.secrets_within(environment, named, folders, secret::SEARCHED_MAX)
     }
 
-    /// Finds the secrets among these names and below these folders, comparing at most `entries_max` entries.
+    /// Finds files with secrets among these names and below these folders, comparing at most `entries_max` directory
+    /// entries.
     fn secrets_within(
         &self,
         environment: &Environment,
@@ -114,20 +115,19 @@ impl Protected {
         found
     }
 
-    /// Adds the paths under which other mounts show the same files.
+    /// Adds to `files` the other paths under which further mounts show the same files.
     fn add_aliases(&self, files: &mut BTreeSet<PathBuf>) {
         let mounts = Mounts::read();
         let aliases: Vec<PathBuf> = files.iter().flat_map(|file| mounts.aliases(file)).collect();
         files.extend(aliases);
     }
 
-    /// Whether a real path is not searched: opening a kernel file may have side effects, a protected place is closed as
-    /// a whole, and files that everyone may install hold no secrets.
+    /// Whether a real path is left out of the search for secrets, such as kernel files and protected places.
     fn is_skipped(&self, path: &Path) -> bool {
         is_system(path) || self.holds(path) || PROGRAM_PLACES.split(' ').any(|place| path.starts_with(place))
     }
 
-    /// Files in protected places that have other names as well, by device and number; the outermost first.
+    /// Files in protected places that have other hard links, by device and inode; the outermost first, up to a limit.
     fn linked_files(&self) -> HashSet<(u64, u64)> {
         let is_own = |place: &&PathBuf| self.own_data.iter().any(|own| place.starts_with(own));
         let mut open: VecDeque<PathBuf> = self.places.iter().filter(|place| !is_own(place)).cloned().collect();
@@ -149,7 +149,7 @@ impl Protected {
     }
 }
 
-/// Whether one more file may be opened; a file whose name has no wildcard may always be.
+/// Whether the search may open one more file. The limit counts only files that matched a pattern with wildcards.
 fn may_open(opened: &mut usize, is_literal: bool) -> bool {
     let may = is_literal || *opened > 0;
     if !is_literal {
@@ -158,11 +158,12 @@ fn may_open(opened: &mut usize, is_literal: bool) -> bool {
     may
 }
 
-/// Whether a path is in a git repository's own folder.
+/// Whether a path is in a `.git` folder.
 fn is_in_git(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str() == ".git")
 }
 
+/// Tests of the search for files with secrets that a command may not read.
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -173,7 +174,7 @@ mod tests {
 
     use super::{FoundSecrets, Protected};
 
-    /// The secrets found in a home for these names, with a limit on compared entries.
+    /// Searches a home for secrets that these names may mean, comparing at most `entries_max` directory entries.
     fn found(home: &Path, cwd: &str, named: &[&str], entries_max: usize) -> FoundSecrets {
         let text = |path: &str| home.join(path).to_str().unwrap().to_owned();
         let environment = Environment {
@@ -187,6 +188,7 @@ mod tests {
         Protected::new(&environment, &[]).secrets_within(&environment, &named, &[], entries_max)
     }
 
+    /// Secrets that a command names are found even if the search reaches its limits.
     #[test]
     fn named_secrets_are_found_beyond_every_limit() {
         let dir = TempDir::new().unwrap();

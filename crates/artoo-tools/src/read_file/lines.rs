@@ -12,7 +12,7 @@ use crate::limit::Limit;
 use crate::process::Captured;
 use crate::record::Record;
 
-/// Longest line, in bytes.
+/// Longest line of a file that is read, in bytes; a longer one is an error.
 const LINE_MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The number of lines, with an unfinished last one; `None` if the deadline came first.
@@ -42,12 +42,12 @@ struct SelectedLines<'a> {
 }
 
 impl<'a> SelectedLines<'a> {
-    /// No lines yet.
+    /// An empty selection of lines.
     fn new(config: &'a ToolConfig) -> Self {
         Self { captured: captured(config), config, is_empty: true }
     }
 
-    /// Adds a line.
+    /// Adds one line to the selected lines.
     fn push(&mut self, line: &[u8]) {
         if !std::mem::take(&mut self.is_empty) {
             self.captured.push(b"\n");
@@ -56,7 +56,7 @@ impl<'a> SelectedLines<'a> {
     }
 }
 
-/// The lines at some positions.
+/// The record of the lines of a file at some positions.
 pub(super) fn some_lines(file: File, lines: Lines, config: &ToolConfig, limit: &Limit) -> io::Result<Record> {
     let (from, to, last) = match lines {
         Lines::Range { from, to } => (from, to, None),
@@ -85,7 +85,7 @@ pub(super) fn some_lines(file: File, lines: Lines, config: &ToolConfig, limit: &
     Ok(if left_out { Record::cut(format!("incomplete: these lines are too long\n{}", record.text)) } else { record })
 }
 
-/// The lines that contain a text, or their number.
+/// The record of a file's lines that contain a text, or of their number.
 pub(super) fn matching(
     file: File,
     needle: &Needle,
@@ -111,7 +111,7 @@ pub(super) fn matching(
     }
 }
 
-/// The record of the selected lines; `complete`: the whole file was read.
+/// The record of the selected lines; marked as incomplete unless `complete`, if the time was up before the file's end.
 fn finished(complete: bool, gathered: SelectedLines<'_>) -> Record {
     let record = recorded(gathered.captured, gathered.config);
     if complete {
@@ -120,7 +120,8 @@ fn finished(complete: bool, gathered: SelectedLines<'_>) -> Record {
     Record::cut(format!("incomplete: the time was up before the last line was read\n{}", record.text))
 }
 
-/// Passes each line to `take`, without its line break, until it returns false. `false` if the deadline came first.
+/// Passes each line's number and text, without its line break, to `take` until that returns false. `false` if the
+/// deadline came first.
 fn each_line(file: File, limit: &Limit, mut take: impl FnMut(u64, Vec<u8>) -> bool) -> io::Result<bool> {
     let mut reader = BufReader::with_capacity(256 * 1024, file);
     let mut number: u64 = 0;

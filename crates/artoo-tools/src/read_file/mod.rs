@@ -28,13 +28,13 @@ pub(crate) use lines::count;
 use lines::{matching, some_lines};
 pub(crate) use tool::ReadFile;
 
-/// Bytes of the beginning and of the end held in memory; a record shows less.
+/// Bytes of the beginning and of the end of a file that are held in memory; a record shows less.
 const KEPT_BYTES: usize = 1024 * 1024;
 
 /// Longest text to search lines for, in characters.
 const MATCHING_MAX_CHARS: usize = 1000;
 
-/// The lines to read: a range, the first or the last ones.
+/// Which lines to read: a range, the first or the last ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 enum Lines {
@@ -43,7 +43,7 @@ enum Lines {
     Last { last: u64 },
 }
 
-/// What to count: lines.
+/// What `read_file` counts; there is only `lines`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Counted {
@@ -61,7 +61,7 @@ struct Wire {
     ignore_case: Option<bool>,
 }
 
-/// What to read: the whole file, some lines, their number, or matching lines.
+/// What `read_file` is asked for: the whole file, some lines, their number, or matching lines.
 #[derive(Debug)]
 enum Wanted {
     Whole,
@@ -107,7 +107,7 @@ impl Reading {
         Ok(Self { path, wanted })
     }
 
-    /// Why the content needs approval before it is shown; `None` if it needs none. The number of lines never needs one.
+    /// Why showing this file's content needs approval; `None` if it needs none. Counting lines never needs one.
     fn secret(&self, protected: &Protected) -> Option<String> {
         let is_shown = !matches!(self.wanted, Wanted::Count) && protected.refusal(&self.path).is_none();
         is_shown.then(|| protected.secret(&self.path)).flatten()
@@ -136,7 +136,7 @@ pub(crate) fn run(reading: &Reading, Machine { config, protected, .. }: &Machine
     result.unwrap_or_else(|error| Record::hindered(format!("{}: {error}", paths::line(path))))
 }
 
-/// The record of a file that can't be opened.
+/// The record of a `read_file` call whose file can't be opened, with the reason.
 fn unopened(path: &Path, problem: &OpenProblem) -> Record {
     let reason = format!("{}: {problem}", paths::line(path));
     match problem {
@@ -161,12 +161,12 @@ fn record_whole_file(mut file: File, config: &ToolConfig) -> io::Result<Record> 
     Ok(recorded(captured, config))
 }
 
-/// A capture that stores text as evidence while it is read.
+/// A capture for a file's text, which also stores it as evidence while it is read.
 fn captured(config: &ToolConfig) -> Captured {
     Captured::new(KEPT_BYTES).with_spill(config.evidence.as_ref().map(EvidenceStore::spill))
 }
 
-/// The record of a captured text.
+/// The record of a text that `read_file` captured and stored, shortened if it is too long.
 fn recorded(mut captured: Captured, config: &ToolConfig) -> Record {
     let kept = captured.keep("output").into_iter().collect();
     let max_chars = config.output_max_chars;

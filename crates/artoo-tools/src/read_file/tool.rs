@@ -9,7 +9,7 @@ use crate::read_file::{self, Reading};
 use crate::record::Record;
 use crate::tool::{Machine, Question, Request, Tool, UserContext, spec, work};
 
-/// The tool `read_file`.
+/// The tool `read_file`, which reads text files, some of their lines, or the number of lines.
 #[derive(Debug)]
 pub(crate) struct ReadFile;
 

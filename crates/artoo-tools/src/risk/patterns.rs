@@ -12,7 +12,7 @@ use std::path::Path;
 use crate::command_line::Simple;
 use crate::paths;
 
-/// Devices and folders in /dev that programs use without changing the machine.
+/// Prefixes of names in `/dev` that programs use without changing the machine, such as `null`.
 const HARMLESS_DEVICES: [&str; 17] = [
     "null", "zero", "full", "random", "urandom", "tty", "pts/", "ptmx", "fd", "std", "shm", "mqueue", "tcp/", "udp/",
     "snd/", "video", "log",
@@ -21,11 +21,11 @@ const HARMLESS_DEVICES: [&str; 17] = [
 /// Files of the kernel that change the machine when they are written to.
 const KERNEL_FILES: [&str; 4] = ["/proc/sysrq-trigger", "/proc/sys", "/proc/kcore", "/sys"];
 
-/// Folders of the system.
+/// Folders of the system that must not be changed as a whole.
 const SYSTEM_FOLDERS: &str = "Applications Library System Users bin boot dev etc home lib lib32 lib64 proc root run \
     sbin srv sys usr var";
 
-/// Options that take a separate value.
+/// Options of programs in the tables that take a separate value, so that the value is not an operand.
 const VALUED: [&str; 9] = ["-C", "-H", "-c", "-n", "--context", "--git-dir", "--namespace", "--prefix", "--work-tree"];
 
 /// Whether a command runs one of these programs with arguments that match.
@@ -44,7 +44,7 @@ pub(super) fn matches(simple: &Simple, programs: &str, patterns: &str) -> bool {
         && !not.iter().any(|pattern| matches(pattern.trim_start_matches('!')))
 }
 
-/// Whether the arguments fit one pattern of the tables.
+/// Whether a command's arguments fit one pattern of the risk tables.
 fn matches_pattern(arguments: &[String], pattern: &str) -> bool {
     let any = |is_fit: &dyn Fn(&str) -> bool| arguments.iter().any(|word| is_fit(word));
     match pattern {
@@ -69,7 +69,7 @@ fn matches_pattern(arguments: &[String], pattern: &str) -> bool {
     }
 }
 
-/// The arguments that are neither options nor values of options.
+/// The arguments of a command that are neither options nor values of options.
 pub(super) fn operands(arguments: &[String]) -> impl Iterator<Item = &str> {
     let mut previous = "";
     arguments.iter().map(String::as_str).filter(move |word| {

@@ -75,7 +75,7 @@ const OTHER_CODE: Risk = ("runs code that the command line doesn't show", Opaque
 const MANAGERS: &str = "apt apt-get aptitude dnf yum zypper apk brew snap flatpak pip pip3 pipx uv gem cargo npm pnpm \
     yarn bun go conda mamba poetry composer rustup";
 
-/// Risks: programs, patterns of their arguments, the risk.
+/// The table of risks: programs, patterns of their arguments, and a description with its class.
 pub(super) const RISKS: [(&str, &str, Risk); 64] = [
     ("rm rmdir unlink shred srm trash trash-put", "", DELETES),
     ("find fd", "-delete", DELETES),
@@ -143,7 +143,7 @@ pub(super) const RISKS: [(&str, &str, Risk); 64] = [
     ("make ninja just rake gradle mvn npm pnpm yarn cargo", "!--version", OTHER_CODE),
 ];
 
-/// Programs that connect to other machines.
+/// Programs that connect to other machines, such as `curl` and `ssh`.
 pub(super) const NETWORK: &str = "apk apt apt-get aria2c aws az brew bun bundle cargo composer curl deno dig dnf docker \
     flatpak ftp gcloud gem gh go host http kubectl mail mvn nc ncat nmap npm npx nslookup pacman ping pip pip3 pipx pnpm \
     podman poetry rsync rustup scp sftp snap ssh telnet uv wget whois yarn yum";

@@ -12,7 +12,7 @@ const ORDINARY: [&str; 2] = [
     include_str!("../../../../fixtures/commands/reading.tsv"),
 ];
 
-/// Reads a command line in a home folder that does not exist.
+/// Reads a command line in a home folder that does not exist, so that no word is a path on disk.
 fn read(command: &str) -> CommandLine {
     let text = |text: &str| text.to_owned();
     let environment = Environment {
@@ -25,7 +25,7 @@ fn read(command: &str) -> CommandLine {
     command_line::read(&ToolConfig::new(environment), command)
 }
 
-/// The assessment of a command.
+/// The risk assessment of a command.
 fn of(command: &str) -> CommandAssessment {
     assess(command, &read(command))
 }
@@ -83,7 +83,7 @@ echo $(uptime) reboot | case x in reboot) echo yes;; esac | for x in reboot halt
 python3 -c \"print(1)\" | perl -e \"print 1 while 1\" | timeout 5 make | make reboot | docker stop init
 ";
 
-/// Ordinary commands that contain `|` and so can't be rows of the table.
+/// Ordinary commands that contain `|` and so can't be rows of the table; no risk may be found in them.
 const USUAL_PIPED: [&str; 6] = [
     "cat <<'EOF' > notes.md\nreboot\nmkfs /dev/sda\nrm -rf /\nEOF",
     "walk() { for d in *; do walk \"$d\" | sort; done; }; walk .",
@@ -93,7 +93,7 @@ const USUAL_PIPED: [&str; 6] = [
     "sleep 1 & wait; echo $0",
 ];
 
-/// The commands of a table.
+/// The commands of a table, which are separated by lines or ` | `.
 fn listed(table: &'static str) -> Vec<String> {
     table
         .lines()
@@ -120,6 +120,7 @@ fn spellings(command: &str) -> Vec<String> {
     ]
 }
 
+/// Dangerous commands are refused in every spelling; ordinary ones beside them are not.
 #[test]
 fn only_dangerous_commands_are_refused() {
     let never = listed(NEVER).into_iter().chain(NEVER_PIPED.map(str::to_owned));
@@ -148,7 +149,7 @@ fn only_dangerous_commands_are_refused() {
     assert!(unused.is_empty(), "rows of the table that no command shows: {unused:?}");
 }
 
-/// Commands and the descriptions of their risks.
+/// Commands, each with the descriptions of risks that are expected for it.
 const WORDS: &str = "
 rm a: deletes files
 sudo rm -r build: deletes files, runs as another user
@@ -240,6 +241,7 @@ su -c 'rm a': deletes files
 ls -la:
 ";
 
+/// The descriptions of a command's risks are the expected ones, in words that a lay person knows.
 #[test]
 fn risks_are_described_in_plain_words() {
     let mut used = vec![false; RISKS.len()];
@@ -260,6 +262,7 @@ fn risks_are_described_in_plain_words() {
     assert!(unused.is_empty(), "rows of the table that no command shows: {unused:?}");
 }
 
+/// A command line of several commands has the worst class of all of them.
 #[test]
 fn the_worst_class_counts() {
     for (command, class) in [
@@ -281,6 +284,7 @@ fn the_worst_class_counts() {
     }
 }
 
+/// The time to assess the risks of a command line grows only linearly with its length, even for crafted ones.
 #[test]
 fn hostile_lines_are_assessed_in_linear_time() {
     for part in

@@ -11,16 +11,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{Rule, RuleProblem};
 
-/// Longest file; the maximum number of rules takes much less.
+/// Largest rule file in bytes; the maximum number of rules takes much less.
 const FILE_MAX_BYTES: u64 = 1024 * 1024;
 
-/// Mode of the file: only the owner may read and write it.
+/// Mode of the rule file: only its owner may read and write it.
 const FILE_MODE: u32 = 0o600;
 
 /// Mode bits that let other users write.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// The content of the rule file.
+/// The content of the rule file: the rules and the number of ids used.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Content {
@@ -29,7 +29,7 @@ pub(super) struct Content {
     pub(super) rules: Vec<Rule>,
 }
 
-/// The content of the rule file under an exclusive lock.
+/// The content of the rule file while it is locked against other processes.
 #[derive(Debug)]
 pub(super) struct Locked {
     folder: PathBuf,
@@ -38,7 +38,7 @@ pub(super) struct Locked {
     _lock: File,
 }
 
-/// The path of the rule file in a data folder.
+/// The path of the file with the approval rules in a data folder.
 pub(super) fn path(folder: &Path) -> PathBuf {
     folder.join("rules.json")
 }
@@ -73,7 +73,7 @@ pub(super) fn read(folder: &Path) -> Result<Content, RuleProblem> {
 }
 
 impl Locked {
-    /// Locks the file and reads the valid rules.
+    /// Locks the rule file against other processes, and reads the rules that are valid now.
     pub(super) fn open(folder: &Path, now: Timestamp) -> Result<Self, RuleProblem> {
         let path = folder.join("rules.lock");
         let failed = |source| RuleProblem::Io { path: path.clone(), source };
@@ -85,13 +85,13 @@ impl Locked {
         Ok(Self { folder: folder.to_path_buf(), content, _lock: lock })
     }
 
-    /// The id of the next rule.
+    /// The id for the next rule, which was never used before.
     pub(super) fn next_id(&mut self) -> String {
         self.content.issued += 1;
         format!("r{}", self.content.issued)
     }
 
-    /// Replaces the file atomically.
+    /// Writes the rules to the file by replacing it atomically.
     pub(super) fn save(&self) -> Result<(), RuleProblem> {
         let path = path(&self.folder);
         let beside = self.folder.join("rules.json.new");

@@ -31,7 +31,7 @@ const FOLDERS_MAX: usize = 4;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// An approval that lasts until a date.
+/// A stored approval that lasts until a date, for one tool and some folders.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
@@ -50,7 +50,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// The scopes of the rule as text for the user, one line each.
+    /// The actions and folders that the rule approves, as text for the user, one line each.
     #[must_use]
     pub fn in_words(&self) -> Vec<String> {
         self.scopes.iter().map(ApprovalScope::message).collect()
@@ -100,26 +100,26 @@ pub enum RuleProblem {
     NotCoverable,
 }
 
-/// The rules of one data folder.
+/// The approval rules that are stored in one data folder.
 #[derive(Debug, Clone)]
 pub struct RuleBook {
     folder: PathBuf,
 }
 
 impl RuleBook {
-    /// The rules of this data folder; their file may be missing.
+    /// The approval rules of this data folder; their file may be missing.
     #[must_use]
     pub fn new(data_dir: impl Into<PathBuf>) -> Self {
         Self { folder: data_dir.into() }
     }
 
-    /// The file of the rules.
+    /// The path of the file in which the approval rules are stored.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         file::path(&self.folder)
     }
 
-    /// The valid rules, oldest first. Changes nothing.
+    /// The approval rules that are valid now, oldest first. Changes nothing.
     ///
     /// # Errors
     /// [`RuleProblem`] if the file can't be read, is not valid, or other users can write it.
@@ -170,7 +170,7 @@ impl RuleBook {
         Ok(id)
     }
 
-    /// The id of a rule that permits these effects, its use recorded; `None` if there is none.
+    /// The id of a rule that permits these effects; its use is recorded in the file. `None` if there is none.
     pub(crate) fn permit(
         &self,
         tool: &str,
@@ -192,14 +192,14 @@ impl RuleBook {
     }
 }
 
-/// The paths that rules may cover.
+/// The environment and the protected places, which limit the paths that approval rules may cover.
 pub(crate) struct Bounds<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) protected: &'a Protected,
 }
 
 impl Bounds<'_> {
-    /// The scopes of a rule for these effects; empty if no rule may cover them.
+    /// Folders for which the user may be offered a rule that permits these effects; empty if no rule may cover them.
     pub(crate) fn offer(&self, changes: &EffectSet) -> Vec<ApprovalScope> {
         let folders = scope::folders(changes);
         let is_usable = |scope: &ApprovalScope| scope.path.to_str().is_some() && self.is_open(&scope.path, true);
@@ -209,13 +209,13 @@ impl Bounds<'_> {
         folders
     }
 
-    /// Whether a rule may cover each effect.
+    /// Whether a rule may cover each of these effects: none is hidden, protected, or outside home and workspace.
     fn permit(&self, changes: &EffectSet) -> bool {
         changes.iter().all(|effect| self.is_open(&effect.path, effect.is_recursive))
     }
 
-    /// Whether a path lies below the home folder or in the workspace, and is not hidden or protected. If it is recursive,
-    /// nothing below it may be protected.
+    /// Whether a rule may cover a path: below the home folder or in the workspace, not hidden, and with nothing
+    /// protected at it (or below it, if recursive).
     fn is_open(&self, path: &Path, is_recursive: bool) -> bool {
         let home = paths::real(Path::new(&self.environment.home));
         let workspace = paths::real(Path::new(&self.environment.workspace));

@@ -1,10 +1,10 @@
-//! Assessment of a command without running it.
+//! Assesses the risks of a command without running it.
 
 use crate::command_line;
 use crate::config::ToolConfig;
 use crate::risk::{self, CommandAssessment};
 
-/// Assesses commands by their words.
+/// Assesses the risks of shell commands by their words, without running them.
 #[derive(Debug)]
 pub struct Assessor {
     config: ToolConfig,

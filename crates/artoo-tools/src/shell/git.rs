@@ -8,27 +8,26 @@ use crate::command_line::CommandLine;
 use crate::protect::Protected;
 use crate::{paths, secret};
 
-/// Largest index that is read, in bytes.
+/// Largest git index that is read, in bytes.
 const INDEX_MAX_BYTES: u64 = 64 << 20;
 
-/// Programs that pass lines on unchanged, so that a password in a line can still be removed from the output.
+/// Programs that pass lines on unchanged, so that a password in a line is still recognised and removed from the output.
 const PASSING_ON: [&str; 14] =
     ["git", "cd", "cat", "head", "tail", "grep", "sort", "uniq", "wc", "less", "tee", "echo", "true", "test"];
 
-/// Folders in which keys are test data.
+/// Names of folders in which files named like secrets are test data, so that git may read them.
 const TEST_FOLDERS: [&str; 6] = ["test", "tests", "testdata", "fixtures", "vendor", "node_modules"];
 
 /// Options of git that are followed by a value.
 const WITH_VALUE: [&str; 5] = ["-C", "-c", "--git-dir", "--work-tree", "--namespace"];
 
-/// Whether one of these commands is git.
+/// Whether one of these simple commands runs git.
 pub(super) fn is_run(commands: &[Vec<String>]) -> bool {
     commands.iter().any(|words| is_git(words))
 }
 
-/// Why a git command needs approval: git would show a file that may hold secrets, or its settings to a program that
-/// changes what it prints. Secrets that are no longer in the index, secrets in bare repositories, and secrets shown by
-/// an alias of git are not recognised.
+/// Why a git command needs approval: git would show a file that may hold secrets, or run a program that its settings
+/// name. `None` if not.
 pub(super) fn shown(line: &CommandLine, protected: &Protected) -> Option<String> {
     let commands: Vec<&[String]> =
         line.commands.iter().filter(|words| is_git(words)).filter_map(|words| words.get(1..)).collect();
@@ -82,7 +81,7 @@ fn subcommand(words: &[String]) -> Option<(&str, &[String])> {
     None
 }
 
-/// Whether a subcommand prints the content of committed files that it does not name.
+/// Whether a git subcommand prints the content of committed files that the command line does not name.
 fn shows_content(name: &str, words: &[String]) -> bool {
     let options = || words.iter().take_while(|word| *word != "--").filter(|word| word.starts_with('-'));
     let has = |names: &[&str]| options().any(|word| names.contains(&word.as_str()));
@@ -130,7 +129,7 @@ fn repository(path: &Path) -> Option<PathBuf> {
     Some(git.parent()?.join(text.strip_prefix("gitdir:")?.trim()))
 }
 
-/// A file in the index whose name is that of a secret, except in folders of tests.
+/// A file in a git index whose name is that of a secret, except in folders of tests; `None` if there is none.
 fn tracked_secret(git: &Path) -> Option<String> {
     let index = git.join("index");
     if index.metadata().ok()?.len() > INDEX_MAX_BYTES {
@@ -140,7 +139,7 @@ fn tracked_secret(git: &Path) -> Option<String> {
     names(&fs::read(index).ok()?).find(|name| !is_test(name) && secret::is_named_so(&Path::new("/").join(name)))
 }
 
-/// The paths in an index of version 2, 3 or 4, up to the first entry that can't be parsed.
+/// The paths in a git index of version 2, 3 or 4, up to the first entry that can't be parsed.
 fn names(index: &[u8]) -> impl Iterator<Item = String> {
     let number = |at: usize| index.get(at..at + 4).and_then(|bytes| Some(u32::from_be_bytes(bytes.try_into().ok()?)));
     let version = number(4).filter(|_| index.starts_with(b"DIRC")).unwrap_or_default();
@@ -173,12 +172,14 @@ fn names(index: &[u8]) -> impl Iterator<Item = String> {
     })
 }
 
+/// Tests of reading git's index and recognising git's subcommands.
 #[cfg(test)]
 mod tests {
     use std::process::Command;
 
     use super::{names, shows_content, subcommand};
 
+    /// Paths are read from git indexes of versions 2, 3 and 4.
     #[test]
     fn each_version_of_an_index_is_read() {
         let dir = tempfile::TempDir::new().unwrap();
@@ -206,6 +207,7 @@ mod tests {
         assert_eq!(names(b"").count(), 0);
     }
 
+    /// Each git subcommand that prints committed content is recognised.
     #[test]
     fn subcommands_that_show_commits_are_known() {
         let shows = |line: &str| {

@@ -11,7 +11,7 @@ use crate::input;
 use crate::process::{self, Invocation};
 use crate::record::Record;
 
-/// A valid pipeline as a shell command, for display and as the target.
+/// A valid pipeline written as a shell command, for display and as the call's target.
 ///
 /// # Errors
 /// `TooMany`, `TooLong` or `Unfit`: the pipeline is empty or too long, or a program or word is not valid.
@@ -34,8 +34,8 @@ pub(super) fn text(pipeline: &[Vec<String>]) -> Result<String, Box<Record>> {
     Ok(text)
 }
 
-/// The invocation of a pipeline: of its only program, or of a shell that joins several by pipes; `None` if none is
-/// found.
+/// The invocation of a pipeline: of its only program, or of a shell that joins several by pipes; `None` if a program is
+/// not found.
 pub(super) fn invocation(pipeline: &[Vec<String>], config: &ToolConfig) -> Option<Invocation> {
     if let [words] = pipeline
         && let Some((name, arguments)) = words.split_first()
@@ -57,12 +57,13 @@ pub(super) fn invocation(pipeline: &[Vec<String>], config: &ToolConfig) -> Optio
     Some(shell)
 }
 
-/// A program by its path, or by its name on the configured path.
+/// The path of a program: as given if it has a `/`, otherwise searched for in the configured folders.
 fn program(name: &str, config: &ToolConfig) -> Option<PathBuf> {
     if name.contains('/') { Some(PathBuf::from(name)) } else { process::find_program(config, name) }
 }
 
-/// The invocation of the installed shell without start-up files; its options and script are to be added.
+/// The start of an invocation of bash, or else sh, without start-up files; its script is to be added. `None` if neither
+/// is installed.
 pub(super) fn shell(config: &ToolConfig) -> Option<Invocation> {
     let (program, name, options) = match process::find_program(config, "bash") {
         Some(bash) => (bash, "bash", &["--noprofile", "--norc"][..]),
@@ -72,6 +73,7 @@ pub(super) fn shell(config: &ToolConfig) -> Option<Invocation> {
     Some(Invocation { program, name: name.into(), arguments, environment: Vec::new() })
 }
 
+/// Tests that the words of a pipeline reach programs unchanged, and that invalid pipelines are refused.
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -85,7 +87,7 @@ mod tests {
     use super::{command, invocation, text};
     use crate::config::ToolConfig;
 
-    /// Words that a shell would read as syntax, as several words, or not at all.
+    /// Words that a shell would read as syntax, as several words, or not at all, which must reach programs unchanged.
     const HOSTILE: [&str; 14] = [
         "; touch pwned",
         "$(touch pwned)",
@@ -103,7 +105,7 @@ mod tests {
         "${1}",
     ];
 
-    /// A pipeline of these programs with their arguments.
+    /// A pipeline made of these programs with their arguments, for tests.
     fn pipeline(programs: &[&[&str]]) -> Vec<Vec<String>> {
         programs.iter().map(|words| words.iter().map(|word| (*word).to_owned()).collect()).collect()
     }
@@ -127,7 +129,7 @@ mod tests {
         ToolConfig { program_path: vec![bin], ..ToolConfig::new(environment) }
     }
 
-    /// The output of a pipeline.
+    /// Runs the invocation of a pipeline and returns its output.
     fn run(pipeline: &[Vec<String>], config: &ToolConfig) -> Output {
         let invocation = invocation(pipeline, config).unwrap();
         Command::new(&invocation.program)
@@ -140,8 +142,8 @@ mod tests {
             .unwrap()
     }
 
-    /// The output of `printf` with these words, in a pipeline of one and in a pipeline of several; the pipeline's text
-    /// run by a shell must print the same.
+    /// What `printf` prints for these words, alone and through a pipeline; panics unless the pipeline's text run by a
+    /// shell prints the same.
     fn printed(words: &[String], shell: &str) -> Vec<u8> {
         let folder = tempfile::TempDir::new().unwrap();
         let config = config(folder.path(), shell);
@@ -169,6 +171,7 @@ mod tests {
         words.iter().flat_map(|word| word.bytes().chain([0])).collect()
     }
 
+    /// Words that a shell would read as syntax reach the programs of a pipeline unchanged.
     #[test]
     fn pipeline_words_are_not_shell_syntax() {
         let words = HOSTILE.map(str::to_owned);
@@ -182,6 +185,8 @@ mod tests {
         }
     }
 
+    /// A pipeline's program that is named like a shell builtin, keyword or command is not interpreted by a shell, and
+    /// so is not found.
     #[test]
     fn pipeline_programs_are_not_builtins_or_keywords() {
         let folder = tempfile::TempDir::new().unwrap();
@@ -203,6 +208,7 @@ mod tests {
         assert!(folder.path().join("pwned").exists());
     }
 
+    /// Each invalid pipeline is refused with the reason.
     #[test]
     fn invalid_pipelines_are_refused_with_the_reason() {
         let long = "x".repeat(super::COMMAND_MAX_CHARS);

@@ -13,18 +13,18 @@ use crate::record::Record;
 use crate::tool::Machine;
 use crate::{paths, secret, suggest};
 
-/// What to do if the sandbox denied a command something.
+/// What a model should do if the sandbox denied a command something, added to the record.
 const REMEDY: &str = "name a folder outside the home in \"writes\", or ask for \"network\"; the user decides";
 
-/// Programs whose exit code 1 is an answer and not a failure, if they print no error.
+/// Programs, such as `grep`, whose exit code 1 is an answer and not a failure, if they print no error.
 const ANSWERING: &str = "grep egrep fgrep zgrep rg ag ack diff cmp test [ [[ pgrep pidof which command type lsof jq awk \
     systemctl git";
 
-/// Programs that print their arguments: their output measures nothing.
+/// Programs, such as `echo`, that only print their arguments: their output measures nothing on the machine.
 const ECHOING: &str = "echo printf true false : seq yes expr bc dc basename dirname sleep";
 
 impl Command {
-    /// The record of a command that ran or could not be started.
+    /// The record of a shell command that has ended, or of the error why it could not be started.
     pub(super) fn ended(&self, machine: &Machine, ended: io::Result<Ended>) -> Record {
         let cwd = &machine.config.environment.cwd;
         match ended {
@@ -33,7 +33,7 @@ impl Command {
         }
     }
 
-    /// The record of a command that ran.
+    /// The record of a shell command that ran to its end, from its output and exit code.
     fn record(&self, cwd: &Path, mut ended: Ended, max_chars: usize) -> Record {
         let measures = self.commands.is_empty() || self.programs().any(|name| !is_listed(ECHOING, name));
         let mut record = Record { measures, ..Record::of_program(&mut ended, max_chars) };
@@ -66,13 +66,13 @@ impl Command {
         }
     }
 
-    /// The names of the command's programs, in order.
+    /// The names of the command's programs without their folders, in order.
     fn programs(&self) -> impl Iterator<Item = &str> {
         let first = self.commands.iter().filter_map(|words| words.first());
         first.filter_map(|program| Path::new(program).file_name()?.to_str())
     }
 
-    /// The files left out that the command names in its errors, and whether every error is about one of them.
+    /// Files hidden from the command that its "permission denied" errors name, and whether all of its errors are such.
     fn missed(&self, ended: &Ended, max_chars: usize) -> (Vec<PathBuf>, bool) {
         if self.left_out.is_empty() || ended.stderr.total() == 0 {
             return (Vec::new(), false);
@@ -121,7 +121,7 @@ fn has_password(line: &str) -> bool {
     authorities.filter_map(|authority| authority.rsplit_once('@')).any(|(user, _)| user.contains(':'))
 }
 
-/// The record of a program that could not be started.
+/// The record of a program that could not be started, with the reason.
 fn not_started(program: &Path, cwd: &str, error: &io::Error) -> Record {
     let reason = format!("{}: {error}", paths::line(program));
     let record = if !Path::new(cwd).is_dir() {

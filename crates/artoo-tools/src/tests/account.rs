@@ -5,17 +5,18 @@ use artoo_proto::{CallStatus, FOLDER, ToolCall, ToolOutcome};
 
 use super::Fixture;
 
-/// Whether the record lists a path whose state differs.
+/// Whether the record of a call lists a path whose state differs from before.
 fn has_changed(call: &ToolCall) -> bool {
     call.changed.iter().any(|change| change.before != change.after)
 }
 
-/// The names of the changed paths, if all changes are known.
+/// The names of the changed paths in a record; `None` if the record does not claim to list all of them.
 fn known(call: &ToolCall) -> Option<Vec<&str>> {
     call.changes_known.then(|| call.changed.iter().map(|change| change.path.as_str()).collect())
 }
 
-/// Runs a command with its approval; `expected` are the names of all changed paths, `None` if they are not known.
+/// Runs a command with approval, and checks the changed paths in its record; `None`: the record must say that they are
+/// not known.
 async fn check(command: &str, expected: Option<&[&str]>) -> ToolCall {
     let fixture = Fixture::keeping();
     if !fixture.registry.fence_report().holds {
@@ -40,6 +41,7 @@ async fn check(command: &str, expected: Option<&[&str]>) -> ToolCall {
     call
 }
 
+/// The record of a command that changes nothing lists no changes and says that the list is complete.
 #[doc = "holds: law 1.2"]
 #[tokio::test]
 async fn unchanged_files_are_known_after_a_command() {
@@ -57,6 +59,7 @@ async fn unchanged_files_are_known_after_a_command() {
     }
 }
 
+/// The record lists every path that a command changed, however the command names it.
 #[doc = "holds: law 1.2"]
 #[tokio::test]
 async fn changes_are_reported_in_any_spelling() {
@@ -78,6 +81,7 @@ async fn changes_are_reported_in_any_spelling() {
     }
 }
 
+/// After a run that reached the network, its record can't claim to list all changes; otherwise it lists them all.
 #[doc = "holds: law 1.2"]
 #[tokio::test]
 async fn wider_reach_leaves_effects_unknown() {
@@ -90,7 +94,8 @@ async fn wider_reach_leaves_effects_unknown() {
     assert!((200..=256).contains(&many.changed.len()), "the list is cut, and does not pass for the whole");
 }
 
-/// Seccomp allows a process one supervisor only, and some containers run under one.
+/// Where artoo itself runs under a seccomp supervisor, commands still run, and their records claim no more than is
+/// known.
 #[cfg(target_os = "linux")]
 #[test]
 fn commands_run_under_another_supervisor() {

@@ -11,15 +11,15 @@ use serde_json::{Value, json};
 use super::Fixture;
 use crate::{Activity, Unit};
 
-/// Size of a file whose copy takes long enough to be seen.
+/// Size in bytes of a file whose copy takes long enough for its progress to be seen.
 const LARGE_BYTES: u64 = 48 * 1024 * 1024;
 
-/// A large file without holes, which an archive would skip.
+/// Creates a large file without holes, which an archive would skip; returns its path.
 fn large(fixture: &Fixture) -> std::path::PathBuf {
     fixture.file("large", vec![1; usize::try_from(LARGE_BYTES).unwrap()])
 }
 
-/// The order of a `files` call and the approval of its question.
+/// The order of a `files` call, and the user's approval of it.
 async fn approved(fixture: &Fixture, input: Value) -> (ToolOrder, crate::Grant) {
     let mut context = Fixture::context("files", input);
     context.allowed_tools.push("files".to_owned());
@@ -29,7 +29,7 @@ async fn approved(fixture: &Fixture, input: Value) -> (ToolOrder, crate::Grant) 
     (context, fixture.registry.grant(&hash, ConsentScope::Once))
 }
 
-/// The activities that another thread observes while a call runs.
+/// The progress that another thread reads while a `files` call runs.
 async fn watched(fixture: &Fixture, input: Value) -> Vec<Activity> {
     let (context, grant) = approved(fixture, input).await;
     let (seen, is_over) = (Arc::new(Mutex::new(Vec::<Activity>::new())), Arc::new(AtomicBool::new(false)));
@@ -48,6 +48,7 @@ async fn watched(fixture: &Fixture, input: Value) -> Vec<Activity> {
     Arc::try_unwrap(seen).unwrap().into_inner().unwrap()
 }
 
+/// A display sees the progress of a long copy and of packing while they run.
 #[tokio::test]
 async fn long_copies_and_archives_report_progress() {
     let fixture = Fixture::new();
@@ -66,6 +67,7 @@ async fn long_copies_and_archives_report_progress() {
     }
 }
 
+/// A call that is cancelled is removed from the list of calls in progress.
 #[tokio::test]
 async fn cancelled_calls_leave_the_list() {
     let fixture = Fixture::new();
@@ -85,6 +87,7 @@ async fn cancelled_calls_leave_the_list() {
     assert_eq!(fixture.registry.activity(), []);
 }
 
+/// While `glob` walks, its meter counts entries and has no total, since that is not known.
 #[tokio::test]
 async fn searches_count_entries_without_total() {
     let fixture = Fixture::new();
@@ -96,6 +99,7 @@ async fn searches_count_entries_without_total() {
     assert_eq!((found.verb, found.done, found.total, found.unit), ("searching", 32, None, Unit::Entries));
 }
 
+/// While an undo runs, its meter counts the paths that are done.
 #[tokio::test]
 async fn undo_counts_paths_while_it_runs() {
     let fixture = Fixture::keeping();

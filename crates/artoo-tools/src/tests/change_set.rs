@@ -16,7 +16,8 @@ use super::{Fixture, called};
 
 const ACCESS: &str = "system.posix_acl_access";
 
-/// The question about a command, its reason first; empty if there is no question. The command has no effect.
+/// The text of the question about a command, its reason first; empty if there is none. The question is denied, so the
+/// command does not run.
 async fn question(fixture: &Fixture, command: &str) -> String {
     match fixture.outcome(&order(command), None).await {
         ToolOutcome::NeedsConsent { hash, effects, reason, details, .. } => {
@@ -31,7 +32,7 @@ async fn question(fixture: &Fixture, command: &str) -> String {
     }
 }
 
-/// Runs a command with the approval of its question, and returns the question.
+/// Approves the question about a command, runs it, and returns the question's text.
 async fn approved(fixture: &Fixture, command: &str) -> String {
     let ToolOutcome::NeedsConsent { hash, effects, details, .. } = fixture.outcome(&order(command), None).await else {
         panic!("{command} was not asked about");
@@ -59,7 +60,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The value of an extended attribute.
+/// The value of an extended attribute of a file; `None` if it has none of this name.
 fn attribute(path: &Path, name: &str) -> Option<Vec<u8>> {
     let mut value = vec![0; 4096];
     let length = rustix::fs::lgetxattr(path, OsStr::from_bytes(name.as_bytes()), &mut value).ok()?;
@@ -67,10 +68,12 @@ fn attribute(path: &Path, name: &str) -> Option<Vec<u8>> {
     Some(value)
 }
 
+/// Sets an extended attribute of a file.
 fn set_attribute(path: &Path, name: &str, value: &[u8]) {
     rustix::fs::setxattr(path, name, value, rustix::fs::XattrFlags::empty()).unwrap();
 }
 
+/// A file that was moved is committed even if its new name looks incidental.
 #[tokio::test]
 async fn moved_file_is_never_incidental() {
     for name in ["_logs/a.log", ".viminfo", ".DS_Store", "__pycache__/m.pyc", ".mypy_cache/m", "fontconfig/a.cache-9"] {
@@ -83,6 +86,7 @@ async fn moved_file_is_never_incidental() {
     }
 }
 
+/// A file is incidental only if its content fits too, not because of a name such as `_logs` or `.mypy_cache`.
 #[tokio::test]
 async fn file_name_alone_is_not_incidental() {
     let fixture = fixture(true);
@@ -98,6 +102,7 @@ async fn file_name_alone_is_not_incidental() {
     }
 }
 
+/// Compiled Python modules and marked cache folders are discarded as incidental; other files are committed.
 #[tokio::test]
 async fn caches_of_known_programs_are_incidental() {
     let fixture = fixture(true);
@@ -111,6 +116,7 @@ async fn caches_of_known_programs_are_incidental() {
     assert!(!fixture.workspace().join(".ruff_cache").exists());
 }
 
+/// Edits by another program while a command runs are not overwritten by the commit.
 #[tokio::test]
 async fn edits_of_others_during_a_run_stay() {
     let fixture = fixture(true);
@@ -133,6 +139,7 @@ async fn edits_of_others_during_a_run_stay() {
     assert!(work.join("d/new").exists());
 }
 
+/// Changed access control lists are part of the change set, are committed, and are reverted by an undo.
 #[tokio::test]
 async fn access_lists_are_committed_and_undone() {
     if !rustix::process::geteuid().is_root() {
@@ -156,6 +163,7 @@ async fn access_lists_are_committed_and_undone() {
     assert_eq!((attribute(&path, ACCESS), fs::metadata(&path).unwrap().mode() & 0o777), (None, 0o644));
 }
 
+/// A file's access control list is as before after an edit or deletion of the file was committed and undone.
 #[tokio::test]
 async fn access_lists_survive_a_change_undone() {
     for command in ["echo x > a.txt", "sed -i s/one/1/ a.txt", "rm a.txt"] {
@@ -172,6 +180,7 @@ async fn access_lists_survive_a_change_undone() {
     }
 }
 
+/// A copied folder needs approval if a name inside it is one that other programs run; the question lists the names.
 #[tokio::test]
 async fn names_inside_copied_folders_are_asked_about() {
     let fixture = fixture(true);
@@ -189,6 +198,7 @@ async fn names_inside_copied_folders_are_asked_about() {
     assert!(!said.contains("pretty/plain"), "{said}");
 }
 
+/// Changed file times are shown in the question, committed, and reverted by an undo.
 #[tokio::test]
 async fn changed_times_are_shown_committed_and_undone() {
     let fixture = fixture(true);
@@ -205,6 +215,7 @@ async fn changed_times_are_shown_committed_and_undone() {
     assert_eq!(fixture.store().last().unwrap(), None, "the undo is no entry that can be undone once more");
 }
 
+/// Setting times of files outside the workspace, or of files with several names, needs approval.
 #[tokio::test]
 async fn times_outside_the_workspace_are_asked_about() {
     let fixture = fixture(true);
@@ -217,6 +228,7 @@ async fn times_outside_the_workspace_are_asked_about() {
     assert!(fs::metadata(&own).unwrap().mtime() > 1_000_000_000);
 }
 
+/// A symlink that leads out of the workspace through another symlink needs approval.
 #[tokio::test]
 async fn links_that_lead_out_indirectly_ask() {
     let fixture = fixture(true);
@@ -225,6 +237,7 @@ async fn links_that_lead_out_indirectly_ask() {
     assert!(said.contains("leads out"), "{said}");
 }
 
+/// A change set with nested folders is committed whole; one with folders beyond the maximum depth is refused whole.
 #[tokio::test]
 async fn deep_trees_are_committed_or_refused_whole() {
     let fixture = fixture(true);

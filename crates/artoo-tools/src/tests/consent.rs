@@ -20,6 +20,7 @@ async fn asked(fixture: &Fixture, context: &ToolOrder) -> (ConsentHash, Vec<Stri
     }
 }
 
+/// A question about a command names its effects, and nothing changes before it is answered.
 #[doc = "holds: law 1.1"]
 #[tokio::test]
 async fn nothing_changes_before_approval() {
@@ -38,6 +39,7 @@ async fn nothing_changes_before_approval() {
     assert_eq!(changed, [(true, false), (false, true)], "removed and created: {call:?}");
 }
 
+/// An approval of one command does not cover another one.
 #[doc = "holds: law 1.3; design H11"]
 #[tokio::test]
 async fn approval_covers_one_command_only() {
@@ -55,6 +57,7 @@ async fn approval_covers_one_command_only() {
     assert_eq!(called(fixture.outcome(&command("rm a"), Some(forged)).await).status, CallStatus::Denied);
 }
 
+/// An approval of a call in one working folder does not cover the same command in another.
 #[doc = "holds: law 1.3; design H11"]
 #[tokio::test]
 async fn approval_covers_one_folder_only() {
@@ -67,6 +70,7 @@ async fn approval_covers_one_folder_only() {
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
 }
 
+/// A script that was edited after its approval is not run, even if its size is the same.
 #[doc = "holds: law 1.3; design H12"]
 #[tokio::test]
 async fn script_edited_after_approval_does_not_run() {
@@ -106,6 +110,7 @@ async fn reviewed_changes_are_committed_after_script_edit() {
     }
 }
 
+/// A question names a file even if its name is quoted in the command, and names protected files that would be read.
 #[tokio::test]
 async fn quoted_and_protected_names_are_shown() {
     let fixture = Fixture::new();
@@ -118,8 +123,7 @@ async fn quoted_and_protected_names_are_shown() {
     assert_eq!(effects[0], format!("will read {home}/.ssh/id, which may hold secrets"));
 }
 
-/// A grant is moved into the call, so using it twice does not compile. The test grants the same digest again after the
-/// first run has changed a file that the command names.
+/// Making the same call again after one of its files was changed needs a new approval.
 #[doc = "holds: law 1.3; design H11"]
 #[tokio::test]
 async fn second_run_needs_new_approval_after_changes() {
@@ -136,6 +140,7 @@ async fn second_run_needs_new_approval_after_changes() {
     assert_eq!(fs::read_to_string(fixture.home.join("work/count")).unwrap(), "x\n");
 }
 
+/// If memory advises caution, creating files needs approval and reading does not.
 #[doc = "holds: law 1.15; design D22"]
 #[tokio::test]
 async fn caution_asks_before_creating_not_reading() {
@@ -159,7 +164,8 @@ async fn caution_asks_before_creating_not_reading() {
     assert_eq!(called(fixture.outcome(&cautious("glob", json!({})), None).await).status, CallStatus::Ok);
 }
 
-/// H2, H3: a command whose display would differ from what runs is denied without a question.
+/// H2, H3: a command with invisible characters, whose display would differ from what runs, is denied without a
+/// question.
 #[doc = "holds: design H3"]
 #[tokio::test]
 async fn commands_with_invisible_characters_are_refused() {

@@ -18,29 +18,29 @@ use crate::rules::{Bounds, RuleBook};
 
 const DAY_MS: i64 = 86_400_000;
 
-/// Names of folders, two of which no rule may cover.
+/// Names from which random paths are made; rules may cover none of the last two.
 const NAMES: [&str; 4] = ["a", "b", ".hidden", ".ssh"];
 
-/// A random action.
+/// Generates a random action: create or modify.
 fn action() -> impl Strategy<Value = Action> {
     prop_oneof![Just(Action::Create), Just(Action::Modify)]
 }
 
-/// A random path of one to three names.
+/// Generates a random path of one to three names.
 fn place() -> impl Strategy<Value = Vec<&'static str>> {
     proptest::collection::vec(proptest::sample::select(&[0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 3][..]), 1..4)
         .prop_map(|path| path.into_iter().map(|at: usize| NAMES[at]).collect())
 }
 
-/// An action, the names of a path, and whether the effect is recursive.
+/// An action, the names of its path, and whether it covers everything below.
 type Wanted = (Action, Vec<&'static str>, bool);
 
-/// A random effect.
+/// Generates a random action on a path, alone or with everything below it.
 fn effect() -> impl Strategy<Value = Wanted> {
     (action(), place(), any::<bool>())
 }
 
-/// The effects below this root.
+/// A set of these effects, with paths below this root.
 fn effects(root: &Path, wanted: &[Wanted]) -> EffectSet {
     let effect = |(action, path, is_recursive): &Wanted| {
         let path = path.iter().fold(root.to_path_buf(), |path, name| path.join(name));
@@ -49,21 +49,20 @@ fn effects(root: &Path, wanted: &[Wanted]) -> EffectSet {
     wanted.iter().map(effect).collect()
 }
 
-/// An action on a path, as the oracle knows it.
+/// An action on one path; the oracle represents effects and approvals as sets of these.
 type Point = (Action, PathBuf);
 
-/// All points of the effects: a recursive effect has those of everything that may be below it, one level deeper than
-/// the paths of this test go.
+/// The oracle's points of all effects; a recursive effect has those of all paths below it that occur in this test.
 fn points(effects: &EffectSet) -> BTreeSet<Point> {
     effects.iter().flat_map(tree_of).collect()
 }
 
-/// The points of one effect.
+/// The oracle's points of one effect.
 fn tree_of(effect: &FileEffect) -> Vec<Point> {
     tree(effect.action, &effect.path, effect.is_recursive)
 }
 
-/// The points of an action on a path, and if recursive of everything below it.
+/// The oracle's points (action and path) of an action on a path, and if recursive of everything below it.
 fn tree(action: Action, path: &Path, is_recursive: bool) -> Vec<Point> {
     let mut points = vec![(action, path.to_path_buf())];
     let mut from = 0;
@@ -78,17 +77,17 @@ fn tree(action: Action, path: &Path, is_recursive: bool) -> Vec<Point> {
     points
 }
 
-/// The points (an action on a path) whose paths have at most this many components.
+/// Keeps the points (an action on a path) whose paths have at most this many components.
 fn shallow(points: BTreeSet<Point>, components: usize) -> BTreeSet<Point> {
     points.into_iter().filter(|(_, path)| path.components().count() <= components).collect()
 }
 
-/// A random approval: whether it is for this task, whether it is for this tool, and the approved effects.
+/// Generates a random approval: whether it is for this task, whether it is for this tool, and the approved effects.
 fn given() -> impl Strategy<Value = (bool, bool, Vec<Wanted>)> {
     (prop::bool::weighted(0.8), prop::bool::weighted(0.8), proptest::collection::vec(effect(), 1..3))
 }
 
-/// The points that a rule for the folders of these effects permits: everything below them.
+/// The points that a rule for the folders of these effects permits, by the oracle: everything below the folders.
 fn permitted_in_folders(effects: &EffectSet) -> BTreeSet<Point> {
     let below = |effect: &FileEffect| {
         let folder = effect.path.parent().unwrap().to_path_buf();
@@ -97,7 +96,7 @@ fn permitted_in_folders(effects: &EffectSet) -> BTreeSet<Point> {
     effects.iter().flat_map(below).collect()
 }
 
-/// Whether the oracle permits a rule for these effects: no name may begin with a dot.
+/// Whether the oracle permits a rule for these effects: no name in a path may begin with a dot.
 fn is_open(effects: &EffectSet, root: &Path) -> bool {
     effects.iter().all(|effect| {
         let below = effect.path.strip_prefix(root).unwrap();
@@ -108,6 +107,7 @@ fn is_open(effects: &EffectSet, root: &Path) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
+    /// Random approvals for a task: a call needs approval unless each of its effects is covered, by the oracle.
     #[doc = "holds: law 1.4"]
     #[test]
     fn task_approval_covers_exactly_its_effects(
@@ -137,6 +137,7 @@ proptest! {
         prop_assert_eq!(passes, one_covers.iter().all(|covered| *covered), "asks for what was allowed, or passes beyond it");
     }
 
+    /// Random rules: a rule permits exactly the effects in its folders, and only until it expires.
     #[doc = "holds: law 1.4"]
     #[test]
     fn rule_covers_its_folders_until_it_expires(

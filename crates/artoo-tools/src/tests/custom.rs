@@ -35,21 +35,22 @@ fn fixture(manifests: &[&str]) -> Fixture {
     })
 }
 
-/// The order of a call in whose plan the tool is allowed.
+/// The order of a call to this tool, in a plan that allows the tool.
 fn context(tool: &str, input: Value) -> ToolOrder {
     ToolOrder { allowed_tools: vec![tool.to_owned()], ..Fixture::context(tool, input) }
 }
 
-/// The record of a call that needs no approval.
+/// The record of a call of this tool that needs no approval; panics if it asks.
 async fn call(fixture: &Fixture, tool: &str, input: Value) -> ToolCall {
     called(fixture.outcome(&context(tool, input), None).await)
 }
 
-/// The names of all tools.
+/// The names of all tools that are offered.
 fn names(registry: &Registry) -> Vec<String> {
     registry.specs().into_iter().map(|spec| spec.name).collect()
 }
 
+/// Inputs with blanks, quotes and wildcards reach the program as single arguments.
 #[doc = "holds: law 1.25"]
 #[tokio::test]
 async fn arguments_are_passed_unsplit() {
@@ -62,7 +63,7 @@ async fn arguments_are_passed_unsplit() {
     }
 }
 
-/// A program that changes something asks, whatever its manifest says.
+/// A tool whose manifest claims to only read asks before its changes are committed.
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.19"]
 #[tokio::test]
@@ -83,6 +84,7 @@ async fn writes_of_reading_tools_need_approval() {
     }
 }
 
+/// Inputs of the user's own tools are refused if they do not fit the declarations in the manifest.
 #[tokio::test]
 async fn inputs_are_held_to_the_manifest() {
     let fixture = fixture(&[r#"
@@ -146,6 +148,7 @@ minLength = 2
     assert_eq!(spec.input_schema["properties"]["count"], json!({"type": "integer", "minimum": 1, "maximum": 9}));
 }
 
+/// Each invalid manifest is refused with the reason.
 #[test]
 fn invalid_manifests_are_refused_with_the_reason() {
     let check = |change: &[(&str, &str)], expected: &str| {
@@ -188,6 +191,7 @@ fn invalid_manifests_are_refused_with_the_reason() {
     check(&[("\"read_only\"", "\"read_only\"\ntimeout_s = 0")], "timeout_s: give 1 to 600");
 }
 
+/// A manifest that other users can write to is refused.
 #[doc = "holds: law 1.25"]
 #[test]
 fn manifests_writable_by_others_are_refused() {
@@ -211,7 +215,7 @@ fn manifests_writable_by_others_are_refused() {
     assert!(!names(&Registry::detect(config)).contains(&"greet".to_owned()));
 }
 
-/// A program that came out of the workspace is a model's own work.
+/// A tool whose program lies in the workspace, where models can write, is refused.
 #[test]
 fn programs_in_the_workspace_are_refused() {
     let fixture = fixture(&[]);
@@ -222,6 +226,7 @@ fn programs_in_the_workspace_are_refused() {
     assert!(registry.problems()[0].to_string().contains("lies in the workspace"), "{:?}", registry.problems());
 }
 
+/// The question about a call of the user's own tool shows its exact arguments and the changes.
 #[doc = "holds: law 1.25"]
 #[tokio::test]
 async fn questions_show_exact_arguments_and_changes() {
@@ -255,6 +260,7 @@ async fn questions_show_exact_arguments_and_changes() {
     assert!(matches!(fixture.outcome(&cautious, None).await, ToolOutcome::NeedsConsent { .. }), "D22");
 }
 
+/// The user's own tools end at the timeout of their manifest, and can't be given blocked or protected paths.
 #[tokio::test]
 async fn own_tools_obey_timeouts_and_blocks() {
     let slow =
@@ -280,6 +286,7 @@ async fn own_tools_obey_timeouts_and_blocks() {
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
 }
 
+/// A manifest can declare documents, escaping for markup, and a reason to ask for approval.
 #[tokio::test]
 async fn manifests_support_documents_markup_and_ask() {
     let fixture = fixture(&[r#"

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Fixture, called, only_programs, put};
 
-/// A program that logs its name and arguments, and then runs `then`.
+/// The text of a shell script that logs its name and arguments, and then runs `then`.
 fn logging_program(then: &str) -> String {
     format!(
         "#!/bin/sh\n{{ printf '%s' \"${{0##*/}}\"; for a in \"$@\"; do printf ' <%s>' \"$a\"; done; echo; }} \
@@ -26,7 +26,7 @@ fn fixture(programs: &[(&str, &str)], session: &[(&str, &str)]) -> Fixture {
     })
 }
 
-/// The log of the logging programs.
+/// What the logging programs have written: their names and arguments.
 fn log(fixture: &Fixture) -> String {
     fs::read_to_string(fixture.home.join("log")).unwrap_or_default()
 }
@@ -36,7 +36,7 @@ fn has(fixture: &Fixture, tool: &str) -> bool {
     fixture.registry.specs().iter().any(|spec| spec.name == tool)
 }
 
-/// The call as the question shows it, and its record after approval.
+/// The text of a call's question, and the call's record after approval; nothing may run before the approval.
 async fn asked(fixture: &Fixture, tool: &str, input: Value) -> (String, ToolCall) {
     let context = Fixture::context(tool, input.clone());
     let before = log(fixture);
@@ -47,6 +47,7 @@ async fn asked(fixture: &Fixture, tool: &str, input: Value) -> (String, ToolCall
     (shown, called(fixture.outcome(&context, Some(fixture.registry.grant(&hash, ConsentScope::Once))).await))
 }
 
+/// A desktop action is offered only if this machine has its program and a desktop session.
 #[doc = "holds: design D14"]
 #[test]
 fn actions_need_a_program_and_a_session() {
@@ -74,6 +75,7 @@ fn actions_need_a_program_and_a_session() {
     check(&["notify-send", "gdbus"], &[("DISPLAY", ":0")], "");
 }
 
+/// `desktop` shows notifications without approval, with their text escaped.
 #[tokio::test]
 async fn notifications_run_unasked_with_escaped_text() {
     let fixture = fixture(&[("notify-send", &logging_program(""))], &WAYLAND);
@@ -96,6 +98,7 @@ async fn notifications_run_unasked_with_escaped_text() {
     }
 }
 
+/// Opening documents and reading or writing the clipboard need approval.
 #[tokio::test]
 async fn opening_and_clipboard_need_approval() {
     let fixture = fixture(
@@ -125,6 +128,7 @@ async fn opening_and_clipboard_need_approval() {
     assert_eq!((call.output.as_str(), call.class, call.measures), ("copied\n text", EffectClass::ReadOnly, true));
 }
 
+/// `desktop` refuses to open programs, launchers (`.desktop` files) and protected files.
 #[tokio::test]
 async fn programs_launchers_and_protected_files_are_refused() {
     let fixture = fixture(&[("systemd-run", &logging_program("")), ("xdg-open", &logging_program(""))], &WAYLAND);
@@ -147,6 +151,7 @@ async fn programs_launchers_and_protected_files_are_refused() {
     assert_eq!(log(&fixture), "");
 }
 
+/// The record of a `media` action has the player's status, read after the command was sent.
 #[tokio::test]
 async fn player_status_is_read_back() {
     let bus = logging_program(
@@ -172,7 +177,7 @@ async fn player_status_is_read_back() {
     assert!(call.output.contains("no player of that name runs; there are vlc"), "{call:?}");
 }
 
-/// The real `gdbus` on a real bus without a player.
+/// The error for a missing media player differs from that for a missing D-Bus session, with the real `gdbus`.
 #[tokio::test]
 async fn missing_player_differs_from_missing_bus() {
     let [gdbus, daemon] = ["/usr/bin/gdbus", "/usr/bin/dbus-daemon"].map(std::path::PathBuf::from);
@@ -200,6 +205,7 @@ async fn missing_player_differs_from_missing_bus() {
     assert!(call.output.contains("gave no answer"), "{call:?}");
 }
 
+/// `applescript` asks before each script and shows it completely.
 #[doc = "holds: design D14"]
 #[tokio::test]
 async fn applescript_always_needs_approval() {
@@ -221,6 +227,7 @@ async fn applescript_always_needs_approval() {
     }
 }
 
+/// On macOS, the user's shortcuts are run by name after approval.
 #[doc = "holds: design D14"]
 #[tokio::test]
 async fn macos_shortcuts_run_by_name_after_approval() {
@@ -239,6 +246,7 @@ async fn macos_shortcuts_run_by_name_after_approval() {
     }
 }
 
+/// On Linux, programs in the user's `shortcuts` folder are offered as actions of the tool `shortcuts`.
 #[doc = "holds: design D14"]
 #[tokio::test]
 async fn shortcuts_elsewhere_are_own_programs() {

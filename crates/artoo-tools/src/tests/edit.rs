@@ -15,11 +15,12 @@ fn sha(text: &str) -> String {
     digest::of_reader(text.as_bytes()).unwrap()
 }
 
-/// The input that replaces the text of a file.
+/// The input of a `files` act that replaces the text of a file, with the digest of the text before.
 fn write(path: &Path, before: &str, after: &str) -> Value {
     json!({"act": "write", "to": path, "text": after, "before": sha(before)})
 }
 
+/// Replacing a file's text shows a diff in the question and is reverted by an undo.
 #[tokio::test]
 async fn written_text_is_asked_about_and_undone() {
     let fixture = Fixture::keeping();
@@ -41,6 +42,7 @@ async fn written_text_is_asked_about_and_undone() {
     assert_eq!(fs::read(&path).unwrap(), b"one\ntwo\n");
 }
 
+/// A file's text is replaced only if it is still the text that the user saw.
 #[tokio::test]
 async fn only_the_reviewed_text_is_replaced() {
     let fixture = Fixture::keeping();
@@ -58,6 +60,7 @@ async fn only_the_reviewed_text_is_replaced() {
     assert!(left.into_iter().all(|name| !name.to_string_lossy().contains("artoo-")), "a temporary file is left");
 }
 
+/// Permission bits set by `files` need approval and are reverted by an undo.
 #[tokio::test]
 async fn permissions_are_set_and_undone() {
     let fixture = Fixture::keeping();
@@ -77,6 +80,7 @@ async fn permissions_are_set_and_undone() {
     }
 }
 
+/// `files` creates symlinks only at new paths, and an undo removes them.
 #[tokio::test]
 async fn links_are_new_and_undone() {
     let fixture = Fixture::keeping();

@@ -24,6 +24,7 @@ fn with_data() -> Fixture {
     })
 }
 
+/// The evidence store in the data folder of the fixture's home.
 fn store(fixture: &Fixture) -> EvidenceStore {
     EvidenceStore::new(&fixture.home.join(".artoo"))
 }
@@ -33,13 +34,14 @@ async fn shell(fixture: &Fixture, command: &str) -> ToolCall {
     called(fixture.outcome(&Fixture::context("shell", json!({"command": command})), None).await)
 }
 
-/// The packs of the fixture's store.
+/// The paths of the pack files in the fixture's evidence store, oldest first.
 fn packs(fixture: &Fixture) -> Vec<PathBuf> {
     let mut packs: Vec<_> = fs::read_dir(store(fixture).folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
     packs.sort();
     packs
 }
 
+/// The whole output of a program is stored, and the record shows its two ends with the number of omitted bytes.
 #[doc = "holds: design D5"]
 #[tokio::test]
 async fn program_output_is_stored_whole() {
@@ -63,6 +65,7 @@ async fn program_output_is_stored_whole() {
     assert_eq!((&calls[0].kept, &calls[0].evidence_id), (&call.kept, &call.evidence_id));
 }
 
+/// A denied call stores no output in the evidence store.
 #[tokio::test]
 async fn denied_calls_do_not_store_evidence() {
     let fixture = with_data();
@@ -74,6 +77,7 @@ async fn denied_calls_do_not_store_evidence() {
     assert_eq!((denied.status, denied.kept.len()), (CallStatus::Denied, 0));
 }
 
+/// A file that is read is stored whole as evidence, even if the record shows only a part.
 #[tokio::test]
 async fn long_files_are_stored_whole() {
     let fixture = with_data();
@@ -105,6 +109,7 @@ async fn long_files_are_stored_whole() {
     assert_eq!(call.kept[0].bytes + call.kept[0].left_out, ITEM_MAX_BYTES * 4);
 }
 
+/// Equal outputs are stored once, in files that only the user can read.
 #[tokio::test]
 async fn equal_outputs_share_one_private_item() {
     let fixture = with_data();
@@ -127,6 +132,7 @@ async fn equal_outputs_share_one_private_item() {
     }
 }
 
+/// Of an output larger than an item may be, the beginning and end are stored with the number of missing bytes.
 #[doc = "holds: design T6"]
 #[tokio::test]
 async fn large_output_keeps_both_ends_in_evidence() {
@@ -142,6 +148,7 @@ async fn large_output_keeps_both_ends_in_evidence() {
     assert!(String::from_utf8(whole).unwrap().contains(&mark));
 }
 
+/// A stream of any length is stored whole, or with the number of bytes left out between its beginning and end.
 #[test]
 fn random_streams_are_stored_as_known() {
     let dir = tempfile::TempDir::new().unwrap();
@@ -170,6 +177,7 @@ fn random_streams_are_stored_as_known() {
     assert_eq!(left, 1, "what is not kept leaves nothing behind");
 }
 
+/// A sweep of the evidence store removes packs that have expired, and then the oldest ones beyond the size limit.
 #[tokio::test]
 async fn sweep_removes_expired_and_oldest_packs() {
     let fixture = with_data();
@@ -196,7 +204,7 @@ async fn sweep_removes_expired_and_oldest_packs() {
     assert!(matches!(store(&fixture).read(&kept), Err(EvidenceProblem::Missing { .. })));
 }
 
-/// A new or removed file would change the answer of a program that counts files.
+/// Storing an output creates no new file, since that would change the answers of programs that count files.
 #[tokio::test]
 async fn storing_evidence_does_not_add_files() {
     let fixture = with_data();
@@ -208,6 +216,7 @@ async fn storing_evidence_does_not_add_files() {
     assert_eq!(fixture.allowed(count).await.output, first.output);
 }
 
+/// An incomplete frame at the end of a pack, as after a crash, is truncated, and the frames before stay.
 #[doc = "holds: design S2"]
 #[tokio::test]
 async fn incomplete_frames_are_truncated() {
@@ -230,7 +239,7 @@ async fn incomplete_frames_are_truncated() {
     }
 }
 
-/// Several processes write to the pack of one day.
+/// Several processes that write to the same day's pack at once lose no item.
 #[test]
 fn concurrent_writers_keep_all_items() {
     let dir = tempfile::TempDir::new().unwrap();
@@ -252,6 +261,7 @@ fn concurrent_writers_keep_all_items() {
     }
 }
 
+/// A call succeeds without stored evidence if the evidence store can't be written to.
 #[doc = "holds: design T12"]
 #[tokio::test]
 async fn calls_succeed_with_unwritable_store() {

@@ -10,17 +10,18 @@ use super::{Fixture, called, next_task};
 use crate::call::{CallKey, FailedCalls};
 use crate::record::Record;
 
-/// The record of a call in this task.
+/// The record of a call of a tool in this task.
 async fn call(fixture: &Fixture, task: &TaskId, tool: &str, input: Value) -> artoo_proto::ToolCall {
     let context = ToolOrder { task_id: task.clone(), ..Fixture::context(tool, input) };
     called(fixture.outcome(&context, None).await)
 }
 
-/// Whether the call was run and not answered from the earlier failure.
+/// Whether the call was really run, and not answered with the stored record of the earlier failure.
 fn was_run(call: &artoo_proto::ToolCall) -> bool {
     !call.output.starts_with("[not run again] ")
 }
 
+/// A failed call is not made again in a task until something has changed.
 #[doc = "holds: law 2.3"]
 #[tokio::test]
 async fn failed_call_repeats_only_after_a_change() {
@@ -44,6 +45,7 @@ async fn failed_call_repeats_only_after_a_change() {
     assert_eq!((there.status, there.output.as_str()), (CallStatus::Ok, "here"));
 }
 
+/// Two commands are the same if they differ only in blanks outside quotes.
 #[tokio::test]
 async fn only_quoted_blanks_make_another_command() {
     let fixture = Fixture::new();
@@ -55,6 +57,7 @@ async fn only_quoted_blanks_make_another_command() {
     assert!(was_run(&call(&fixture, &task, "shell", grep("cat 'no such'")).await));
 }
 
+/// After the task has changed a file, a call that failed before is run again.
 #[tokio::test]
 async fn change_by_the_task_allows_a_retry() {
     let fixture = Fixture::new();
@@ -67,6 +70,7 @@ async fn change_by_the_task_allows_a_retry() {
     assert!(was_run(&call(&fixture, &task, "shell", look).await));
 }
 
+/// A call that failed because of the environment may be made again after 30 seconds, any other not.
 #[doc = "holds: law 2.3"]
 #[test]
 fn environmental_failure_repeats_after_30_seconds() {
@@ -87,6 +91,7 @@ fn environmental_failure_repeats_after_30_seconds() {
     check(&Record::denied("no"), 0, false);
 }
 
+/// A failed call is run again after one of its files was changed.
 #[tokio::test]
 async fn changed_file_allows_a_retry() {
     let fixture = Fixture::new();

@@ -33,7 +33,7 @@ impl Fixture {
     }
 }
 
-/// The changed names, each with whether it existed before and after.
+/// The names that a call changed, sorted, each with whether it existed before and after.
 fn changed_names(call: &ToolCall) -> Vec<(&str, bool, bool)> {
     let name = |path: &'_ str| path.rfind('/').map_or(0, |at| at + 1);
     let mut sides: Vec<_> = call
@@ -45,11 +45,12 @@ fn changed_names(call: &ToolCall) -> Vec<(&str, bool, bool)> {
     sides
 }
 
-/// Checks that the call succeeded.
+/// Panics unless the call succeeded.
 fn ok(call: &ToolCall) {
     assert_eq!(call.status, CallStatus::Ok, "{}", call.output);
 }
 
+/// The record of a move lists the source as removed and the target as created.
 #[tokio::test]
 async fn moves_record_source_and_target() {
     let fixture = Fixture::new();
@@ -78,6 +79,7 @@ async fn moves_record_source_and_target() {
     assert_eq!(digest("b/a/deep").after.as_deref(), Some(FOLDER));
 }
 
+/// A copy by `files` has the modification time of its source.
 #[tokio::test]
 async fn copies_keep_their_modification_time() {
     let fixture = Fixture::new();
@@ -94,6 +96,7 @@ async fn copies_keep_their_modification_time() {
     assert!(from.exists());
 }
 
+/// A file deleted by `files` is in the trash with a note of its old path.
 #[doc = "holds: law 1.8"]
 #[tokio::test]
 async fn files_deleted_to_trash_can_be_restored() {
@@ -111,6 +114,7 @@ async fn files_deleted_to_trash_can_be_restored() {
     assert!(note.starts_with(&expected), "{note}");
 }
 
+/// A renaming that would give two files one name is refused before any file is moved.
 #[tokio::test]
 async fn rename_detects_collisions_before_moving() {
     let fixture = Fixture::new();
@@ -129,6 +133,7 @@ async fn rename_detects_collisions_before_moving() {
     assert_eq!(snapshot(&fixture.home), before);
 }
 
+/// No act of `files` overwrites an existing file or folder.
 #[doc = "holds: law 1.8"]
 #[tokio::test]
 async fn acts_do_not_overwrite_files() {
@@ -154,6 +159,7 @@ async fn acts_do_not_overwrite_files() {
     assert_eq!(snapshot(&fixture.home), before);
 }
 
+/// `files` refuses to move, copy or delete keys, the home, the working folder and the folders above them.
 #[doc = "holds: law 1.8"]
 #[tokio::test]
 async fn keys_home_and_parents_are_not_moved() {
@@ -178,6 +184,7 @@ async fn keys_home_and_parents_are_not_moved() {
     assert_eq!(snapshot(fixture.home.parent().unwrap()), before);
 }
 
+/// The question about a `files` call shows the paths, their number and size.
 #[tokio::test]
 async fn questions_show_paths_counts_and_sizes() {
     let fixture = Fixture::new();
@@ -192,6 +199,7 @@ async fn questions_show_paths_counts_and_sizes() {
     assert!(details.iter().any(|line| line.starts_with(&exact)) && details.len() == 2, "{details:?}");
 }
 
+/// An approval to delete a file is not valid if the file was changed since the question.
 #[doc = "holds: law 1.8"]
 #[tokio::test]
 async fn approval_covers_only_the_surveyed_files() {
@@ -206,6 +214,7 @@ async fn approval_covers_only_the_surveyed_files() {
     assert!(path.exists());
 }
 
+/// `files` creates new files in the workspace without approval, unless caution is advised.
 #[tokio::test]
 async fn only_new_workspace_files_skip_approval() {
     let fixture = Fixture::new();
@@ -219,6 +228,7 @@ async fn only_new_workspace_files_skip_approval() {
     assert!(matches!(fixture.outcome(&context, None).await, ToolOutcome::NeedsConsent { .. }));
 }
 
+/// Files unpacked from an archive equal those that were packed.
 #[tokio::test]
 async fn unpacked_archives_equal_their_sources() {
     let fixture = Fixture::new();
@@ -250,6 +260,7 @@ async fn unpacked_archives_equal_their_sources() {
     assert!(call.output.contains(".tar.gz"), "{}", call.output);
 }
 
+/// An archive whose entries would lead out of the target folder, or are links, is not unpacked.
 #[doc = "holds: law 1.8"]
 #[tokio::test]
 async fn archives_stay_inside_their_folder() {
@@ -284,6 +295,7 @@ async fn archives_stay_inside_their_folder() {
     }
 }
 
+/// A symlink put into a `files` target between planning and acting is not followed: the act is refused.
 #[tokio::test]
 async fn links_made_after_planning_are_refused() {
     let fixture = Fixture::new();
@@ -300,6 +312,7 @@ async fn links_made_after_planning_are_refused() {
     assert!(from.exists());
 }
 
+/// `files` refuses to act on special files such as pipes.
 #[tokio::test]
 async fn special_files_are_not_acted_on() {
     let fixture = Fixture::new();
@@ -310,6 +323,7 @@ async fn special_files_are_not_acted_on() {
     assert!(call.output.contains("a pipe"), "{}", call.output);
 }
 
+/// Of sources that contain each other, only the outermost is moved, and once.
 #[tokio::test]
 async fn nested_sources_are_moved_once() {
     let fixture = Fixture::new();
@@ -320,6 +334,7 @@ async fn nested_sources_are_moved_once() {
     assert_eq!(changed_names(&call), [("inner", true, false), ("x", true, false)]);
 }
 
+/// `files` writes the text with replacements to a new file; the source stays unchanged.
 #[tokio::test]
 async fn replace_leaves_the_source_unchanged() {
     let fixture = Fixture::new();
@@ -332,6 +347,7 @@ async fn replace_leaves_the_source_unchanged() {
     assert!(call.output.contains("does not occur"));
 }
 
+/// The error for an invalid input of `files` names the field.
 #[tokio::test]
 async fn bad_input_names_the_field() {
     let fixture = Fixture::new();
@@ -351,6 +367,7 @@ async fn bad_input_names_the_field() {
     }
 }
 
+/// The tool `trash` moves files to the trash under the same rules as a deletion by `files`.
 #[doc = "holds: law 1.8"]
 #[tokio::test]
 async fn trash_tool_follows_deletion_rules() {
@@ -371,6 +388,7 @@ async fn trash_tool_follows_deletion_rules() {
     }
 }
 
+/// `trash` deletes exactly the named entry, whatever the spelling: symlinks, hard links, pipes, letter case.
 #[doc = "holds: law 1.8; design H4"]
 #[tokio::test]
 async fn deletion_resolves_each_spelling_exactly() {

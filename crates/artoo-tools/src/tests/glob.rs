@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{Fixture, make_fifo};
 
-/// A fixture with files of known sizes and days, hidden ones among them.
+/// A fixture with files of known sizes and days of change, some of them hidden.
 fn tree() -> Fixture {
     let fixture = Fixture::new();
     for (path, size, day) in [
@@ -32,7 +32,7 @@ fn tree() -> Fixture {
     fixture
 }
 
-/// The lines of the answer, relative to the working folder.
+/// The paths that `glob` found, relative to the working folder.
 async fn found(fixture: &Fixture, input: Value) -> Vec<String> {
     let work = format!("{}/work/", fixture.home.display());
     fixture
@@ -43,6 +43,7 @@ async fn found(fixture: &Fixture, input: Value) -> Vec<String> {
         .collect()
 }
 
+/// Each field of `glob`'s input selects exactly the files that match it.
 #[tokio::test]
 async fn each_input_field_selects_matching_files() {
     let fixture = tree();
@@ -94,6 +95,7 @@ async fn each_input_field_selects_matching_files() {
     }
 }
 
+/// A content search finds text across chunk borders, and in any letter case if asked.
 #[tokio::test]
 async fn content_search_spans_chunks_and_ignores_case() {
     let fixture = Fixture::new();
@@ -115,6 +117,7 @@ async fn content_search_spans_chunks_and_ignores_case() {
     }
 }
 
+/// `glob` lists symlinks without following them, and shows names with special characters escaped.
 #[tokio::test]
 async fn links_and_hostile_names_are_handled() {
     let fixture = Fixture::new();
@@ -134,6 +137,7 @@ async fn links_and_hostile_names_are_handled() {
     assert_eq!(listed, ["a\\nb\\u{1b}[2J\\xff\\u{202e}.txt"]);
 }
 
+/// Files excluded by `.gitignore` are left out only if the input asks for that.
 #[tokio::test]
 async fn ignore_files_are_obeyed_only_when_asked() {
     let fixture = Fixture::new();
@@ -144,6 +148,7 @@ async fn ignore_files_are_obeyed_only_when_asked() {
     assert_eq!(found(&fixture, json!({"ignore_files": true})).await, ["a.txt"]);
 }
 
+/// A search in a missing folder fails because of the environment, and suggests similar names.
 #[doc = "holds: law 2.6"]
 #[tokio::test]
 async fn missing_root_is_environmental_with_suggestions() {
@@ -157,7 +162,7 @@ async fn missing_root_is_environmental_with_suggestions() {
     assert!(call.environmental && call.output.contains("not a folder"), "{call:?}");
 }
 
-/// Decision D7. A path longer than the system's limit can't be read by any user, so the test also works as root.
+/// If a folder can't be read, `glob`'s list is marked as incomplete, and a count fails (decision D7).
 #[doc = "holds: law 0.11; design D7"]
 #[tokio::test]
 async fn unreadable_folder_makes_result_incomplete() {
@@ -190,6 +195,7 @@ async fn unreadable_folder_makes_result_incomplete() {
     assert_eq!(shallow.status, CallStatus::Ok, "what is not asked for need not be read: {shallow:?}");
 }
 
+/// A walk stops at its deadline, and its result says that it is incomplete.
 #[doc = "holds: law 3.12"]
 #[tokio::test]
 async fn walk_ends_at_its_deadline() {
@@ -205,6 +211,7 @@ async fn walk_ends_at_its_deadline() {
     }
 }
 
+/// `glob` refuses patterns that would expand to too much, and invalid inputs.
 #[doc = "holds: law 3.13; design H10"]
 #[tokio::test]
 async fn glob_bombs_and_invalid_inputs_are_refused() {
@@ -236,6 +243,7 @@ async fn glob_bombs_and_invalid_inputs_are_refused() {
     }
 }
 
+/// `glob` does not search protected folders and says so.
 #[doc = "holds: law 1.20"]
 #[tokio::test]
 async fn protected_folders_are_not_searched() {
@@ -248,6 +256,7 @@ async fn protected_folders_are_not_searched() {
     assert!(call.output.contains("protected") && !call.output.contains("\n/"), "{call:?}");
 }
 
+/// A long list is shown with its beginning and end, and its full size is recorded.
 #[doc = "holds: law 0.11"]
 #[tokio::test]
 async fn long_list_keeps_both_ends_and_size() {

@@ -57,7 +57,7 @@ async fn asked(fixture: &Fixture, tool: &str, input: Value) -> (ConsentHash, Str
     }
 }
 
-/// A call with an approval of each of its questions.
+/// The record of a call whose questions are all approved.
 async fn allowed(fixture: &Fixture, tool: &str, input: Value) -> ToolCall {
     let (context, mut grant) = (context(tool, input), None);
     for _ in 0..3 {
@@ -74,13 +74,13 @@ fn problems(fixture: &Fixture) -> String {
     fixture.registry.problems().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// Names of the server's tools.
+/// Names of the tools of the server `test` that are offered.
 fn names(fixture: &Fixture) -> Vec<String> {
     let specs = fixture.registry.specs().into_iter().map(|spec| spec.name);
     specs.filter_map(|name| name.strip_prefix("test.").map(str::to_owned)).collect()
 }
 
-/// What a server says of itself decides nothing: its tool claims to be read-only, and this one is.
+/// Calls that only read, one after another, are answered by one server process.
 #[doc = "holds: law 1.26"]
 #[tokio::test]
 async fn reading_calls_share_one_server_process() {
@@ -114,6 +114,7 @@ async fn reading_calls_share_one_server_process() {
     }
 }
 
+/// Changes by an MCP server are asked about, committed after approval, and reverted by an undo.
 #[tokio::test]
 async fn server_changes_are_approved_committed_and_undone() {
     for views in [true, false] {
@@ -139,7 +140,7 @@ async fn server_changes_are_approved_committed_and_undone() {
     }
 }
 
-/// A denied change of one call is no denial of the calls beside it.
+/// If one of several parallel calls of a server is denied, the others are not.
 #[tokio::test]
 async fn parallel_calls_are_judged_separately() {
     let Some(fixture) = fixture("good", "") else { return };
@@ -156,6 +157,7 @@ async fn parallel_calls_are_judged_separately() {
     }
 }
 
+/// A server's tool runs without approval if it only creates workspace files or its manifest grants it.
 #[doc = "holds: law 1.26"]
 #[tokio::test]
 async fn only_new_or_granted_changes_run_unasked() {
@@ -186,6 +188,7 @@ async fn only_new_or_granted_changes_run_unasked() {
     assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::ReadOnly), "{call:?}");
 }
 
+/// An MCP server can't read secrets and protected files.
 #[tokio::test]
 async fn servers_cannot_read_secrets() {
     for (views, more) in [(true, ""), (false, ""), (true, "network = true\ngranted = [\"read\"]\n")] {
@@ -197,6 +200,7 @@ async fn servers_cannot_read_secrets() {
     }
 }
 
+/// An MCP server reaches only the network addresses that the user approved.
 #[tokio::test]
 async fn server_network_access_is_limited_to_grants() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -234,6 +238,7 @@ async fn server_that_writes_at_start_needs_approval() {
     assert_eq!(fs::read_to_string(fixture.home.join("work/log")).unwrap(), "started\n");
 }
 
+/// Inputs of an MCP server's tool are refused if they do not fit its schema, are too long, or name protected paths.
 #[tokio::test]
 async fn server_inputs_are_checked() {
     let Some(fixture) = fixture("good", "granted = [\"echo\"]") else { return };
@@ -254,7 +259,8 @@ async fn server_inputs_are_checked() {
     }
 }
 
-/// What a server says of itself enters prompts: names, descriptions and schemas are cut, stripped, or refused.
+/// Names, descriptions and schemas that a server gives its tools are cut, stripped or refused, since they enter
+/// prompts.
 #[doc = "holds: law 1.26; design H8"]
 #[tokio::test]
 async fn hostile_server_descriptions_are_sanitised() {
@@ -275,6 +281,7 @@ async fn hostile_server_descriptions_are_sanitised() {
     assert!(problems(&fixture).contains("64 are offered"), "{}", problems(&fixture));
 }
 
+/// A server that breaks the protocol is reported as a problem; one that hangs or dies fails its call.
 #[tokio::test]
 async fn failing_servers_are_reported() {
     let Some(garbage) = fixture("garbage", "") else { return };
@@ -294,6 +301,7 @@ async fn failing_servers_are_reported() {
     assert!(problems(&fixture).contains("grants is not a known key (did you mean granted?)"), "{}", problems(&fixture));
 }
 
+/// An MCP server gets only allowlisted environment variables and those that its manifest passes.
 #[tokio::test]
 async fn server_gets_only_passed_variables() {
     let usual =
@@ -310,7 +318,7 @@ async fn server_gets_only_passed_variables() {
     assert!(!kept.iter().any(|name| got.contains(&name.as_str())), "{kept:?}: {call:?}");
 }
 
-/// A server that never answers holds the start no longer than its time, and nothing of it is left.
+/// A server that never answers delays the start only up to the time limit, and none of its processes is left.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn silent_server_ends_with_its_descendants() {
@@ -332,7 +340,7 @@ async fn silent_server_ends_with_its_descendants() {
     assert_eq!(running(&home), 0, "the server outlived its registry");
 }
 
-/// Processes whose working folder lies in this home.
+/// Number of living processes whose working folder is in this home.
 #[cfg(target_os = "linux")]
 fn running(home: &str) -> usize {
     let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());

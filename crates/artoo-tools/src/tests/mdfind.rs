@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Fixture, put, with_programs};
 
+/// Without an index `mdfind` walks the folder, and its summary says how many matches are shown.
 #[doc = "holds: design D14"]
 #[tokio::test]
 async fn walk_without_index_reports_completeness() {
@@ -37,6 +38,7 @@ async fn walk_without_index_reports_completeness() {
     }
 }
 
+/// `mdfind` refuses queries that begin with `-`, and fails for missing folders with suggestions.
 #[tokio::test]
 async fn option_like_queries_and_missing_roots_fail() {
     let fixture = Fixture::new();
@@ -50,6 +52,7 @@ async fn option_like_queries_and_missing_roots_fail() {
     assert_eq!(call.alternatives, [format!("{}/Music", fixture.home.display())]);
 }
 
+/// Answers of an index are used only if they are complete, and only paths below the folder that still exist.
 #[doc = "holds: design D14"]
 #[tokio::test]
 async fn index_answers_are_checked() {
@@ -93,6 +96,7 @@ async fn folder_is_walked_without_index_answers() {
     check(&[("localsearch", "not even a program")], &["could not be started"]).await;
 }
 
+/// LocalSearch and locate each get the arguments that they understand.
 #[doc = "holds: design D14"]
 #[tokio::test]
 async fn localsearch_and_locate_get_their_own_arguments() {

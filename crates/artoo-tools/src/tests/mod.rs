@@ -50,12 +50,12 @@ use crate::{Grant, Registry, ToolConfig};
 const ALL_TOOLS: [&str; 9] =
     ["mdfind", "glob", "read_file", "write_file", "shell", "search", "desktop", "applescript", "shortcuts"];
 
-/// The id of the task in which undo tests make their calls.
+/// The task id under which undo tests make all their calls, so that they share one journal entry.
 pub(crate) fn task() -> TaskId {
     TaskId::try_from("task-00000000-0000-4000-8000-000000000001".to_owned()).unwrap()
 }
 
-/// A registry with its own home folder.
+/// What most tests work with: a registry of tools with its own home folder and configuration.
 struct Fixture {
     _dir: TempDir,
     home: PathBuf,
@@ -66,11 +66,12 @@ struct Fixture {
 }
 
 impl Fixture {
+    /// A fixture with the default configuration.
     fn new() -> Self {
         Self::with(|_| {})
     }
 
-    /// A fixture with a changed configuration.
+    /// A fixture with this change made to the default configuration.
     fn with(change: impl FnOnce(&mut ToolConfig)) -> Self {
         Self::within(TempDir::new().unwrap(), change)
     }
@@ -80,7 +81,7 @@ impl Fixture {
         Self::within(TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap(), |_| {})
     }
 
-    /// A fixture in this folder.
+    /// A fixture whose home lies in this temporary folder, with this change of the configuration.
     fn within(dir: TempDir, change: impl FnOnce(&mut ToolConfig)) -> Self {
         // Without symlinks in it, so that paths can be compared as they are.
         let home = dir.path().canonicalize().unwrap().join("home");
@@ -104,7 +105,7 @@ impl Fixture {
         Self { _dir: dir, home, registry: Registry::detect(config.clone()), config, is_one_task }
     }
 
-    /// Creates a file in the home folder, with its folders.
+    /// Creates a file in the fixture's home folder, with its folders; returns its path.
     fn file(&self, path: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.home.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -112,11 +113,12 @@ impl Fixture {
         path
     }
 
+    /// The path of the fixture's workspace.
     fn workspace(&self) -> PathBuf {
         PathBuf::from(&self.config.environment.workspace)
     }
 
-    /// The order of a call in which all tools are allowed.
+    /// A tool call's order in a new task, in which all tools are allowed.
     fn context(tool: &str, input: Value) -> ToolOrder {
         ToolOrder {
             task_id: next_task(),
@@ -131,12 +133,12 @@ impl Fixture {
         }
     }
 
-    /// The outcome of a call with this grant.
+    /// The outcome of a call by this order, with the user's approval if `grant` has one.
     async fn outcome(&self, context: &ToolOrder, grant: Option<Grant>) -> ToolOutcome {
         self.outcome_for(context, "", grant).await
     }
 
-    /// The outcome of a call in a task with this request of the user.
+    /// The outcome of a call in a task in which the user's words are `said`.
     async fn outcome_for(&self, context: &ToolOrder, said: &str, grant: Option<Grant>) -> ToolOutcome {
         self.registry.call(&self.in_task(context), said, grant).await
     }
@@ -149,12 +151,12 @@ impl Fixture {
         ToolOrder { task_id, ..context.clone() }
     }
 
-    /// The record of a call that needs no approval.
+    /// The record of a call of a tool that needs no approval; panics if it asks.
     async fn call(&self, tool: &str, input: Value) -> ToolCall {
         called(self.outcome(&Self::context(tool, input), None).await)
     }
 
-    /// The output of a call that must succeed.
+    /// The output of a call of this tool with this input; panics if it does not succeed.
     async fn output(&self, tool: &str, input: Value) -> String {
         let call = self.call(tool, input).await;
         assert_eq!(call.status, CallStatus::Ok, "{call:?}");
@@ -178,19 +180,19 @@ impl Fixture {
     }
 }
 
-/// Creates a file with its folders and this mode.
+/// Creates a file with its folders, with this text and mode.
 fn put(path: &Path, text: &str, mode: u32) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// A fixture with these scripts, by name, as its only programs.
+/// A fixture on whose search path only these scripts are, given as name and text.
 fn with_programs(programs: &[(&str, &str)]) -> Fixture {
     Fixture::with(|config| only_programs(config, programs))
 }
 
-/// Makes these scripts the only programs of the configuration.
+/// Sets up a program folder in which only these scripts are, and makes it the configured search path.
 fn only_programs(config: &mut ToolConfig, programs: &[(&str, &str)]) {
     let bin = Path::new(&config.environment.home).join("bin");
     fs::create_dir_all(&bin).unwrap();
@@ -205,7 +207,7 @@ fn next_task() -> TaskId {
     TaskId::try_from(format!("test-00000000-0000-4000-8000-{number:012}")).unwrap()
 }
 
-/// The record of a call that was made; fails if it needs approval.
+/// The record of a call's outcome; panics if the outcome asks for approval instead.
 fn called(outcome: ToolOutcome) -> ToolCall {
     match outcome {
         ToolOutcome::Called { call } => call,
@@ -232,10 +234,12 @@ fn snapshot(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     all
 }
 
+/// Creates a named pipe at this path.
 fn make_fifo(path: &Path) {
     assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
+/// The present time as a timestamp.
 fn now() -> artoo_proto::Timestamp {
     let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     artoo_proto::Timestamp::from_millis(since_1970.as_millis().try_into().unwrap())

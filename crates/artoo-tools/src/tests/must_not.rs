@@ -7,13 +7,14 @@ use serde_json::{Value, json};
 
 use super::{Fixture, called};
 
-/// The record of a call with these blocked targets.
+/// The record of a call in a task in which these targets are blocked.
 async fn with_blocks(fixture: &Fixture, tool: &str, input: Value, blocked: &[&str]) -> ToolCall {
     let mut context = Fixture::context(tool, input);
     context.blocked_targets = blocked.iter().map(|entry| (*entry).to_owned()).collect();
     called(fixture.outcome(&context, None).await)
 }
 
+/// A call is refused unless its tool name equals a name exactly; other cases, look-alikes and blanks do not count.
 #[doc = "holds: fault L22"]
 #[tokio::test]
 async fn only_exact_names_are_tools() {
@@ -27,6 +28,7 @@ async fn only_exact_names_are_tools() {
     }
 }
 
+/// A call is refused if its tool is blocked in the task or not allowed by the plan.
 #[doc = "holds: invariant 9; design D4"]
 #[tokio::test]
 async fn blocked_and_unplanned_tools_are_refused() {
@@ -46,6 +48,7 @@ async fn blocked_and_unplanned_tools_are_refused() {
     }
 }
 
+/// Calls on a blocked path or command are refused, however the target is spelled.
 #[doc = "holds: law 1.14; invariant 9; fault L28"]
 #[tokio::test]
 async fn blocked_targets_are_refused_in_any_spelling() {
@@ -102,6 +105,7 @@ async fn blocked_targets_are_refused_in_any_spelling() {
     }
 }
 
+/// A refused call is marked as denied and has a reason.
 #[doc = "holds: law 1.13"]
 #[tokio::test]
 async fn refusal_is_marked_and_has_a_reason() {
@@ -112,6 +116,7 @@ async fn refusal_is_marked_and_has_a_reason() {
     assert_eq!(call.target, format!("{}/work/a", fixture.home.display()));
 }
 
+/// Tools are listed by priority, and their input schemas allow no other fields and no unlimited texts.
 #[test]
 fn tools_are_ordered_with_strict_schemas() {
     let specs = Fixture::new().registry.specs();
@@ -125,7 +130,7 @@ fn tools_are_ordered_with_strict_schemas() {
     }
 }
 
-/// Checks that every string and list of a schema has a limit.
+/// Checks that every string and list in a tool's input schema has a maximum length.
 fn bounded(path: &str, schema: &Value) {
     let is = |kind: &str| schema["type"] == json!(kind);
     assert!(!is("string") || schema["maxLength"].is_u64(), "{path} is unbounded");
@@ -138,7 +143,7 @@ fn bounded(path: &str, schema: &Value) {
     }
 }
 
-/// A runtime with several threads moves a call between them.
+/// The future of a call is `Send`, since a runtime with several threads moves it between them.
 #[test]
 fn call_future_is_send() {
     /// Compiles only for types that are `Send`.

@@ -14,7 +14,7 @@ use crate::limit::Limit;
 use crate::record::Record;
 use crate::tool::{Machine, Next, Outcome, Pending, Question, Request, Running, Staged, Tool, UserContext, spec};
 
-/// A tool whose run shows that it would replace a file.
+/// A test tool whose run shows that it would replace a file.
 #[derive(Debug)]
 struct Replacing {
     path: PathBuf,
@@ -22,7 +22,7 @@ struct Replacing {
     runs: Arc<AtomicU64>,
 }
 
-/// The pending replacement of a file.
+/// Pending change of a test: replaces the content of this file.
 #[derive(Debug)]
 struct Replacement(PathBuf);
 
@@ -38,7 +38,7 @@ impl Tool for Replacing {
     }
 }
 
-/// Runs the tool: returns the pending replacement, with a question if it needs approval.
+/// Test tool that replaces a file's content: returns the pending replacement, with a question if it needs approval.
 fn replace(path: PathBuf, needs_approval: bool, runs: &AtomicU64) -> Running {
     runs.fetch_add(1, Ordering::Relaxed);
     let changed = FileEffect { action: Action::Modify, path: path.clone(), is_recursive: false };
@@ -65,7 +65,7 @@ impl Staged for Replacement {
     }
 }
 
-/// A registry with this tool, the file that it replaces, and the number of its runs.
+/// A fixture whose registry has the test tool, the file that this tool replaces, and a counter of its runs.
 fn fixture(needs_approval: bool) -> (Fixture, PathBuf, Arc<AtomicU64>) {
     let mut fixture = Fixture::new();
     let path = fixture.file("work/a", "old");
@@ -74,7 +74,7 @@ fn fixture(needs_approval: bool) -> (Fixture, PathBuf, Arc<AtomicU64>) {
     (fixture, path, runs)
 }
 
-/// The order of a call of this tool.
+/// The order of a call of the test tool that replaces a file.
 fn order() -> ToolOrder {
     ToolOrder {
         allowed_tools: vec!["replacing".to_owned(), "files".to_owned()],
@@ -82,6 +82,7 @@ fn order() -> ToolOrder {
     }
 }
 
+/// A change that a run shows is not applied before the user approves it.
 #[tokio::test]
 async fn observed_changes_wait_for_approval() {
     let (fixture, path, runs) = fixture(true);
@@ -107,6 +108,7 @@ async fn observed_changes_wait_for_approval() {
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
 }
 
+/// An approval is void if the file that the pending change replaces was changed since.
 #[tokio::test]
 async fn changed_file_voids_the_approval() {
     let (fixture, path, _) = fixture(true);
@@ -117,6 +119,7 @@ async fn changed_file_voids_the_approval() {
     assert_eq!((call.status, fs::read_to_string(&path).unwrap().as_str()), (CallStatus::Denied, "other"), "{call:?}");
 }
 
+/// Changes that the user denies are discarded, and the same call stays denied in the task.
 #[doc = "holds: design D10"]
 #[tokio::test]
 async fn denied_changes_are_discarded_and_stay_denied() {
@@ -133,6 +136,7 @@ async fn denied_changes_are_discarded_and_stay_denied() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "old");
 }
 
+/// Changes that need no approval are committed at once.
 #[tokio::test]
 async fn harmless_changes_are_committed_without_approval() {
     let (fixture, path, _) = fixture(false);

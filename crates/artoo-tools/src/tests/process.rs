@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{Fixture, called};
 
-/// A number of seconds to sleep that no other test run uses, to recognise the process.
+/// A number of seconds for `sleep` that no other test run uses, by which the process is recognised.
 fn mark(seconds: u32) -> String {
     format!("{seconds}.{}", std::process::id())
 }
@@ -47,9 +47,10 @@ async fn wait_until_gone(mark: &str) -> bool {
     true
 }
 
-/// Longer than any step takes on a loaded machine, and shorter than what hangs here would last.
+/// Timeout that no step of a test needs, and after which a hanging test fails.
 const LONG: Duration = Duration::from_secs(60);
 
+/// A program that ignores SIGTERM at its timeout is killed.
 #[doc = "holds: law 1.27; design T1, T2"]
 #[tokio::test]
 async fn hanging_program_ignoring_sigterm_is_killed() {
@@ -89,6 +90,7 @@ async fn timed_out_once_up(command: &str, kill_grace: Duration) -> ToolCall {
     }
 }
 
+/// The signal that ended a program is in the record.
 #[doc = "holds: design T5"]
 #[tokio::test]
 async fn ending_signal_is_recorded() {
@@ -97,6 +99,7 @@ async fn ending_signal_is_recorded() {
     assert!(call.output.contains("[ended by signal 11]"), "{call:?}");
 }
 
+/// Output beyond the limit is counted exactly, and its beginning and end are shown.
 #[doc = "holds: law 0.11; design T6, T7"]
 #[tokio::test]
 async fn large_output_is_counted_with_both_ends() {
@@ -107,6 +110,7 @@ async fn large_output_is_counted_with_both_ends() {
     assert!(call.output.chars().count() < 4200);
 }
 
+/// Output that is not text is marked in the record.
 #[doc = "holds: design T8"]
 #[tokio::test]
 async fn binary_output_is_marked() {
@@ -114,6 +118,7 @@ async fn binary_output_is_marked() {
     assert_eq!(call.output, "a\u{fffd}b\n[not text: 1 bytes are not UTF-8 and shown as \u{fffd}]");
 }
 
+/// A command returns although a background process that it left holds the output pipe open; that process is ended.
 #[doc = "holds: law 1.27; design T9"]
 #[tokio::test]
 async fn daemon_with_open_pipe_does_not_block() {
@@ -127,6 +132,7 @@ async fn daemon_with_open_pipe_does_not_block() {
     assert!(!has_proc() || wait_until_gone(&nap).await);
 }
 
+/// The standard input of a command is empty.
 #[doc = "holds: design T10, T11"]
 #[tokio::test]
 async fn standard_input_is_empty() {
@@ -135,6 +141,7 @@ async fn standard_input_is_empty() {
     assert_eq!(fixture.call("shell", json!({"command": "cat"})).await.output, "");
 }
 
+/// Standard output and standard error of a command are both in its record.
 #[doc = "holds: design T15"]
 #[tokio::test]
 async fn both_streams_are_passed_on() {
@@ -142,6 +149,7 @@ async fn both_streams_are_passed_on() {
     assert_eq!((call.exit_code, call.output.as_str()), (Some(3), "out\n[stderr]\nerr\n"), "{call:?}");
 }
 
+/// A program does not inherit artoo's open files.
 #[cfg(target_os = "linux")]
 #[doc = "holds: design T18"]
 #[tokio::test]
@@ -153,6 +161,7 @@ async fn open_files_are_not_inherited() {
     assert!(call.output.contains("/dev/null") && !call.output.contains("ours-and-open"), "{call:?}");
 }
 
+/// A program gets only allowlisted environment variables.
 #[doc = "holds: law 1.20; design T19"]
 #[tokio::test]
 async fn environment_is_an_allowlist() {
@@ -171,6 +180,7 @@ async fn environment_is_an_allowlist() {
     assert!(call.output.contains(&format!("HOME={}\n", fixture.home.display())));
 }
 
+/// Processes that leave the session of their command are killed when the call ends.
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.27; design T3"]
 #[tokio::test]
@@ -193,7 +203,7 @@ async fn detached_descendants_end_with_the_call() {
     }
 }
 
-/// T3, T4: dropped calls, each with its own process tree, half of which has left its session.
+/// T3, T4: after 200 calls were cancelled, each with its own process tree, no process of them is left.
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.27; design T3, T4"]
 #[tokio::test]
@@ -237,6 +247,7 @@ async fn processes_end_after_200_cancelled_commands() {
     }
 }
 
+/// A program that writes a file beyond the size limit is ended, and the record says so.
 #[cfg(target_os = "linux")]
 #[doc = "holds: design T12"]
 #[tokio::test]
@@ -251,6 +262,7 @@ async fn file_size_limit_ends_the_program() {
     assert_eq!(call.status, CallStatus::Failed, "{call:?}");
 }
 
+/// Programs that use too much memory or processor time are ended.
 #[cfg(target_os = "linux")]
 #[doc = "holds: design T14"]
 #[tokio::test]
@@ -270,7 +282,7 @@ async fn memory_and_processor_time_are_limited() {
     assert_eq!((call.status, call.signal), (CallStatus::Failed, Some(9)), "the hard limit: {call:?}");
 }
 
-/// A tree of several hundred processes, each in a session of its own.
+/// A tree of several hundred processes, each in a session of its own, is killed completely when its call ends.
 #[cfg(target_os = "linux")]
 #[doc = "holds: design T13"]
 #[tokio::test]
@@ -288,6 +300,7 @@ async fn tree_of_sessions_ends_with_call() {
     assert!(wait_until_gone(&nap).await, "{} alive", alive(&nap));
 }
 
+/// A program has no terminal, so that it can't ask the user for a password.
 #[cfg(target_os = "linux")]
 #[doc = "holds: design T11"]
 #[tokio::test]
@@ -318,7 +331,8 @@ async fn unnamed_changes_are_shown_and_need_approval() {
     }
 }
 
-/// git refreshes its index if it can, which is no change that the user asked for.
+/// git commands that only read run without approval, though git would refresh its index; those that write need
+/// approval.
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.19"]
 #[tokio::test]
@@ -338,6 +352,7 @@ async fn git_reads_unasked_and_writes_after_approval() {
     assert_eq!((call.status, call.output.as_str()), (CallStatus::Ok, "v1\n"), "{call:?}");
 }
 
+/// Access to the network needs an approval of a question that names it, however the command hides it.
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.18"]
 #[tokio::test]
@@ -357,7 +372,7 @@ async fn network_needs_the_question_to_name_it() {
     assert!(call.status == CallStatus::Ok && listener.accept().is_ok(), "{call:?}");
 }
 
-/// Cancelling relies on this: dropping the future ends the whole process group at once.
+/// Dropping the future of a call ends all processes of the call at once, which cancelling relies on.
 #[doc = "holds: law 1.27"]
 #[tokio::test]
 async fn dropped_calls_end_their_processes() {
@@ -380,6 +395,7 @@ async fn dropped_calls_end_their_processes() {
     assert!(!has_proc() || wait_until_gone(&nap).await, "{} survivors", alive(&nap));
 }
 
+/// Two calls run at the same time.
 #[tokio::test]
 async fn parallel_calls_run_at_the_same_time() {
     let fixture = Fixture::with(|config| config.call_timeout = LONG);

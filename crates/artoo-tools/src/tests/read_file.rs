@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Fixture, make_fifo};
 
+/// Whole file, lines, number of lines and matching lines: each mode of `read_file` returns the right content.
 #[tokio::test]
 async fn read_modes_return_the_content() {
     let fixture = Fixture::new();
@@ -46,6 +47,7 @@ async fn read_modes_return_the_content() {
     }
 }
 
+/// `read_file` refuses inputs whose fields contradict each other.
 #[tokio::test]
 async fn contradictory_inputs_are_refused() {
     let fixture = Fixture::new();
@@ -74,6 +76,7 @@ async fn contradictory_inputs_are_refused() {
     }
 }
 
+/// If a file is missing, `read_file` suggests similar names.
 #[doc = "holds: law 2.6"]
 #[tokio::test]
 async fn missing_file_suggests_similar_names() {
@@ -89,7 +92,7 @@ async fn missing_file_suggests_similar_names() {
     assert!(call.alternatives.is_empty(), "{call:?}");
 }
 
-/// Each of these files must be refused at once; opening some of them would block forever or act on a device.
+/// `read_file` refuses pipes and devices at once, and shows only the ends of huge files.
 #[doc = "holds: law 3.13; design H6"]
 #[tokio::test]
 async fn special_files_are_refused_huge_files_capped() {
@@ -111,6 +114,7 @@ async fn special_files_are_refused_huge_files_capped() {
     assert!(call.status == CallStatus::Failed && call.output.contains("line 1 is longer"), "{call:?}");
 }
 
+/// `read_file` denies keys and files that show the memory of processes.
 #[doc = "holds: law 1.20"]
 #[tokio::test]
 async fn keys_and_process_memory_are_denied() {
@@ -151,6 +155,7 @@ async fn keys_and_process_memory_are_denied() {
     }
 }
 
+/// `read_file` marks bytes that are not UTF-8 and counts them.
 #[doc = "holds: design T8"]
 #[tokio::test]
 async fn non_utf8_bytes_are_marked() {
@@ -160,6 +165,7 @@ async fn non_utf8_bytes_are_marked() {
     assert_eq!(output, "ok\u{fffd}\u{fffd}\0end\n[not text: 2 bytes are not UTF-8 and shown as \u{fffd}]");
 }
 
+/// Of a long text `read_file` shows the head and the tail, with the number of omitted bytes.
 #[tokio::test]
 async fn long_text_keeps_head_and_tail() {
     let fixture = Fixture::new();

@@ -11,13 +11,13 @@ use serde_json::json;
 
 use super::{Fixture, called};
 
-/// A random tree of files, folders and links, hidden ones among them.
+/// Generates a random tree of files, folders and links, hidden ones among them.
 fn tree() -> impl Strategy<Value = Vec<(Vec<&'static str>, u8)>> {
     let name = proptest::sample::select(&["a", "b.txt", ".hidden", "c d.md", "ä.txt", "-name"][..]);
     proptest::collection::vec((proptest::collection::vec(name, 1..5), 0_u8..3), 0..20)
 }
 
-/// A random `find` without an action, on a place below the home folder.
+/// Generates a random `find` command without an action, on a place below the home folder.
 fn find() -> impl Strategy<Value = String> {
     let root = proptest::sample::select(&["~", ".", "~/work", "$HOME/work/a", "../work"][..]);
     let depth = proptest::sample::select(&["", " -maxdepth 1", " -maxdepth 3", " -mindepth 2"][..]);
@@ -36,7 +36,7 @@ fn find() -> impl Strategy<Value = String> {
     (root, depth, test).prop_map(|(root, depth, test)| format!("find {root}{depth}{test}"))
 }
 
-/// Creates the files, folders and links of a tree.
+/// Creates the files, folders and links of a generated tree in the fixture's working folder.
 fn grow(fixture: &Fixture, tree: &[(Vec<&str>, u8)]) {
     for (names, kind) in tree {
         let path = names.iter().fold(fixture.home.join("work"), |path, name| path.join(name));
@@ -54,6 +54,7 @@ fn grow(fixture: &Fixture, tree: &[(Vec<&str>, u8)]) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
+    /// A `find` through artoo prints the same bytes as without artoo.
     #[doc = "holds: design D20"]
     #[test]
     fn find_runs_as_written(tree in tree(), command in find()) {

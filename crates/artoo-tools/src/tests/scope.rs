@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Fixture, called, next_task};
 use crate::RuleBook;
 
-/// A fixture with a data folder.
+/// A fixture with a data folder, in which approval rules can be stored.
 fn with_data() -> Fixture {
     Fixture::with(|config| {
         let data = std::path::Path::new(&config.environment.home).join(".artoo");
@@ -19,29 +19,29 @@ fn with_data() -> Fixture {
     })
 }
 
-/// The rules of the fixture.
+/// The approval rules of the fixture's data folder.
 fn book(fixture: &Fixture) -> RuleBook {
     RuleBook::new(fixture.home.join(".artoo"))
 }
 
-/// The order of a call in this task.
+/// A tool call's order in this task, in which `files` is allowed.
 fn of(task: &TaskId, tool: &str, input: Value) -> ToolOrder {
     let mut context = ToolOrder { task_id: task.clone(), ..Fixture::context(tool, input) };
     context.allowed_tools.push("files".to_owned());
     context
 }
 
-/// The order of deleting these paths.
+/// The order of a `files` call that deletes these paths.
 fn delete(task: &TaskId, paths: &[&str]) -> ToolOrder {
     of(task, "files", json!({"act": "delete", "paths": paths}))
 }
 
-/// The order of a shell command in this task.
+/// The order of a shell command as a tool call in this task.
 fn shell(task: &TaskId, command: &str) -> ToolOrder {
     of(task, "shell", json!({"command": command}))
 }
 
-/// The wider approvals that the question about a call offers.
+/// The wider approvals (task, folder) that the question about a call offers; panics if there is no question.
 async fn offered(fixture: &Fixture, context: &ToolOrder) -> ConsentOffers {
     match fixture.outcome(context, None).await {
         ToolOutcome::NeedsConsent { offers, .. } => offers,
@@ -49,23 +49,24 @@ async fn offered(fixture: &Fixture, context: &ToolOrder) -> ConsentOffers {
     }
 }
 
-/// The record of a call with an approval of this scope.
+/// The record of a call that the user approved for this scope (once, task or folders).
 async fn allowed(fixture: &Fixture, context: &ToolOrder, scope: ConsentScope) -> ToolCall {
     let ToolOutcome::NeedsConsent { hash, .. } = fixture.outcome(context, None).await else { panic!("not asked") };
     called(fixture.outcome(context, Some(fixture.registry.grant(&hash, scope))).await)
 }
 
-/// Denies the question about a call.
+/// Lets the user deny the question about a call; panics if there is none.
 async fn refused(fixture: &Fixture, context: &ToolOrder) {
     let ToolOutcome::NeedsConsent { hash, .. } = fixture.outcome(context, None).await else { panic!("not asked") };
     fixture.registry.refuse(&context.task_id, &hash);
 }
 
-/// Whether a call needs approval.
+/// Whether a call asks for approval.
 async fn asks(fixture: &Fixture, context: &ToolOrder) -> bool {
     matches!(fixture.outcome(context, None).await, ToolOutcome::NeedsConsent { .. })
 }
 
+/// An approval for the task covers the approved effects in later calls, and no others.
 #[doc = "holds: law 1.4; design H9, H11"]
 #[tokio::test]
 async fn task_approval_covers_its_effects_only() {
@@ -111,6 +112,8 @@ async fn task_approval_covers_its_effects_only() {
     assert!(asks(&fixture, &delete(&task, &["old/a"])).await);
 }
 
+/// An approval for the task covers the changes that the question showed, whatever command makes them, and no other
+/// changes.
 #[doc = "holds: law 1.4"]
 #[tokio::test]
 async fn task_approval_covers_a_commands_changes_only() {
@@ -131,6 +134,7 @@ async fn task_approval_covers_a_commands_changes_only() {
     assert!(asks(&fixture, &shell(&task, "rm a b")).await && asks(&fixture, &shell(&next_task(), "rm a")).await);
 }
 
+/// Calls that an approval rule covers need no question until the rule is revoked.
 #[tokio::test]
 async fn rules_apply_until_revoked() {
     let fixture = with_data();
@@ -167,6 +171,7 @@ async fn rules_apply_until_revoked() {
     assert!(asks(&fixture, &delete(&next_task(), &["tmp/c"])).await);
 }
 
+/// Approvals for a task or a folder never cover files that other programs run, or special files.
 #[doc = "holds: law 1"]
 #[tokio::test]
 async fn approvals_never_cover_names_run_by_programs() {
@@ -186,6 +191,7 @@ async fn approvals_never_cover_names_run_by_programs() {
     }
 }
 
+/// An approval rule can't cover the home itself or hidden folders.
 #[tokio::test]
 async fn rules_never_cover_home_or_hidden_paths() {
     let fixture = with_data();
@@ -201,6 +207,7 @@ async fn rules_never_cover_home_or_hidden_paths() {
     }
 }
 
+/// The file of approval rules is rejected as a whole if others could write to it or it is not valid.
 #[doc = "holds: law 1.4"]
 #[tokio::test]
 async fn untrusted_or_invalid_rule_files_are_refused() {
@@ -244,6 +251,7 @@ async fn untrusted_or_invalid_rule_files_are_refused() {
     check("others can write its folder");
 }
 
+/// Effects that the user denied stay denied for the rest of the task, whatever tool would cause them.
 #[doc = "holds: law 1.14; design D10"]
 #[tokio::test]
 async fn denied_effects_stay_denied_in_the_task() {
@@ -306,6 +314,7 @@ async fn denied_effects_stay_denied_in_the_task() {
     assert!(fixture.home.join("work/keep.txt").exists());
 }
 
+/// After the user denied deleting a folder with `files`, shell commands that would remove or move it are denied too.
 #[doc = "holds: law 1.14; design D10"]
 #[tokio::test]
 async fn denied_file_acts_are_denied_in_shell() {
@@ -323,6 +332,7 @@ async fn denied_file_acts_are_denied_in_shell() {
     assert!(asks(&fixture, &delete(&task, &["b"])).await);
 }
 
+/// After the user denied a command that sends to a host, other commands that name the host are denied in the task.
 #[doc = "holds: design D10"]
 #[tokio::test]
 async fn denied_hosts_are_denied_to_other_programs() {

@@ -11,7 +11,7 @@ use super::{Fixture, called};
 
 const PEM: &str = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----\n";
 
-/// One secret of each family: its path in a project, and its content.
+/// Files with secrets, one of each kind: its path in a project, and its content.
 const SECRETS: [(&str, &str); 30] = [
     (".env", "DB=needle"),
     ("sub/.env.local", "DB=needle"),
@@ -45,7 +45,7 @@ const SECRETS: [(&str, &str); 30] = [
     ("notes.txt", "token: ghp_0123456789abcdefghij0123456789 needle"),
 ];
 
-/// Files with a similar name or content that are no secrets.
+/// Files whose names or contents resemble secrets but are none, which must be read without approval.
 const OPEN: [(&str, &str); 14] = [
     ("id_list.csv", "needle"),
     ("slides.key", "needle"),
@@ -63,7 +63,7 @@ const OPEN: [(&str, &str); 14] = [
     ("style.css", ".sk-folding-cube-container { } /* needle */"),
 ];
 
-/// A fixture with these files in the working folder.
+/// A fixture with these files (path and text) in the working folder.
 fn project(files: &[(&str, &str)]) -> Fixture {
     let fixture = Fixture::new();
     files.iter().for_each(|(path, text)| drop(fixture.file(&format!("work/{path}"), text)));
@@ -78,6 +78,7 @@ async fn asked(fixture: &Fixture, tool: &str, input: Value) -> (String, Vec<Stri
     }
 }
 
+/// `read_file` asks before it reads files that are named like secrets, and not for similar names.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn read_file_asks_about_secrets_by_name() {
@@ -92,6 +93,7 @@ async fn read_file_asks_about_secrets_by_name() {
     }
 }
 
+/// A model reads a secret only after approval, unless the user trusts it with secrets.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn secrets_need_approval_or_a_trusted_model() {
@@ -114,6 +116,7 @@ async fn secrets_need_approval_or_a_trusted_model() {
     assert_eq!(fixture.call("read_file", json!({"path": "~/.ssh/id_rsa"})).await.status, CallStatus::Denied);
 }
 
+/// A content search leaves out files that may hold secrets, and the record says so.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn content_search_skips_secrets_and_reports_it() {
@@ -135,6 +138,7 @@ async fn content_search_skips_secrets_and_reports_it() {
     assert_eq!(fixture.output("glob", search).await, OPEN.len().to_string());
 }
 
+/// A command that names a file with secrets needs approval.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn command_naming_a_secret_needs_approval() {
@@ -166,11 +170,12 @@ async fn command_naming_a_secret_needs_approval() {
     }
 }
 
-/// Whether the output has the note about the files left out.
+/// Whether the record has the note about files left out because they may hold secrets.
 fn has_secret_note(call: &ToolCall) -> bool {
     call.output.contains("left out") && call.output.contains("that may hold secrets") && call.output.contains("/.env")
 }
 
+/// A command that reads a folder does not get the files with secrets in it.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn secrets_in_a_read_folder_are_denied() {
@@ -204,6 +209,7 @@ async fn secrets_in_a_read_folder_are_denied() {
     assert_eq!((call.status, call.output.trim()), (CallStatus::Ok, OPEN.len().to_string().as_str()), "{call:?}");
 }
 
+/// A script can't read a secret that its command line does not name and the user did not approve.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn scripts_cannot_read_unapproved_secrets() {
@@ -214,13 +220,14 @@ async fn scripts_cannot_read_unapproved_secrets() {
     }
 }
 
-/// Runs git in a folder.
+/// Runs git with these arguments in a folder; panics if it fails.
 fn git(folder: &Path, arguments: &[&str]) {
     let mut git = Command::new("git");
     git.args(["-c", "user.email=a@b", "-c", "user.name=n"]).args(arguments).current_dir(folder);
     assert!(git.output().unwrap().status.success(), "{arguments:?}");
 }
 
+/// Passwords in URLs and other secrets are removed from git's output.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn git_output_omits_passwords_and_secrets() {
@@ -243,6 +250,7 @@ async fn git_output_omits_passwords_and_secrets() {
     }
 }
 
+/// Keys in an output are replaced by a note if the user did not approve reading them.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn unapproved_keys_are_redacted_in_output() {
@@ -258,6 +266,7 @@ async fn unapproved_keys_are_redacted_in_output() {
     assert_eq!(fixture.output("shell", json!({"command": "cat a.txt"})).await, "sk-notes\n");
 }
 
+/// Copying or packing a file with secrets needs approval.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn copying_a_secret_needs_approval() {
@@ -285,12 +294,13 @@ async fn copying_a_secret_needs_approval() {
     }
 }
 
-/// Whether a command runs without approval.
+/// Whether a command runs without asking for approval.
 async fn runs(fixture: &Fixture, command: &str) -> bool {
     let outcome = fixture.outcome(&Fixture::context("shell", json!({"command": command})), None).await;
     matches!(outcome, ToolOutcome::Called { .. })
 }
 
+/// Files with secrets outside the home need approval if a command names them.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn named_secrets_outside_the_home_need_approval() {
@@ -330,6 +340,7 @@ async fn named_secrets_outside_the_home_need_approval() {
     }
 }
 
+/// Backups, hard links and copies in library folders of files with secrets need approval too.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn other_names_of_secrets_need_approval() {
@@ -358,6 +369,7 @@ async fn other_names_of_secrets_need_approval() {
     }
 }
 
+/// Passwords in URLs are removed from the output of any command.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn passwords_in_urls_are_redacted_in_outputs() {
@@ -383,6 +395,7 @@ async fn passwords_in_urls_are_redacted_in_outputs() {
     }
 }
 
+/// git commands that would show a committed secret need approval.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn git_content_commands_with_committed_secrets_ask() {
@@ -409,10 +422,11 @@ async fn git_content_commands_with_committed_secrets_ask() {
     }
 }
 
-/// Variable that is set in the mount namespace in which the test runs again.
+/// Name of the environment variable that is set in the mount namespace in which the test runs again.
 #[cfg(target_os = "linux")]
 const IN_NAMESPACE: &str = "ARTOO_TEST_IN_NAMESPACE";
 
+/// A secret that is reached through another mount needs approval too.
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.21"]
 #[tokio::test]

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::{Fixture, called};
 
+/// The record of a pipeline says whether its output measures something on the machine, or only echoes its arguments.
 #[tokio::test]
 async fn pipelines_report_whether_they_measure() {
     let fixture = Fixture::new();
@@ -38,6 +39,7 @@ async fn pipelines_report_whether_they_measure() {
     }
 }
 
+/// An exit code of 1 is an answer from programs like `grep` and a failure from others.
 #[tokio::test]
 async fn exit_codes_are_judged_by_program() {
     let fixture = Fixture::new();
@@ -60,6 +62,7 @@ async fn exit_codes_are_judged_by_program() {
     );
 }
 
+/// A missing file makes a command fail because of the environment; a wrong argument does not.
 #[tokio::test]
 async fn missing_operands_are_environmental_bad_commands_not() {
     let fixture = Fixture::new();
@@ -76,6 +79,7 @@ async fn missing_operands_are_environmental_bad_commands_not() {
     assert_eq!((call.status, call.environmental), (CallStatus::Failed, false), "{call:?}");
 }
 
+/// A missing program ends with exit code 127 and one that is not executable with 126, as in a shell.
 #[doc = "holds: design T16"]
 #[tokio::test]
 async fn missing_and_unexecutable_programs_have_exit_codes() {
@@ -96,6 +100,7 @@ async fn missing_and_unexecutable_programs_have_exit_codes() {
     assert!(call.status == CallStatus::Failed && call.output.contains("the limit is 32768"), "{call:?}");
 }
 
+/// A command whose working folder was removed fails with an error that names the folder.
 #[doc = "holds: design T17"]
 #[tokio::test]
 async fn removed_working_folder_is_named() {
@@ -106,6 +111,7 @@ async fn removed_working_folder_is_named() {
     assert!(call.output.contains("the working folder is gone"), "{call:?}");
 }
 
+/// `shell` creates new files in the workspace without approval, and nothing else.
 #[tokio::test]
 async fn commands_create_new_workspace_files_only() {
     let fixture = Fixture::new();
@@ -129,6 +135,7 @@ async fn commands_create_new_workspace_files_only() {
     );
 }
 
+/// A pipeline prints the same as its text run as a shell command.
 #[tokio::test]
 async fn a_pipeline_runs_as_its_text_does() {
     let fixture = Fixture::new();
@@ -153,7 +160,7 @@ async fn a_pipeline_runs_as_its_text_does() {
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
 }
 
-/// After approval, the words of the pipeline run unchanged, whatever they contain.
+/// After approval, a pipeline's words run unchanged, whatever they contain, and only the named files change.
 #[tokio::test]
 async fn approved_pipeline_changes_only_named_files() {
     let fixture = Fixture::new();

@@ -33,7 +33,7 @@ struct Asked {
     reason: String,
 }
 
-/// The question about a command.
+/// The digest, effects and reason of the question about a command; panics if there is none.
 async fn asked(fixture: &Fixture, command: &str) -> Asked {
     match fixture.outcome(&order(command), None).await {
         ToolOutcome::NeedsConsent { hash, effects, reason, .. } => Asked { hash, effects: effects.join("\n"), reason },
@@ -41,6 +41,7 @@ async fn asked(fixture: &Fixture, command: &str) -> Asked {
     }
 }
 
+/// A command that changes nothing runs without approval.
 #[tokio::test]
 async fn command_without_changes_runs_unasked() {
     for views in [true, false] {
@@ -57,6 +58,7 @@ async fn command_without_changes_runs_unasked() {
     }
 }
 
+/// New workspace files of a command are committed without approval and removed by an undo.
 #[tokio::test]
 async fn new_workspace_files_are_committed_and_undone() {
     let fixture = fixture(true);
@@ -73,6 +75,7 @@ async fn new_workspace_files_are_committed_and_undone() {
     assert!(!fixture.workspace().join("n").exists());
 }
 
+/// Questions show the changes of a command; nothing is changed before approval, and exactly these changes after it.
 #[tokio::test]
 async fn questions_show_changes_committed_after_approval() {
     for views in [true, false] {
@@ -104,6 +107,7 @@ async fn questions_show_changes_committed_after_approval() {
     }
 }
 
+/// A file that was changed after the question is not overwritten: the commit fails.
 #[tokio::test]
 async fn files_changed_since_the_question_stay() {
     let fixture = fixture(true);
@@ -115,7 +119,7 @@ async fn files_changed_since_the_question_stay() {
     assert_eq!(fs::read_to_string(fixture.home.join("work/a.txt")).unwrap(), "mine\n");
 }
 
-/// The workspace exists while a command runs that names it, and remains only if something was written to it.
+/// A command that only names the workspace leaves none behind; if it writes a file there, the workspace remains.
 #[tokio::test]
 async fn unused_workspace_is_not_left_behind() {
     for views in [true, false] {
@@ -135,6 +139,7 @@ async fn unused_workspace_is_not_left_behind() {
     }
 }
 
+/// Setting set-user-id or set-group-id bits always needs approval.
 #[tokio::test]
 async fn set_id_bits_are_asked_about() {
     let fixture = fixture(true);
@@ -156,18 +161,18 @@ async fn set_id_bits_are_asked_about() {
     }
 }
 
-/// The mode bits of a path.
+/// The permission bits of a path.
 fn mode(path: &std::path::Path) -> u32 {
     std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path).unwrap().permissions())
 }
 
-/// The outcome of a command with the approval of its question.
+/// The outcome of a command after the user has approved this question about it.
 async fn approved(fixture: &Fixture, command: &str, question: &Asked) -> ToolOutcome {
     let grant = fixture.registry.grant(&question.hash, ConsentScope::Once);
     fixture.outcome(&order(command), Some(grant)).await
 }
 
-/// The question that follows the approval of the first question.
+/// The second question about a command, asked after the first one was approved; panics if there is none.
 async fn asked_further(fixture: &Fixture, command: &str) -> Asked {
     let first = asked(fixture, command).await;
     match approved(fixture, command, &first).await {
@@ -176,6 +181,7 @@ async fn asked_further(fixture: &Fixture, command: &str) -> Asked {
     }
 }
 
+/// Access denied after the run has made changes: the changes are undone, and a question asks for the access.
 #[tokio::test]
 async fn later_denials_are_undone_and_asked_about() {
     for (command, made, named) in [
@@ -208,12 +214,13 @@ fn files(fixture: &Fixture) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     all
 }
 
+/// An approval ends if a folder that it names was replaced or changed since.
 #[tokio::test]
 async fn replaced_folders_invalidate_an_approval() {
     let fixture = fixture(false);
     let (workspace, moved, victim) = (fixture.workspace(), fixture.home.join("moved"), fixture.home.join("victim"));
     let command = "rm ~/artoo_workspace/old; echo a > ~/artoo_workspace/new";
-    /// Replaces the victim folder or links to it.
+    /// A test's way to replace the first folder by another one, or by a link to it.
     type Replace = fn(&std::path::Path, &std::path::Path);
     let linked: Replace = |victim, workspace| std::os::unix::fs::symlink(victim, workspace).unwrap();
     let renamed: Replace = |victim, workspace| fs::rename(victim, workspace).unwrap();
@@ -235,6 +242,8 @@ async fn replaced_folders_invalidate_an_approval() {
     }
 }
 
+/// A script that is found only while the command runs is part of the approval, and is not run if it was edited
+/// afterwards.
 #[tokio::test]
 async fn scripts_found_while_running_are_approved() {
     let fixture = fixture(false);
@@ -247,7 +256,7 @@ async fn scripts_found_while_running_are_approved() {
     assert!(fixture.home.join("work/a.txt").exists() && fixture.home.join("work/d").exists());
 }
 
-/// A question names an address, and its approval covers no other one.
+/// After approval of a question that names an address, the command reaches that address and no other.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn only_the_approved_address_is_reached() {

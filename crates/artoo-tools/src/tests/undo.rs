@@ -17,7 +17,7 @@ use serde_json::json;
 use super::Fixture;
 use crate::undo::{ItemOutcome, Report, UndoConfig, UndoStore};
 
-/// Mode, and content, target or kind, by path.
+/// Everything below a folder: its mode, and its content, link target or kind, by path.
 type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
 
 /// Every path below a folder: its mode, and its content, target or kind.
@@ -75,7 +75,7 @@ impl Fixture {
         UndoStore::open(self.config.undo.clone().unwrap(), &self.config.environment)
     }
 
-    /// Undoes all changes of the last task.
+    /// Undoes all changes of the last task in the fixture's journal.
     #[track_caller]
     pub(super) fn undo(&self) -> Report {
         let last = self.store().last().unwrap().expect("something was changed");
@@ -84,14 +84,14 @@ impl Fixture {
         report
     }
 
-    /// Performs a `files` act that must succeed.
+    /// Performs an act of `files` that must succeed, with approval.
     async fn act(&self, input: serde_json::Value) {
         let call = self.files(input.clone()).await;
         assert_eq!(call.status, CallStatus::Ok, "{input}: {}", call.output);
     }
 }
 
-/// Whether the path was restored, by this undo or before.
+/// Whether an undo's outcome is that the path has its old state, by this undo or before.
 fn is_fine(outcome: &ItemOutcome) -> bool {
     matches!(outcome, ItemOutcome::Done | ItemOutcome::Already)
 }
@@ -101,7 +101,7 @@ fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// Creates a workspace with files of many kinds.
+/// Creates a workspace with files of many kinds: text, binary, empty, executable, with odd names.
 fn furnish(fixture: &Fixture) {
     let ws = fixture.workspace();
     for (path, content) in [
@@ -124,6 +124,7 @@ fn furnish(fixture: &Fixture) {
     mode(&ws.join("void"), 0o711);
 }
 
+/// Changes made by shell commands are reverted by undo.
 #[doc = "holds: law 1.10"]
 #[tokio::test]
 async fn changes_by_shell_commands_are_undone() {
@@ -157,6 +158,7 @@ async fn changes_by_shell_commands_are_undone() {
     assert_eq!(tree(&fixture.home), before);
 }
 
+/// After an undo, a file with two hard links has its old content under both names.
 #[tokio::test]
 async fn hard_links_are_restored_under_both_names() {
     let fixture = Fixture::keeping_directly(|_| {});
@@ -171,6 +173,7 @@ async fn hard_links_are_restored_under_both_names() {
     assert_eq!(fs::metadata(&outside).unwrap().nlink(), 2);
 }
 
+/// If creating files fails half-way, only the paths that were really created are recorded.
 #[tokio::test]
 async fn failed_creation_does_not_record_existing_files() {
     let fixture = Fixture::keeping();
@@ -196,6 +199,7 @@ async fn failed_creation_does_not_record_existing_files() {
     assert!(fixture.store().last().unwrap().is_none() && new.join("x").exists());
 }
 
+/// Changes made by the tool `files`, such as copies, moves and archives, are reverted by an undo.
 #[doc = "holds: law 1.10"]
 #[tokio::test]
 async fn changes_by_file_acts_are_undone() {

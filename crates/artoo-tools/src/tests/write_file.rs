@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::{Fixture, make_fifo, snapshot};
 
+/// The record of `write_file` lists the new file with its digest.
 #[tokio::test]
 async fn new_files_are_recorded_with_their_digest() {
     let fixture = Fixture::new();
@@ -38,6 +39,7 @@ async fn new_files_are_recorded_with_their_digest() {
     }
 }
 
+/// `write_file` refuses to overwrite an existing file.
 #[doc = "holds: law 1.9; design T20"]
 #[tokio::test]
 async fn existing_files_are_never_overwritten() {
@@ -51,6 +53,7 @@ async fn existing_files_are_never_overwritten() {
     assert_eq!(fs::read_to_string(fixture.workspace().join("x")).unwrap(), "first");
 }
 
+/// `write_file` refuses paths outside the workspace, however they are spelled.
 #[doc = "holds: law 1.9; design H4"]
 #[tokio::test]
 async fn outside_paths_are_refused_in_any_spelling() {
@@ -106,6 +109,7 @@ async fn outside_paths_are_refused_in_any_spelling() {
     assert_eq!(snapshot(&fixture.home), before, "something was touched");
 }
 
+/// `write_file` works if the workspace itself is a symlink.
 #[doc = "holds: design F5"]
 #[tokio::test]
 async fn workspace_may_be_a_symlink() {
@@ -117,7 +121,7 @@ async fn workspace_may_be_a_symlink() {
     assert_eq!(fs::read_to_string(fixture.home.join("elsewhere/x")).unwrap(), "t");
 }
 
-/// H5: a folder that is exchanged with a symlink again and again never lets a file be created outside.
+/// H5: `write_file` never creates a file outside while a folder is swapped with a symlink again and again.
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.9; design H5"]
 #[test]

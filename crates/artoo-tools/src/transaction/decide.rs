@@ -22,10 +22,10 @@ use crate::tool::{Allowed, Machine, Next, Outcome, Pending, Question, Source};
 use crate::view::View;
 use crate::{paths, texts};
 
-/// Maximum number of characters searched in the errors of a program.
+/// Maximum number of characters of a program's error output that are searched for denials.
 const ERRORS_MAX_CHARS: usize = 4000;
 
-/// A program that ran in a view.
+/// A run in a view: the program, its permissions, the view, and what its record needs.
 pub(super) struct Run {
     pub(super) program: Program,
     pub(super) allowed: Allowed,
@@ -36,7 +36,8 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// The outcome of the run: a question about access or more rights first, then the decision about its changes.
+    /// The outcome of the run: a question if it was denied access or rights, else a decision about committing its
+    /// changes.
     pub(super) fn decide(self, ended: io::Result<Ended>, machine: &Machine, limit: &Limit) -> Outcome {
         let Ok(ended) = ended else { return Outcome::Done(unchanged(self.record, ended, machine, limit)) };
         let wanted = Reach::of(&ended.denied);
@@ -82,7 +83,7 @@ impl Run {
     }
 }
 
-/// A run in a view whose changes have been read.
+/// A run in a view that has ended, with the change set read from the view.
 struct Ran {
     program: Program,
     allowed: Allowed,
@@ -95,7 +96,7 @@ struct Ran {
 }
 
 impl Ran {
-    /// The outcome for the changes: committed, refused, or pending with a question.
+    /// Decides about the changes of a run: committed, refused, or pending with a question.
     fn judge(self, machine: &Machine) -> Outcome {
         let Self { program, allowed, source, view, record, stayed_inside, set } = self;
         let environment = &machine.config.environment;
@@ -136,7 +137,7 @@ impl Ran {
     }
 }
 
-/// The question whether the program may reach what it was denied.
+/// The question whether the program may reach the network, sockets or processes that it was denied.
 pub(super) fn ask_for_reach(program: &Program, allowed: &Allowed, denied: &[Denial]) -> Outcome {
     let mut reach = allowed.reach.clone();
     reach.add(&Reach::of(denied));
@@ -186,13 +187,13 @@ pub(super) fn ask_for_more(program: &Program, allowed: &Allowed, ended: &io::Res
     Some(ask_again(program, effects, reason, Allowed { readable, ..allowed.clone() }))
 }
 
-/// The effects of a program with this access, before its changes are known.
+/// The effects of a program with this access before its changes are known: unproven, undoable by commit.
 fn of_program(reach: &Reach) -> CallEffects {
     let network = NetworkUse::of_sandbox(reach.network_scope() != NetworkScope::Nothing);
     CallEffects { undo: UndoMethod::Commit, ..CallEffects::new(EffectClass::Unproven, Vec::new(), network) }
 }
 
-/// The question whether the program may run again with these permissions.
+/// The question whether the program may run again with these additional permissions.
 pub(super) fn ask_again(program: &Program, mut effects: CallEffects, reason: String, allowed: Allowed) -> Outcome {
     let question = Question {
         text: format!("{}\0{allowed:?}", program.shown),
@@ -206,7 +207,7 @@ pub(super) fn ask_again(program: &Program, mut effects: CallEffects, reason: Str
     Outcome::Pending(Box::new(Pending { effects, question: Some(question), next: Next::RunAgain(allowed) }))
 }
 
-/// Reads the change set from the layers of a view.
+/// Reads the change set of a run from the layers of its view; `Err` is the reason as text.
 fn read(view: &View, started: SystemTime, limit: &Limit) -> Result<ChangeSet, String> {
     let layers = view.layers().iter();
     let layers: Vec<Layer> =
@@ -214,13 +215,13 @@ fn read(view: &View, started: SystemTime, limit: &Limit) -> Result<ChangeSet, St
     scan_changes(&layers, &view.renamed(), started, limit).map_err(|problem| problem.to_string())
 }
 
-/// The record with a note that nothing was committed, and why.
+/// The record with a note that its changes were not committed, and why.
 fn uncommitted(mut record: Record, why: &str) -> Record {
     record.text.push_str(&format!("\n[nothing that it changed was kept: {why}]"));
     record
 }
 
-/// The changes as effects on paths, in the form in which approvals and denials compare them.
+/// The file effects of a change set, as approvals and denials compare them.
 fn effects(set: &ChangeSet) -> EffectSet {
     use crate::change::Kind;
     let outer = set.entries.iter().filter(|entry| !entry.is_inside);

@@ -14,10 +14,10 @@ const LISTED_MAX: usize = 500;
 /// Maximum number of entries whose diff is in the details of a question.
 const COMPARED_MAX: usize = 20;
 
-/// Maximum number of lines of one diff.
+/// Maximum number of lines of one diff in the details of a question.
 const DIFF_LINES_MAX: usize = 60;
 
-/// One line for all changes: their number by kind, their size, and the first names.
+/// One line for all changes in a question: their number by kind, their size, and the first names.
 pub(super) fn summary(set: &ChangeSet, home: &Path) -> String {
     let verbs = [
         ("deletes", "deleted"),
@@ -57,7 +57,7 @@ fn renamed(set: &ChangeSet) -> BTreeSet<&Path> {
     alone.flat_map(|(from, to)| from.into_iter().chain(to)).collect()
 }
 
-/// The files and folders of one kind of change, counted; `None` if there are none.
+/// The number of files and folders with this kind of change, as text; `None` if there are none.
 fn counted(set: &ChangeSet, renamed: &BTreeSet<&Path>, kind: &str) -> Option<String> {
     // Of a renamed file its new path counts.
     let kind_of = |entry: &Entry| match (renamed.contains(entry.path.as_path()), entry.kind == Kind::Created) {
@@ -97,17 +97,17 @@ pub(super) fn details(set: &ChangeSet, asks: &[(usize, Vec<Reason>)]) -> Vec<Str
     lines
 }
 
-/// Why these entries need an approval, each reason once.
+/// The reasons why these entries of a change set need an approval, each once, as text.
 pub(super) fn reasons(entries: &[(usize, Vec<Reason>)]) -> String {
     join_reasons(entries.iter().flat_map(|(_, reasons)| reasons))
 }
 
-/// The reasons joined, each once.
+/// The reasons as one text, each once.
 fn join_reasons<'a>(reasons: impl Iterator<Item = &'a Reason>) -> String {
     reasons.map(ToString::to_string).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join("; ")
 }
 
-/// Entries that need an approval for a special reason, without those whose folder is listed with the same reasons.
+/// Entries that need an approval for a special reason; those inside a listed folder with the same reasons are left out.
 fn notable<'a>(set: &'a ChangeSet, asks: &'a [(usize, Vec<Reason>)]) -> Vec<(&'a Entry, Vec<Reason>)> {
     let mut told: Vec<(&Entry, Vec<Reason>)> = Vec::new();
     // The entries that contain each other, the innermost last: in sorted order a folder comes right before its entries.
@@ -127,7 +127,7 @@ fn notable<'a>(set: &'a ChangeSet, asks: &'a [(usize, Vec<Reason>)]) -> Vec<(&'a
     told
 }
 
-/// The entries, deleted and replaced ones first, new ones last; a folder represents everything in it.
+/// The entries sorted for display: deleted and replaced ones first, new ones last; a folder stands for all in it.
 fn in_order_of_weight(set: &ChangeSet) -> Vec<&Entry> {
     let weight = |entry: &&Entry| match entry.kind {
         Kind::Deleted => 0,
@@ -143,7 +143,7 @@ fn in_order_of_weight(set: &ChangeSet) -> Vec<&Entry> {
     entries
 }
 
-/// One entry as a line.
+/// An entry of a change set as a line of a question.
 fn line(set: &ChangeSet, entry: &Entry) -> String {
     let path = paths::line(&entry.path);
     let (was, is) = (entry.before.name(), entry.after.name());

@@ -23,7 +23,7 @@ use crate::{paths, texts};
 /// Time limit of a run that only shows what a program would change.
 const LOOK_TIME: Duration = Duration::from_secs(2);
 
-/// Folders that no approval makes writable.
+/// Folders of the system that no approval makes writable.
 const SYSTEM: [&str; 3] = ["/dev", "/proc", "/sys"];
 
 /// The question about a program without a view. The program runs once more as a reading run, to find all places that it
@@ -114,7 +114,7 @@ pub(super) async fn run(mut call: Call, program: Program, record: MakeRecord) ->
     })
 }
 
-/// The question about a program that was denied places besides the approved ones; its changes are undone.
+/// The question about a program that was denied more places than those approved; the changes it made are undone first.
 fn ask_further(
     machine: &Machine,
     program: &Program,
@@ -127,7 +127,8 @@ fn ask_further(
     question(machine, program, Allowed { places: Some(places), ..allowed }, reason, Vec::new())
 }
 
-/// The denied places that an approval would allow.
+/// The places that the run was denied and that an approval could allow; artoo's own data and the system's folders are
+/// not among them.
 fn further(program: &Program, ended: &Ended, allowed: &Allowed, machine: &Machine) -> Vec<ApprovedPlace> {
     let own = machine.protected.own_data();
     let is_closed = |path: &Path| {
@@ -139,13 +140,14 @@ fn further(program: &Program, ended: &Ended, allowed: &Allowed, machine: &Machin
 }
 
 impl Program {
-    /// A place for approval, in its present state.
+    /// A place to be shown in a question, with its present state, so that an approval ends if it changes.
     fn approved(&self, place: PathBuf) -> ApprovedPlace {
         ApprovedPlace::new(place, self.workspace.as_deref().map(NewFolder::path))
     }
 }
 
-/// The question about a program that changes places directly. The approval is also bound to the content of these files.
+/// The question about a program that changes places outside a view. The approval is also bound to the content of these
+/// files.
 fn question(machine: &Machine, program: &Program, allowed: Allowed, reason: String, files: Vec<PathBuf>) -> Look {
     let home = Path::new(&machine.config.environment.home);
     let places: Vec<PathBuf> = allowed.places.iter().flatten().map(|place| place.path().to_path_buf()).collect();

@@ -14,13 +14,13 @@ use crate::texts;
 /// Longest time for which a question waits for the addresses of a host.
 const LOOK_UP_TIME: Duration = Duration::from_secs(2);
 
-/// Addresses named in one line; the rest is counted.
+/// Maximum number of addresses named in one line of a question; the rest is counted.
 const NAMED_MAX: usize = 4;
 
 /// Port of DNS servers.
 const DNS_PORT: u16 = 53;
 
-/// An address or host that one line of a question names.
+/// What one line of a question names to be reached: an address, or a host with all its addresses.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Target {
     /// Completes "will".
@@ -28,7 +28,7 @@ pub(super) struct Target {
     pub(super) addresses: Vec<SocketAddr>,
 }
 
-/// Whether this is a DNS server of this machine.
+/// Whether this address is a DNS server of this machine.
 pub(super) fn is_name_server(address: SocketAddr) -> bool {
     address.port() == DNS_PORT && name_servers().contains(&address.ip().to_canonical())
 }
@@ -41,15 +41,15 @@ fn name_servers() -> Vec<IpAddr> {
     servers.filter_map(|server| server.split('%').next()?.parse().ok()).collect()
 }
 
-/// The targets to approve for these denied addresses. A host that the command names stands for all of its addresses, on
-/// the port that was denied.
+/// The targets that a question names for these denied addresses. A named host stands for all of its addresses on the
+/// denied port.
 pub(super) fn targets(denied: &[SocketAddr], hosts: &BTreeSet<String>, reach: &Reach) -> Vec<Target> {
     // A name must not be sent to a DNS server before that is approved.
     let may_look_up = reach.network || reach.addresses.iter().any(|address| is_name_server(*address));
     targets_by(denied, hosts, is_name_server, |host, port| addresses(host, port, may_look_up))
 }
 
-/// The targets, with these functions to recognise name servers and to resolve hosts.
+/// The targets as in [`targets`], with these functions to recognise name servers and to resolve hosts, for tests.
 fn targets_by(
     denied: &[SocketAddr],
     hosts: &BTreeSet<String>,
@@ -85,7 +85,7 @@ fn targets_by(
     targets
 }
 
-/// The addresses of a host, as programs on this machine find them.
+/// The addresses of a host on a port, resolved as programs on this machine do; none if `may_look_up` is false.
 fn addresses(host: &str, port: u16, may_look_up: bool) -> Vec<SocketAddr> {
     if host == "localhost" {
         // No DNS server is queried for an address.
@@ -105,15 +105,17 @@ fn addresses(host: &str, port: u16, may_look_up: bool) -> Vec<SocketAddr> {
     found.recv_timeout(LOOK_UP_TIME).unwrap_or_default()
 }
 
+/// Tests of how questions describe network addresses.
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A socket address from its text.
+    /// Parses a socket address, for tests.
     fn at(text: &str) -> SocketAddr {
         text.parse().unwrap()
     }
 
+    /// Questions name hosts, name servers and addresses that a program wants to reach.
     #[test]
     fn questions_name_hosts_servers_and_addresses() {
         let hosts = ["example.org", "other.org", "localhost"].map(str::to_owned).into();
@@ -143,7 +145,8 @@ mod tests {
         assert_eq!(targets(&["192.0.2.1:443", "[2001:db8::1]:443", "192.0.2.1:80"]).len(), 2);
     }
 
-    /// Resolving a name sends it over the network.
+    /// A host's name is not resolved for a question before the user allows it, since that sends the name over the
+    /// network.
     #[test]
     fn names_are_not_looked_up_unapproved() {
         let hosts = ["secret.invalid".to_owned(), "127.0.0.1".to_owned()].into();

@@ -19,15 +19,15 @@ use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 #[cfg(target_os = "linux")]
 const COMPARED_MAX_BYTES: u64 = 1024 * 1024;
 
-/// Maximum number of files that are compared.
+/// Maximum number of opened files whose content is compared.
 #[cfg(target_os = "linux")]
 const COMPARED_MAX: usize = 200;
 
-/// Bytes of inotify events read at once.
+/// Buffer size in bytes for inotify events read at once.
 #[cfg(target_os = "linux")]
 const EVENTS_BYTES: usize = 64 * 1024;
 
-/// Folders in which opened files are recorded.
+/// Records which files a program opens in watched folders, by `inotify`.
 #[derive(Debug)]
 pub(super) struct Opened {
     #[cfg(target_os = "linux")]
@@ -36,7 +36,8 @@ pub(super) struct Opened {
 
 #[cfg(target_os = "linux")]
 impl Opened {
-    /// Watches the working folder and the folders of the named paths. If the kernel refuses, no file is recorded.
+    /// Starts to record which files are opened in the working folder and in the folders of the named paths. If the
+    /// kernel refuses, none is recorded.
     pub(super) fn watch(cwd: &Path, named: &[PathBuf]) -> Self {
         let folders: BTreeSet<&Path> = named.iter().filter_map(|path| path.parent()).chain([cwd]).collect();
         let watched = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok().map(|events| {
@@ -48,7 +49,7 @@ impl Opened {
         Self { watched }
     }
 
-    /// The files opened until now.
+    /// The files that programs have opened in the watched folders until now.
     pub(super) fn files(self) -> Vec<PathBuf> {
         let Some((events, folders)) = self.watched else { return Vec::new() };
         let mut buffer = [const { MaybeUninit::uninit() }; EVENTS_BYTES];
@@ -69,12 +70,12 @@ impl Opened {
 
 #[cfg(not(target_os = "linux"))]
 impl Opened {
-    /// Watches nothing on this system.
+    /// Records nothing, since this system has no `inotify`.
     pub(super) fn watch(_: &Path, _: &[PathBuf]) -> Self {
         Self {}
     }
 
-    /// No files on this system.
+    /// No files, since opened files are not recorded on this system.
     pub(super) fn files(self) -> Vec<PathBuf> {
         Vec::new()
     }

@@ -1,4 +1,4 @@
-//! Calls that run a program as a transaction: of the shell, of the user's own tools, and of servers.
+//! Requests that run a program as a transaction: of the shell, of the user's own tools, and of MCP servers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,8 @@ use crate::tool::{Job, Machine, Question, Request};
 use crate::{paths, texts};
 
 impl Program {
-    /// The job that runs it. The workspace is created first if the program may need it, or for the time of the call if
-    /// the call only names it.
+    /// The job that runs this program. The workspace is created before, if needed, and removed again if the call only
+    /// names it.
     pub(crate) fn job(self, may_need_workspace: bool, record: MakeRecord) -> Job {
         Box::new(move |call| {
             let workspace = Path::new(&call.machine.config.environment.workspace);
@@ -33,16 +33,17 @@ impl Program {
     }
 }
 
-/// A folder created for one call; removed with its last handle if it is still empty.
+/// A folder created for one call, such as the workspace; removed with the last reference to it if it is still empty.
 #[derive(Debug)]
 pub(crate) struct NewFolder(PathBuf);
 
 impl NewFolder {
-    /// `None` if the folder exists or can't be created; the program reports the latter.
+    /// Creates the folder; `None` if it exists already or can't be created.
     fn create(path: &Path) -> Option<Self> {
         (!path.exists() && fs::create_dir_all(path).is_ok()).then(|| Self(path.to_path_buf()))
     }
 
+    /// The path of the folder that is to be created.
     pub(super) fn path(&self) -> &Path {
         &self.0
     }
@@ -55,7 +56,7 @@ impl Drop for NewFolder {
     }
 }
 
-/// A call of a program that the user configured: an own tool, or a tool of a server.
+/// A call of a program that the user configured: a tool of the user's own manifests, or a tool of an MCP server.
 pub(crate) struct ConfiguredCall {
     pub(crate) target: String,
     /// The call as a question shows it.
@@ -77,7 +78,7 @@ pub(crate) struct ConfiguredCall {
 }
 
 impl ConfiguredCall {
-    /// The request, or the record of a call that names a protected path.
+    /// The request of the configured call with its question; `Err` with the denied record if it names a protected path.
     pub(crate) fn request(self, machine: &Machine, record: MakeRecord) -> Result<Request, Box<Record>> {
         let Self { shown, class, network, paths, .. } = self;
         let Machine { config, protected, .. } = machine;

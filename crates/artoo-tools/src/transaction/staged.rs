@@ -11,7 +11,7 @@ use crate::tool::{Machine, Source, Staged};
 use crate::view::View;
 use std::sync::Arc;
 
-/// The changes in the layers of a view.
+/// Changes in the layers of a view that wait for approval, with what is needed to commit them.
 #[derive(Debug)]
 pub(super) struct StagedChanges {
     pub(super) set: ChangeSet,

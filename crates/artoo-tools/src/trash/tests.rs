@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::{Trash, top_of_disk};
 use crate::undo::Act;
 
-/// The trash for a disk with this top folder.
+/// The path, relative to its top folder, of the trash that is used on a disk; `Err` if none can be.
 fn trash_at(top: &Path) -> Result<PathBuf, String> {
     let found = Trash::of_disk(top, getuid().as_raw(), &mut Act::default()).map_err(|error| error.to_string())?;
     Ok(found.files.parent().unwrap().strip_prefix(top).unwrap().to_path_buf())
@@ -21,6 +21,7 @@ fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
+/// A shared trash folder on a disk is used only if it has the sticky bit.
 #[test]
 fn shared_trash_needs_the_sticky_bit() {
     let user = getuid().as_raw();
@@ -57,6 +58,7 @@ fn shared_trash_needs_the_sticky_bit() {
     check(&trapped, &own);
 }
 
+/// The user's trash on another disk is not used if it is a symlink, a file, or a folder that others can change.
 #[test]
 fn own_trash_must_be_private() {
     let own = format!(".Trash-{}", getuid().as_raw());
@@ -76,6 +78,7 @@ fn own_trash_must_be_private() {
     }
 }
 
+/// The top folder of a disk is the highest folder on the same device.
 #[test]
 fn top_of_disk_is_where_device_begins() {
     let memory = Path::new("/dev/shm");

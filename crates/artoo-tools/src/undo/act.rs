@@ -22,7 +22,7 @@ use crate::paths;
 /// survive the end of the process but not of the machine, since syncing each of thousands would take minutes.
 const SYNCED_MAX: usize = 256;
 
-/// The recording of one change of files. The default records nothing.
+/// The recording of one change of files in the undo journal. The default records nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Act {
     open: Option<Open>,
@@ -30,7 +30,7 @@ pub(crate) struct Act {
     sees_all: bool,
 }
 
-/// An open recording: its folder in the journal, its log, and the journal's lock.
+/// An act that is being recorded: its folder in the journal, its log, and the journal's lock.
 #[derive(Debug)]
 struct Open {
     journal: Journal,
@@ -50,22 +50,22 @@ impl Act {
         Self { open: Some(open), sees_all }
     }
 
-    /// Writes a step to the log before the step is made.
+    /// Writes a step to the act's log; must be called before the step is made.
     pub(super) fn write(&mut self, step: Step) -> io::Result<()> {
         self.open.as_mut().map_or(Ok(()), |open| open.write(step))
     }
 
-    /// Whether every path that may change was read before the change.
+    /// Whether every path that may change was read before, so that all changes will be found.
     pub(super) fn sees_all(&self) -> bool {
         self.sees_all
     }
 
-    /// The header of the recording; `None` for the default, which records nothing.
+    /// The header of the recording (task, tool, call); `None` if nothing is recorded.
     pub(super) fn header(&self) -> Option<&Header> {
         self.open.as_ref().map(|open| &open.begun.header)
     }
 
-    /// The journal, and the act's own folder in it.
+    /// The journal, and this act's own folder in it; `None` if nothing is recorded.
     pub(super) fn recording(&self) -> Option<(Journal, BlobDir)> {
         self.open.as_ref().map(|open| (open.journal.clone(), open.blobs.clone()))
     }
@@ -82,7 +82,7 @@ impl Act {
         if is_known { Ok(()) } else { open.write(Step::Creating { root }) }
     }
 
-    /// Notes that `path` has been created, with its parent folders.
+    /// Notes that `path` has been created, with its missing parent folders, so that an undo removes them.
     pub(crate) fn made(&mut self, path: &Path) {
         let Some(open) = &mut self.open else { return };
         let roots: Vec<&PathBuf> = open.steps.iter().filter_map(Step::creating).collect();
@@ -95,14 +95,14 @@ impl Act {
         self.write(Step::Moving { from: from.to_path_buf(), to: to.to_path_buf(), tree: tree.to_owned() })
     }
 
-    /// Notes that the announced move was made.
+    /// Writes to the log that an announced move was made, with the fingerprint of the moved tree.
     pub(crate) fn moved(&mut self, from: &Path, to: &Path, tree: &str) -> io::Result<()> {
         let (from, to, tree) = (from.to_path_buf(), to.to_path_buf(), tree.to_owned());
         self.write(Step::Done { done: Done::Moved { from, to, tree } })
     }
 
-    /// Performs a commit, and returns where it stopped. An undo reverts the operations before that; `left_out` is the
-    /// part that it can't revert.
+    /// Performs a commit as part of this act; returns where it stopped, if it did. `left_out`: what an undo can't
+    /// revert.
     pub(crate) fn commit(
         &mut self,
         operations: Vec<Operation>,
@@ -136,12 +136,12 @@ impl Act {
         Ok(None)
     }
 
-    /// Notes paths that an undo has reverted.
+    /// Writes to the log the changes of paths that an undo has reverted.
     pub(super) fn note_reverted(&mut self, changes: Vec<Change>) -> io::Result<()> {
         self.write(Step::Done { done: Done::Changed { changes } })
     }
 
-    /// The folder of saved contents.
+    /// The journal folder in which the act saves contents; `None` if nothing is recorded.
     pub(super) fn blobs(&self) -> Option<&BlobDir> {
         self.open.as_ref().map(|open| &open.blobs)
     }
@@ -153,7 +153,7 @@ impl Act {
         Ok(RecordedChanges::of(&done, sees_all))
     }
 
-    /// Ends the recording of an undo; `complete`: it reverted every change.
+    /// Ends the recording of an undo; `complete`: the undo has reverted every change.
     pub(super) fn close(self, made: &[FileChange], complete: bool, limit: &Limit) -> io::Result<Vec<Done>> {
         let Some(open) = self.open else { return Ok(Vec::new()) };
         fault::point("the act is over");
@@ -178,7 +178,7 @@ impl Act {
 }
 
 impl Open {
-    /// Appends a step to the log, synced if it is one of the first.
+    /// Appends a step to the journal's log of the act; synced to disk if it is one of the first.
     fn write(&mut self, step: Step) -> io::Result<()> {
         let log = match &mut self.log {
             Some(log) => log,
@@ -199,14 +199,14 @@ impl Open {
 }
 
 impl Step {
-    /// The new path that the step announces.
+    /// The root of the new path that this step announces; `None` if it is another kind of step.
     fn creating(&self) -> Option<&PathBuf> {
         if let Self::Creating { root } = self { Some(root) } else { None }
     }
 }
 
 impl Done {
-    /// The numbers of the saved contents that the changes refer to.
+    /// The numbers under which the journal saved the contents that this record of changes refers to.
     fn saved(&self) -> Vec<u64> {
         match self {
             Self::Changed { changes } => changes.iter().filter_map(|change| change.before.saved()).collect(),
@@ -215,7 +215,7 @@ impl Done {
     }
 }
 
-/// One digest of the paths and contents at and below `root`, from their inventory.
+/// One digest of the paths and contents at and below `root`, computed from a list of paths with digests.
 pub(crate) fn tree_digest(root: &Path, inventory: &[(PathBuf, String)]) -> String {
     let parts = inventory.iter().flat_map(|(path, digest)| {
         use std::os::unix::ffi::OsStrExt;

@@ -17,15 +17,15 @@ use crate::digest;
 use crate::limit::Limit;
 use crate::openat::Place;
 
-/// Prefix of extended attributes that need no privileges.
+/// Prefix of extended attributes that need no privileges to be set.
 const USER: &[u8] = b"user.";
 
-/// Attributes that grant rights in addition to the mode.
+/// Names of attributes that grant rights in addition to the mode: access control lists and capabilities.
 const RIGHTS: [&[u8]; 3] = [b"system.posix_acl_access", b"system.posix_acl_default", CAPABILITY];
 
 const CAPABILITY: &[u8] = b"security.capability";
 
-/// Prefix of the overlay's own attributes. A program's attribute with this prefix is stored with the escaped one.
+/// Prefix of the overlay's own attributes. A program's attribute with this prefix is stored with an escaped prefix.
 const OVERLAY: &[u8] = b"user.overlay.";
 const ESCAPED: &[u8] = b"user.overlay.overlay.";
 
@@ -54,7 +54,7 @@ impl Attributes {
         Self::read(file, false)
     }
 
-    /// Reads the attributes; `is_layer`: attributes of the overlay are expected.
+    /// Reads the extended attributes of a file; `is_layer`: attributes of the overlay are expected and unescaped.
     fn read(file: impl AsFd, is_layer: bool) -> io::Result<Self> {
         let mut all = Self::default();
         for name in names(&file)? {
@@ -73,7 +73,8 @@ impl Attributes {
         Ok(all)
     }
 
-    /// The capabilities that a program gets from this file, for any user who runs it.
+    /// The attribute with the capabilities that a program gets from this file, for any user who runs it; `None` if
+    /// there is none.
     pub(crate) fn capability(&self) -> Option<&[u8]> {
         self.user.get(CAPABILITY).map(Vec::as_slice)
     }
@@ -84,7 +85,7 @@ impl Attributes {
         (!self.user.is_empty()).then(|| digest::of_parts(parts))
     }
 
-    /// Whether the overlay added attributes that must be removed before a commit.
+    /// Whether the overlay added attributes to this file or folder that must be removed before a commit.
     pub(crate) fn is_marked(&self) -> bool {
         !self.overlay.is_empty()
     }
@@ -144,12 +145,12 @@ pub(super) fn transfer(source: &Place, target: &Place) -> io::Result<()> {
     Ok(())
 }
 
-/// Sets one attribute.
+/// Sets one extended attribute of an open file.
 fn set(file: impl AsFd, name: &[u8], value: &[u8]) -> io::Result<()> {
     Ok(fsetxattr(file, OsStr::from_bytes(name), value, XattrFlags::empty())?)
 }
 
-/// The names of all attributes.
+/// The names of all extended attributes of an open file.
 fn names(file: impl AsFd) -> io::Result<Vec<Vec<u8>>> {
     // Most files have few or none, so a short buffer is tried first.
     let mut short = [0; 512];
@@ -164,13 +165,13 @@ fn names(file: impl AsFd) -> io::Result<Vec<Vec<u8>>> {
     }
 }
 
-/// Splits a list of names at its NUL bytes.
+/// Splits a NUL-separated list of attribute names; only those of users and those that grant rights are returned.
 fn split(names: &[u8]) -> Vec<Vec<u8>> {
     let is_kept = |name: &&[u8]| name.starts_with(USER) || RIGHTS.contains(name);
     names.split(|byte| *byte == 0).filter(is_kept).map(<[u8]>::to_vec).collect()
 }
 
-/// The value of one attribute.
+/// The value of one extended attribute of an open file.
 fn value(file: impl AsFd, name: &[u8]) -> io::Result<Vec<u8>> {
     let mut value = vec![0; VALUE_MAX];
     let length = fgetxattr(file, OsStr::from_bytes(name), &mut value)?;

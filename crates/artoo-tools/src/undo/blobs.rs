@@ -23,31 +23,31 @@ const STEPS: &str = "steps.jsonl";
 const ENDED: &str = "ended.json";
 const SAVED: &str = "saved";
 
-/// Subfolder for files and folders that were moved into the journal unchanged.
+/// Name of the subfolder for files and folders that were moved into the journal unchanged.
 const STORED: &str = "stored";
 
-/// Maximum size of a note; the largest commit's list is well below it.
+/// Maximum size of a journal note in bytes; the largest commit's list is well below it.
 const NOTE_MAX_BYTES: u64 = 512 * 1024 * 1024;
 
-/// The folder of one act, private to the user.
+/// The journal folder of one act, readable only by the user.
 #[derive(Debug, Clone)]
 pub(super) struct BlobDir {
     pub(super) folder: PathBuf,
 }
 
 impl BlobDir {
-    /// Creates the folder of a new act.
+    /// Creates the journal folder in which a new act saves contents.
     pub(super) fn make(folder: PathBuf) -> io::Result<Self> {
         private_folder(&folder.join(SAVED))?;
         Ok(Self { folder })
     }
 
-    /// The path of a saved content.
+    /// The path in the journal of the content saved under this number.
     fn saved(&self, number: u64) -> PathBuf {
         self.folder.join(SAVED).join(number.to_string())
     }
 
-    /// Saves the content of an open file: as a reflink if the file system supports it, else as a copy.
+    /// Saves the content of an open file in the journal: as a reflink if the file system supports it, else as a copy.
     pub(super) fn keep(&self, source: &mut File, number: u64, limit: &Limit) -> io::Result<()> {
         let mut copy = private_file(&self.saved(number))?;
         #[cfg(target_os = "linux")]
@@ -58,18 +58,18 @@ impl BlobDir {
         files::copy_until_deadline(source, &mut copy, limit)
     }
 
-    /// Opens a saved content.
+    /// Opens the saved content with this number.
     pub(super) fn open(&self, number: u64) -> io::Result<File> {
         let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::CLOEXEC;
         Ok(File::from(rustix::fs::open(self.saved(number), flags, rustix::fs::Mode::empty())?))
     }
 
-    /// Whether a content with this number is saved.
+    /// Whether the journal has the saved content with this number.
     pub(super) fn holds(&self, number: u64) -> bool {
         self.saved(number).is_file()
     }
 
-    /// The place of a saved content, as the target of a rename.
+    /// The place in the journal of the content saved under this number, as the target of a rename.
     pub(super) fn place(&self, number: u64) -> io::Result<Place> {
         let folder = rustix::fs::open(
             self.folder.join(SAVED),
@@ -79,27 +79,28 @@ impl BlobDir {
         Ok(Place { folder, name: number.to_string().into() })
     }
 
-    /// The real path of the subfolder for files and folders moved here unchanged; creates it if missing.
+    /// The real path of the journal subfolder for files and folders that are moved there instead of deleted; creates it
+    /// if missing.
     pub(super) fn stored(&self) -> io::Result<PathBuf> {
         let folder = self.folder.join(STORED);
         private_folder(&folder)?;
         folder.canonicalize()
     }
 
-    /// Whether the folder is on this device.
+    /// Whether the act's journal folder is on this device.
     pub(super) fn is_on(&self, device: u64) -> bool {
         use std::os::unix::fs::MetadataExt;
         fs::metadata(&self.folder).is_ok_and(|found| found.dev() == device)
     }
 
-    /// Whether any file or folder was moved here unchanged.
+    /// Whether any file or folder was moved into this act's journal folder unchanged.
     pub(super) fn holds_stored(&self) -> bool {
         fs::read_dir(self.folder.join(STORED)).is_ok_and(|mut entries| entries.next().is_some())
     }
 
-    /// Syncs the saved contents to disk.
+    /// Syncs the act's saved contents to disk.
     pub(super) fn sync_saved(&self, numbers: u64) -> io::Result<()> {
-        /// For more files than this, syncing the whole file system is faster.
+        /// Up to this number files are synced one by one; for more, syncing the whole file system is faster.
         const EACH_MAX: u64 = 64;
         if numbers > EACH_MAX {
             #[cfg(target_os = "linux")]
@@ -116,7 +117,7 @@ impl BlobDir {
         sync_folder(&self.folder.join(SAVED))
     }
 
-    /// Deletes saved contents with other numbers.
+    /// Deletes the saved contents whose numbers are not among these.
     pub(super) fn keep_only(&self, numbers: &std::collections::BTreeSet<u64>) -> io::Result<()> {
         for entry in fs::read_dir(self.folder.join(SAVED))? {
             let entry = entry?;
@@ -128,17 +129,17 @@ impl BlobDir {
         Ok(())
     }
 
-    /// Writes the note that an act begins.
+    /// Writes the journal note that an act begins.
     pub(super) fn write_begun(&self, begun: &Begun) -> io::Result<()> {
         self.write(BEGUN, begun)
     }
 
-    /// Reads the note that the act began.
+    /// Reads the note that an act has begun; `None` if it is missing.
     pub(super) fn begun(&self) -> io::Result<Option<Begun>> {
         self.read(BEGUN)
     }
 
-    /// Writes the note that the act has ended, with its changes.
+    /// Writes the journal note that the act has ended, with its changes.
     pub(super) fn write_ended(&self, ended: &Ended) -> io::Result<()> {
         self.write(ENDED, ended)?;
         fault::point("ended is written");
@@ -148,17 +149,17 @@ impl BlobDir {
         Ok(())
     }
 
-    /// Whether the act has ended.
+    /// Whether the act's end is recorded in the journal.
     pub(super) fn is_ended(&self) -> bool {
         self.folder.join(ENDED).exists()
     }
 
-    /// Reads the note that the act has ended.
+    /// Reads the note that an act has ended; `None` if it has not.
     pub(super) fn ended(&self) -> io::Result<Option<Ended>> {
         self.read(ENDED)
     }
 
-    /// Opens the log of steps for appending.
+    /// Opens the log of an act's steps for appending.
     pub(super) fn steps_log(&self) -> io::Result<File> {
         OpenOptions::new().create(true).append(true).mode(0o600).open(self.folder.join(STEPS))
     }
@@ -174,7 +175,7 @@ impl BlobDir {
         Ok(lines.map_while(|line| serde_json::from_slice(line).ok()).collect())
     }
 
-    /// Deletes the act from the journal.
+    /// Deletes the folder of this act from the journal.
     pub(super) fn forget(&self) -> io::Result<()> {
         remove_tree(&self.folder)
     }
@@ -192,7 +193,7 @@ impl BlobDir {
         sync_folder(&self.folder)
     }
 
-    /// Reads a note; `None` if it is missing.
+    /// Reads a JSON note of the act from the journal; `None` if its file is missing.
     fn read<T: DeserializeOwned>(&self, name: &str) -> io::Result<Option<T>> {
         let path = self.folder.join(name);
         match limited(&path) {
@@ -231,7 +232,7 @@ pub(super) fn discard(place: &Place) -> io::Result<()> {
     }
 }
 
-/// Gives the owner access to a folder and to all folders below it.
+/// Adds the owner's permissions to a folder and to all folders below it, so that it can be deleted.
 fn open_all(place: &Place) -> io::Result<()> {
     let State::Folder(facts) = state::read_facts(place)? else { return Ok(()) };
     set_mode(place, facts.mode | OWNER)?;
@@ -241,7 +242,7 @@ fn open_all(place: &Place) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a note, at most [`NOTE_MAX_BYTES`] of it.
+/// Reads a note of the journal, at most [`NOTE_MAX_BYTES`] of it.
 fn limited(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(NOTE_MAX_BYTES).read_to_end(&mut bytes)?;

@@ -17,13 +17,13 @@ use crate::files;
 use crate::limit::Limit;
 use crate::openat::Place;
 
-/// Prefix of temporary names beside a target.
+/// Prefix of the temporary names that commits and undos use beside a path.
 pub(super) const ASIDE: &str = ".artoo-undo-";
 
-/// For more files than this, syncing the whole file system is faster.
+/// Maximum number of files that a commit syncs one by one; for more, syncing the whole file system is faster.
 const SYNCED_EACH_MAX: usize = 64;
 
-/// Where and why a commit ended before its last operation.
+/// The path at which a commit stopped before its last operation, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stopped {
     /// The path of the operation that was not made.
@@ -33,7 +33,7 @@ pub(crate) struct Stopped {
     pub(crate) is_conflict: bool,
 }
 
-/// Times to set on a path if it still has the same inode.
+/// Times that a commit sets on a path if the path still has the same inode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Touched {
     pub(crate) path: PathBuf,
@@ -41,7 +41,7 @@ pub(crate) struct Touched {
     pub(crate) old: Identity,
 }
 
-/// A commit in progress.
+/// A commit in progress: its journal folder, deadline and open folders.
 pub(super) struct Commit<'a> {
     blobs: &'a BlobDir,
     /// The journal's subfolder for files and folders moved there unchanged.
@@ -52,12 +52,12 @@ pub(super) struct Commit<'a> {
     sources: Folders,
 }
 
-/// The folder that was opened last, since consecutive entries are often in the same one.
+/// The folder that a commit opened last, cached since consecutive entries are often in the same one.
 #[derive(Default)]
 pub(super) struct Folders(Option<(PathBuf, Place)>);
 
 impl Folders {
-    /// The place of a path.
+    /// The place of a path, in the folder that is open already if it is the same.
     pub(super) fn place(&mut self, path: &Path) -> io::Result<Place> {
         let (folder, name) = path.parent().zip(path.file_name()).ok_or(io::ErrorKind::InvalidInput)?;
         let held = match self.0.take() {
@@ -71,7 +71,7 @@ impl Folders {
 }
 
 impl Operation {
-    /// The path that the operation changes.
+    /// The path that the commit operation changes.
     pub(crate) fn path(&self) -> &Path {
         match self {
             Self::Rename { from: path, .. }
@@ -82,7 +82,8 @@ impl Operation {
         }
     }
 
-    /// The operation's number in the journal, which is also part of its temporary name.
+    /// The number under which the journal stores what the operation replaces; also part of its temporary name. `None`
+    /// if nothing is stored.
     pub(super) fn number(&self) -> Option<u64> {
         match self {
             Self::Store { number, .. } | Self::Put { number, .. } | Self::Exchange { number, .. } => Some(*number),
@@ -90,7 +91,7 @@ impl Operation {
         }
     }
 
-    /// The changes that the completed operation made.
+    /// The journal's record of the changes that the completed operation made.
     pub(super) fn done(&self, stored: &Path) -> Vec<Done> {
         let one = |path: &Path, before: &State, after: &State| Change {
             path: path.to_path_buf(),
@@ -117,8 +118,8 @@ impl Operation {
     }
 }
 
-/// The created paths as changes. A folder whose mode denies its owner access becomes two changes, since an undo has to
-/// open it first.
+/// Created paths as changes for the journal. A folder without access for its owner becomes two changes, since an undo
+/// has to open it first.
 pub(super) fn created_changes(mut changes: Vec<Change>) -> Vec<Done> {
     let mut closings = Vec::new();
     for change in changes.iter_mut().filter(|change| !matches!(change.before, State::Folder(_))) {
@@ -134,22 +135,23 @@ pub(super) fn created_changes(mut changes: Vec<Change>) -> Vec<Done> {
     [Done::Changed { changes }].into_iter().chain(closed).collect()
 }
 
-/// The move of a displaced file or folder into the journal.
+/// The journal's record of moving a displaced file or folder into the journal.
 fn move_into_journal(path: &Path, stored: &Path, number: u64, tree: &str) -> Done {
     Done::Moved { from: path.to_path_buf(), to: stored.join(number.to_string()), tree: tree.to_owned() }
 }
 
-/// The place with the temporary name of an operation, beside its path.
+/// The place for the temporary file of a commit operation, beside the path it changes.
 pub(super) fn aside(place: &Place, nonce: &str, number: u64) -> io::Result<Place> {
     Ok(Place { folder: rustix::io::dup(&place.folder)?, name: aside_name(nonce, number).into() })
 }
 
-/// The temporary name of an operation.
+/// The temporary name of the commit operation with this number.
 pub(super) fn aside_name(nonce: &str, number: u64) -> String {
     format!("{ASIDE}{nonce}-{number}")
 }
 
-/// The place in the journal for a displaced file or folder; `None` if its recorded state is enough to create it again.
+/// The place in the journal for a replaced or deleted file or folder; `None` if its recorded state suffices to create
+/// it again.
 pub(super) fn displaced_place(
     blobs: &BlobDir,
     before: &State,
@@ -163,7 +165,7 @@ pub(super) fn displaced_place(
     }
 }
 
-/// Moves a displaced file or folder to its place in the journal.
+/// Moves a file or folder that a commit replaced or deleted from its temporary name into the journal.
 pub(super) fn store_displaced(
     blobs: &BlobDir,
     aside: &Place,
@@ -207,14 +209,15 @@ fn sync(place: &Place) -> io::Result<()> {
 }
 
 impl<'a> Commit<'a> {
-    /// Starts a commit; `nonce` makes its temporary names unique.
+    /// Starts to commit into this act's journal folder; `nonce` makes the temporary names unique.
     pub(super) fn new(blobs: &'a BlobDir, nonce: String, limit: &'a Limit) -> io::Result<Self> {
         let stored = blobs.stored()?;
         sync_folder(&blobs.folder)?;
         Ok(Self { blobs, stored, nonce, limit, targets: Folders::default(), sources: Folders::default() })
     }
 
-    /// The first path that another program changed since it was read. Nothing has been committed yet.
+    /// The first path of the commit that another program changed since the change set was read, if any; nothing is
+    /// committed then.
     pub(super) fn check(&mut self, operations: &[Operation]) -> Option<Stopped> {
         let renamed = |path: &Path| {
             operations.iter().take_while(|operation| matches!(operation, Operation::Rename { .. })).any(|operation| {
@@ -244,7 +247,7 @@ impl<'a> Commit<'a> {
         })
     }
 
-    /// Syncs the new contents of files that replace others.
+    /// Syncs to disk the new contents of files that replace others, before they are committed.
     pub(super) fn sync_sources(&mut self, operations: &[Operation]) -> io::Result<()> {
         let mut files = operations.iter().filter_map(|operation| {
             let Operation::Exchange { source, after: State::File(_), .. } = operation else { return None };
@@ -265,7 +268,8 @@ impl<'a> Commit<'a> {
         Ok(())
     }
 
-    /// Performs one operation completely or not at all.
+    /// Performs one operation of the commit completely or not at all; `Err` on a conflict with another program or a
+    /// failure.
     pub(super) fn perform(&mut self, operation: &Operation) -> Result<Vec<Done>, Stopped> {
         if self.limit.reached() {
             return Err(failed(operation.path(), &io::ErrorKind::TimedOut.into()));
@@ -277,7 +281,8 @@ impl<'a> Commit<'a> {
         }
     }
 
-    /// Performs one operation; `false` if another program changed the path since it was read.
+    /// Performs one operation of the commit; `false` if it was not made because another program changed or created the
+    /// path.
     fn step(&mut self, operation: &Operation) -> io::Result<bool> {
         let place = self.targets.place(operation.path())?;
         match operation {
@@ -315,7 +320,7 @@ impl<'a> Commit<'a> {
         }
     }
 
-    /// Moves a new file or folder to its path; `false` if something exists there.
+    /// Moves a new file or folder from the layer to its path; `false` if something exists there.
     fn move_into_place(&self, place: &Place, from: &Place, number: u64) -> io::Result<bool> {
         match shift(from, place) {
             Ok(()) => {
@@ -396,7 +401,8 @@ impl<'a> Commit<'a> {
         kept
     }
 
-    /// Whether the displaced file or folder is the one that was read, with its whole content.
+    /// Whether the file or folder that a commit displaced is the one that was read, and for a folder with the same
+    /// content.
     fn came_out(&self, displaced: &Place, path: &Path, (before, old, tree): Old<'_>) -> io::Result<bool> {
         let is_same = Identity::at(displaced)?.is_some_and(|found| is_entry_that_was_read(&found, old, before));
         Ok(is_same
@@ -406,14 +412,14 @@ impl<'a> Commit<'a> {
             })
     }
 
-    /// The place in the layer, checked to hold the file or folder that was read.
+    /// The place of the new file in the layer, after checking that it is still the one that was read.
     fn checked(&mut self, source: &Path, new: &Identity, after: &State) -> io::Result<Place> {
         let from = self.sources.place(source)?;
         let is_same = Identity::at(&from)?.is_some_and(|found| is_entry_that_was_read(&found, new, after));
         if is_same { Ok(from) } else { Err(io::Error::other("the view's layer was changed; run the command again")) }
     }
 
-    /// Copies a file or folder to its temporary name beside the target, for a target on another file system.
+    /// Copies a file or folder to a temporary name beside the target, which is on another file system.
     fn copy_beside(&self, place: &Place, from: &Place, number: u64) -> io::Result<Place> {
         let beside = aside(place, &self.nonce, number)?;
         let copied = files::copy(from, beside.reopen()?, Path::new(""), &mut Vec::new(), self.limit);
@@ -427,10 +433,11 @@ impl<'a> Commit<'a> {
     }
 }
 
-/// The file or folder that was read: state, identity, and tree digest if it is stored unchanged.
+/// What was at a path when the change set was read: its state, its identity, and a tree digest if it is stored
+/// unchanged.
 type Old<'a> = (&'a State, &'a Identity, Option<&'a str>);
 
-/// Sets the times read from the layer on paths that still have the same inode.
+/// Sets on committed paths the modification times read from the layer, if they still have the same inode.
 pub(super) fn touch(touched: &[Touched]) {
     let mut folders = Folders::default();
     for Touched { path, facts, old } in touched {
@@ -443,12 +450,12 @@ pub(super) fn touch(touched: &[Touched]) {
     }
 }
 
-/// Whether this is the file or folder that was read. A folder is compared by inode; its entries are checked separately.
+/// Whether this is still the file or folder from which the change set was read. A folder is compared by inode alone.
 fn is_entry_that_was_read(found: &Identity, old: &Identity, before: &State) -> bool {
     if matches!(before, State::Folder(_)) { found.same_inode(old) } else { found == old }
 }
 
-/// Sets mode and owner of a path, if it still has the inode that was read.
+/// Sets mode and owner of a path, if it still has the inode from which the change set was read.
 fn set_facts(place: &Place, before: &State, after: &State, old: &Identity) -> io::Result<()> {
     use rustix::fs::{Gid, Uid, chownat, fstat};
     let changed = || io::Error::other("it was changed since it was read");
@@ -468,13 +475,13 @@ fn set_facts(place: &Place, before: &State, after: &State, old: &Identity) -> io
     chmod_opened(&held, is.mode)
 }
 
-/// The stop of a commit at a path that another program changed.
+/// The result of a commit that stopped at a path because another program changed it.
 fn conflict(path: &Path) -> Stopped {
     let reason = "it was changed by another program since the command ran".to_owned();
     Stopped { path: path.to_path_buf(), reason, is_conflict: true }
 }
 
-/// The stop of a commit at a path by an error.
+/// The result of a commit that stopped at a path because of an I/O error, with the reason as text.
 fn failed(path: &Path, error: &io::Error) -> Stopped {
     let reason = match Errno::from_io_error(error) {
         Some(Errno::LOOP | Errno::NOTDIR | Errno::NOENT) => "the folder it is in was moved or removed".to_owned(),
@@ -484,7 +491,7 @@ fn failed(path: &Path, error: &io::Error) -> Stopped {
     Stopped { path: path.to_path_buf(), reason, is_conflict: false }
 }
 
-/// `false` if the error means that the target exists; any other error is returned.
+/// `false` if the error means that the target of a rename exists; any other error is returned.
 fn taken(error: Errno) -> io::Result<bool> {
     if matches!(error, Errno::EXIST | Errno::NOTEMPTY) { Ok(false) } else { Err(error.into()) }
 }

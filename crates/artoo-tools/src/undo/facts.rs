@@ -13,7 +13,7 @@ use crate::openat::Place;
 /// Mode bits that a folder's owner needs to change its entries.
 pub(crate) const OWNER: u32 = 0o700;
 
-/// Exchanges two names; `false` if the file system does not support it.
+/// Exchanges two files or folders in one step; `false` if the file system does not support it.
 pub(super) fn swap(one: &Place, two: &Place) -> io::Result<bool> {
     use rustix::fs::{RenameFlags, renameat_with};
     let exchange = || renameat_with(&one.folder, &one.name, &two.folder, &two.name, RenameFlags::EXCHANGE);
@@ -24,12 +24,12 @@ pub(super) fn swap(one: &Place, two: &Place) -> io::Result<bool> {
     }
 }
 
-/// Renames without replacing; also moves a folder whose own mode prevents the move.
+/// Renames a file or folder without replacing another; also moves a folder whose own mode would prevent that.
 pub(super) fn shift(from: &Place, to: &Place) -> Result<(), Errno> {
     opened(from, || files::rename(from, to))
 }
 
-/// Runs `act`, again with a writable folder if its mode was the obstacle. The mode is restored.
+/// Runs `act`, and if a folder's own mode prevents it, again with the folder made writable meanwhile.
 fn opened(place: &Place, act: impl Fn() -> Result<(), Errno>) -> Result<(), Errno> {
     match act() {
         #[cfg(target_os = "linux")]
@@ -63,7 +63,7 @@ pub(crate) fn with_mode<T>(held: &OwnedFd, open: u32, mode: u32, act: impl FnOnc
     done
 }
 
-/// Sets the mode and the modification time of a place.
+/// Sets the mode and the modification time recorded in a state on a file or folder.
 pub(super) fn set_facts(place: &Place, facts: &Facts) -> io::Result<()> {
     set_mode(place, facts.mode)?;
     set_time(place, facts)
@@ -91,7 +91,7 @@ pub(crate) fn set_time(place: &Place, facts: &Facts) -> io::Result<()> {
     Ok(rustix::fs::utimensat(&place.folder, &place.name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
-/// Sets owner and group, if this process has the right to.
+/// Sets owner and group of a place; ignores an error, since an ordinary user can't set another one.
 pub(super) fn set_owner(place: &Place, facts: &Facts) {
     let (owner, group) = (Uid::from_raw(facts.owner), Gid::from_raw(facts.group));
     let flags = AtFlags::SYMLINK_NOFOLLOW;

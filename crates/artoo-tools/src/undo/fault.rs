@@ -1,11 +1,11 @@
 //! Fault injection for tests: kills the process, or runs a change of another program, between any two writes of the
 //! journal.
 
-/// A point at which a fault can be injected; does nothing outside tests.
+/// A fault point at which tests can kill the process; does nothing outside tests.
 #[cfg(not(test))]
 pub(super) fn point(_what: &'static str) {}
 
-/// Syncs a note to disk.
+/// Syncs a journal file to disk.
 pub(super) fn sync(note: &std::fs::File) -> std::io::Result<()> {
     note.sync_data()?;
     #[cfg(test)]
@@ -23,13 +23,13 @@ mod power {
 
     static SYNCED: Mutex<Option<HashMap<(u64, u64), u64>>> = Mutex::new(None);
 
-    /// Records how much of a note is synced.
+    /// In tests of power loss: records how many bytes of a journal file are synced to disk.
     pub(super) fn synced(note: &File) {
         let found = note.metadata().unwrap();
         SYNCED.lock().unwrap().get_or_insert_default().insert((found.dev(), found.ino()), found.len());
     }
 
-    /// Truncates the open notes to what was synced.
+    /// In tests of power loss: truncates the open journal logs to the length that was synced.
     pub(super) fn fail() {
         if std::env::var_os("ARTOO_TEST_POWER").is_none() {
             return;
@@ -47,23 +47,23 @@ mod power {
     }
 }
 
-/// A change of another program that a test makes at each fault point.
+/// A function by which a test changes files at each fault point, as another program would.
 #[cfg(test)]
 type Interference = Box<dyn FnMut(&'static str)>;
 
 #[cfg(test)]
 thread_local! {
-    /// The change that this thread makes at each fault point.
+    /// The change of another program that this thread simulates at each fault point; `None` outside such tests.
     static MEANWHILE: std::cell::RefCell<Option<Interference>> = const { std::cell::RefCell::new(None) };
 }
 
-/// Sets the change to make at every following fault point of this thread.
+/// Sets the change that a test makes at every following fault point of this thread.
 #[cfg(test)]
 pub(crate) fn meanwhile(what: impl FnMut(&'static str) + 'static) {
     MEANWHILE.set(Some(Box::new(what)));
 }
 
-/// A point at which a fault can be injected: kills the process if the point has the number in the environment.
+/// A fault point: kills the process here if an environment variable has this point's number, in tests only.
 #[cfg(test)]
 pub(super) fn point(what: &'static str) {
     MEANWHILE.with_borrow_mut(|meanwhile| meanwhile.iter_mut().for_each(|meanwhile| meanwhile(what)));

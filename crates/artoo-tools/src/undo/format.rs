@@ -7,13 +7,13 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::state::{Identity, State};
 
-/// The format version of these files. A file of a later version is an error and is not changed.
+/// The format version of the journal's files. A file of a later version is an error and is not changed.
 pub(super) const VERSION: u8 = 2;
 
-/// The oldest version that is read: it has no commits and no fingerprints of trees.
+/// The oldest journal format version that is read: it has no commits and no fingerprints of trees.
 const OLDEST_VERSION: u8 = 1;
 
-/// The part of both notes of an act that describes it.
+/// Describes an act in both of its journal notes: format version, time, tool, and whether it can't be undone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Header {
     #[serde(deserialize_with = "known_version")]
@@ -42,7 +42,7 @@ pub(super) struct Begun {
     pub(super) before: Vec<Before>,
 }
 
-/// The state of a path before the act.
+/// A path and its state before the act, as the journal stores them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Before {
     #[serde(with = "line")]
@@ -82,7 +82,8 @@ pub(super) enum Step {
     Done { done: Done },
 }
 
-/// One operation of a commit. `number` identifies the displaced file or folder in the journal.
+/// One operation of a commit, as the journal stores it. `number` identifies the displaced file or folder in the
+/// journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "operation", rename_all = "snake_case")]
 pub(crate) enum Operation {
@@ -148,7 +149,7 @@ pub(crate) enum Operation {
     },
 }
 
-/// A change that an act made.
+/// A change that an act made, as the journal stores it: changed paths, a move, or a move that was torn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "done", rename_all = "snake_case")]
 pub(super) enum Done {
@@ -171,7 +172,7 @@ pub(super) enum Done {
     },
 }
 
-/// The states of one path before and after a change.
+/// The states of one path before and after a change, as the journal stores them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Change {
     #[serde(with = "line")]
@@ -180,7 +181,8 @@ pub(crate) struct Change {
     pub(crate) after: State,
 }
 
-/// The note that is written and synced when an act has ended.
+/// The note written and synced at the end of an act: its changes, and whether the act was interrupted or, if an undo,
+/// complete.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Ended {
     pub(super) header: Header,
@@ -201,7 +203,7 @@ fn known_version<'de, D: Deserializer<'de>>(from: D) -> Result<u8, D::Error> {
     }
 }
 
-/// Serialises a path as one line with escapes, whatever bytes it has.
+/// Serialises a path as one line of text with escapes, whatever bytes the path has.
 mod line {
     use std::ffi::OsString;
     use std::os::unix::ffi::OsStringExt;
@@ -209,12 +211,12 @@ mod line {
 
     use serde::{Deserialize, Deserializer, Serializer, de};
 
-    /// Serialises a path.
+    /// Serialises a path as one line of text with escapes.
     pub(super) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(&crate::paths::line(path))
     }
 
-    /// Deserialises a path.
+    /// Deserialises a path from one line of text with escapes.
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
         let text = String::deserialize(from)?;
         let bytes = artoo_proto::escape::path_from_line(&text).ok_or_else(|| de::Error::custom("no path"))?;
@@ -228,7 +230,7 @@ mod lines {
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    /// A path serialised by [`line`](mod@super::line).
+    /// A path serialised as one line, for lists of paths.
     #[derive(Serialize, Deserialize)]
     struct Line(#[serde(with = "super::line")] PathBuf);
 
@@ -243,10 +245,12 @@ mod lines {
     }
 }
 
+/// Tests which versions of the journal's format are read.
 #[cfg(test)]
 mod tests {
     use super::Ended;
 
+    /// Journal notes of earlier format versions are read; those of later versions are an error.
     #[test]
     fn earlier_formats_are_read_later_refused() {
         let ended = |version: u8| {

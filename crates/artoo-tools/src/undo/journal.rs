@@ -21,10 +21,10 @@ use super::{DAYS_MAX, UndoConfig, fault};
 use crate::limit::Limit;
 use crate::protect::Protected;
 
-/// Pause between attempts to take the lock.
+/// Pause between attempts to take the lock of the journal.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// Name of the state of a folder that can't be read.
+/// Text that describes the journal's state of a folder that can't be read.
 pub(super) const CLOSED: &str = "a folder that can't be read";
 
 const LOCK: &str = "lock";
@@ -38,7 +38,7 @@ pub(crate) struct Journal {
     pub(super) protected: Protected,
 }
 
-/// The task, tool and action of a recording.
+/// What a journal entry is about: the task, the tool, the call and the action.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject<'a> {
     /// The task, whose id is the entry's name.
@@ -56,23 +56,24 @@ pub(super) struct Lock {
     _file: File,
 }
 
-/// How many tasks the limits have deleted from the journal.
+/// How many tasks were deleted from the journal because of its limits.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct DeletedTasks {
     pub(super) tasks: u64,
 }
 
 impl Journal {
+    /// The undo journal with this configuration; opens no file yet.
     pub(crate) fn new(config: UndoConfig, protected: Protected) -> Self {
         Self { config, protected }
     }
 
-    /// Reads the paths that a command may change.
+    /// Reads the paths that a command may change, to find out whether they can be copied.
     pub(crate) fn survey(&self, may_change: &[PathBuf], limit: &Limit) -> UndoSurvey {
         UndoSurvey::survey(&self.config, &self.protected, may_change, limit)
     }
 
-    /// Begins a recording. Everything needed for an undo is on disk when this returns.
+    /// Begins to record an act. Everything needed for an undo is on disk when this returns.
     pub(crate) fn begin(&self, subject: Subject<'_>, survey: Option<&UndoSurvey>, limit: &Limit) -> io::Result<Act> {
         let lock = self.lock(limit)?;
         let entry = self.config.folder.join(subject.task.as_str());
@@ -91,7 +92,7 @@ impl Journal {
         self.open(&entry, header, survey, lock, limit)
     }
 
-    /// Opens the entry of a task and the folder of a new act in it.
+    /// Creates the folder of a new act in a task's journal entry, and writes the note that the act begins.
     pub(super) fn open(
         &self,
         entry: &Path,
@@ -123,7 +124,7 @@ impl Journal {
         }
     }
 
-    /// Saves the files that a command may change.
+    /// Saves in the journal the files that a command may change.
     fn snapshot(
         &self,
         blobs: &BlobDir,
@@ -164,7 +165,7 @@ impl Journal {
         Ok(begun)
     }
 
-    /// Waits until no other act holds the lock.
+    /// Waits until no other act holds the lock of the journal, and takes it.
     pub(super) fn lock(&self, limit: &Limit) -> io::Result<Lock> {
         private_folder(&self.config.folder)?;
         let path = self.config.folder.join(LOCK);
@@ -181,7 +182,7 @@ impl Journal {
         }
     }
 
-    /// Reconciles acts of an entry that were cut off; the changes found now count as their changes.
+    /// Finds the changes of an entry's acts that a crash interrupted, and records them as ended.
     pub(super) fn reconcile_open(&self, entry: &Path, limit: &Limit) -> io::Result<()> {
         for (_, blobs) in acts(entry)? {
             if blobs.is_ended() {
@@ -198,7 +199,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Deletes the oldest tasks beyond the limits.
+    /// Deletes the oldest tasks from the journal beyond its limits.
     pub(super) fn forget_oldest(&self) -> io::Result<()> {
         let mut entries = Vec::new();
         for name in entry_names(&self.config.folder)? {
@@ -230,12 +231,12 @@ impl Journal {
     }
 }
 
-/// Reads the count of deleted tasks.
+/// Reads how many tasks were deleted from the journal because of its limits; 0 if none.
 pub(super) fn forgotten(folder: &Path) -> DeletedTasks {
     fs::read(folder.join(FORGOTTEN)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
-/// The names of the subfolders.
+/// The names of the subfolders of the journal, one for each entry.
 pub(super) fn entry_names(folder: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     let entries = match fs::read_dir(folder) {
@@ -251,7 +252,7 @@ pub(super) fn entry_names(folder: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// The acts of an entry, in their order.
+/// The acts of a journal entry, in their order.
 pub(super) fn acts(entry: &Path) -> io::Result<Vec<(u64, BlobDir)>> {
     let mut acts: Vec<(u64, BlobDir)> = entry_names(entry)?
         .into_iter()
@@ -261,7 +262,7 @@ pub(super) fn acts(entry: &Path) -> io::Result<Vec<(u64, BlobDir)>> {
     Ok(acts)
 }
 
-/// When the entry's newest act began.
+/// When the newest act of a journal entry began; `None` if it can't be read.
 fn begun_at(entry: &Path) -> Option<Timestamp> {
     let acts = acts(entry).ok()?;
     let header = |blobs: &BlobDir| {
@@ -271,7 +272,7 @@ fn begun_at(entry: &Path) -> Option<Timestamp> {
     acts.iter().rev().find_map(|(_, blobs)| header(blobs)).map(|header| header.at)
 }
 
-/// The size of everything in a folder.
+/// The size in bytes of all files in a folder and its subfolders.
 fn size(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries
@@ -280,6 +281,7 @@ fn size(folder: &Path) -> u64 {
         .sum()
 }
 
+/// The present time as a timestamp.
 pub(super) fn now() -> Timestamp {
     SystemTime::now().into()
 }

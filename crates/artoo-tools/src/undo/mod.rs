@@ -49,22 +49,24 @@ pub use taken_back::TakenBack;
 pub(crate) use tree::{fingerprint, list};
 pub(crate) use walk::names;
 
-/// Maximum bytes copied before one command: a large source tree fits, and copying it takes a second or two.
+/// Maximum bytes of files copied into the undo journal before one command: a large source tree fits, copied in a second
+/// or two.
 #[doc(alias = "limit")]
 pub const KEPT_MAX_BYTES: u64 = 512 * 1024 * 1024;
 
-/// Maximum number of files and folders copied before one command.
+/// Maximum number of files and folders copied into the undo journal before one command.
 #[doc(alias = "limit")]
 pub const KEPT_MAX_ENTRIES: u64 = 20_000;
 
-/// Maximum number of tasks in the journal; the oldest is deleted first.
+/// Maximum number of tasks in the undo journal; the oldest is deleted first.
 pub const TASKS_MAX: usize = 50;
 
-/// Maximum size of the journal, before the oldest task is deleted.
+/// Maximum size of the undo journal in bytes; beyond it the oldest task is deleted.
 #[doc(alias = "limit")]
 pub const JOURNAL_MAX_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
-/// Days after which a task is deleted from the journal; a file that the user misses is usually missed within a month.
+/// Days after which a task is deleted from the undo journal; a file that the user misses is usually missed within a
+/// month.
 #[doc(alias = "limit")]
 pub const DAYS_MAX: i64 = 30;
 
@@ -84,7 +86,7 @@ pub struct UndoConfig {
 }
 
 impl UndoConfig {
-    /// The default limits.
+    /// An undo journal in this folder with the default limits.
     #[must_use]
     pub fn new(folder: PathBuf) -> Self {
         Self {

@@ -12,7 +12,7 @@ use super::verdict::{has_other_time, interrupted_move, judge, moved_from};
 use crate::limit::Limit;
 use crate::texts;
 
-/// The outcome of an undo if nothing changes in between.
+/// What an undo would do, found out without changing anything.
 #[derive(Default)]
 pub(super) struct Preview {
     pub(super) items: Vec<Item>,
@@ -20,7 +20,7 @@ pub(super) struct Preview {
 }
 
 impl Preview {
-    /// Adds the outcomes for one group of changes.
+    /// Adds what an undo would do with one group of changes, or with one move.
     pub(super) fn add(&mut self, done: &Done, resumed: &Resumed, limit: &Limit) {
         let told: Vec<Told> = match done {
             Done::Changed { changes } => changes.iter().map(|change| self.changed(change, resumed, limit)).collect(),
@@ -44,7 +44,7 @@ impl Preview {
         self.items.extend(items(told));
     }
 
-    /// The outcome for one change.
+    /// What an undo would do with the path of one recorded change.
     fn changed(&self, change: &Change, resumed: &Resumed, limit: &Limit) -> Told {
         let action = if change.before == State::Absent { "removed" } else { "brought back" };
         let is_done = self.is_touched(&change.path) || resumed.has_brought(&change.path, &change.before);
@@ -61,7 +61,7 @@ impl Preview {
         (change.path.clone(), action, outcome)
     }
 
-    /// Whether a change before this one in the undo concerns the path, or one above or below it.
+    /// Whether an earlier change of this undo concerns the path, or one above or below it.
     fn is_touched(&self, path: &Path) -> bool {
         // In sorted order, paths below a path follow it directly.
         path.ancestors().any(|above| self.seen.contains(above))

@@ -1,4 +1,4 @@
-//! Finding what an act did, by comparing the states before with the present ones.
+//! Finds what an act did, by comparing the recorded states before it with the present ones.
 
 mod commit;
 
@@ -21,7 +21,8 @@ use crate::limit::Limit;
 use crate::openat::Place;
 use crate::paths;
 
-/// Every change of an act in order. `made`: the paths that it reports as created, if it came to its end.
+/// Finds every change of an act that a crash may have interrupted, in order. `made`: the paths that it reports as
+/// created, if it ended.
 pub(super) fn reconcile(
     journal: &Journal,
     blobs: &BlobDir,
@@ -39,10 +40,10 @@ pub(super) fn reconcile(
     Ok(joined.done)
 }
 
-/// The paths that an act reports as created, with the digests it knows.
+/// The paths that an act reports as created, each with its digest if the act knew it.
 pub(super) type Made = BTreeMap<String, Option<String>>;
 
-/// The comparison of one act's recorded states with the disk.
+/// A comparison of the states that an interrupted act recorded with the disk, to find its changes.
 struct Reconciling<'a> {
     journal: &'a Journal,
     blobs: &'a BlobDir,
@@ -51,7 +52,7 @@ struct Reconciling<'a> {
 }
 
 impl Reconciling<'_> {
-    /// The changes at and below the watched paths.
+    /// The changes at and below the paths that were read before the act.
     fn watched(&self, begun: &Begun) -> io::Result<Vec<Change>> {
         let mut before: BTreeMap<&Path, &State> =
             begun.before.iter().map(|Before { path, state }| (path.as_path(), state)).collect();
@@ -84,7 +85,7 @@ impl Reconciling<'_> {
         Ok(changes)
     }
 
-    /// The states before and after with digests; `None` if they are equal.
+    /// The states of a walked path before and after the act, with digests; `None` if nothing differs.
     fn difference(&self, before: State, seen: &WalkedPath<'_>) -> io::Result<Option<(State, State)>> {
         if let (State::File(was), State::File(is)) = (&before, &seen.state) {
             let same_facts = was.facts.mode == is.facts.mode && was.facts.same_time(&is.facts) && was.bytes == is.bytes;
@@ -106,7 +107,7 @@ impl Reconciling<'_> {
         Ok(Some((self.digested(before)?, self.current(seen.place, seen.path, &seen.state)?)))
     }
 
-    /// The state with the digest of the saved content.
+    /// The state of a file with its digest, which is computed from the saved content if it is missing.
     fn digested(&self, mut state: State) -> io::Result<State> {
         if let State::File(file) = &mut state
             && let (None, Some(number)) = (&file.digest, file.saved)
@@ -116,7 +117,7 @@ impl Reconciling<'_> {
         Ok(state)
     }
 
-    /// The present state of a path, with its digest.
+    /// The present state of a path; for a file with its content's digest, if it can be read.
     fn current(&self, place: &Place, path: &Path, state: &State) -> io::Result<State> {
         let mut state = state.clone();
         if let State::File(file) = &mut state {
@@ -132,12 +133,12 @@ impl Reconciling<'_> {
         Ok(state)
     }
 
-    /// The digest that the act reports for a path; the outer `None` if it did not create it.
+    /// The digest that the ended act reports for a path it created; the outer `None` if it did not create the path.
     fn reported_digest(&self, path: &Path) -> Option<Option<&str>> {
         self.made.as_ref()?.get(paths::line(path).as_str()).map(Option::as_deref)
     }
 
-    /// Adds the changes of all logged steps.
+    /// Adds the changes of all logged steps, and of the last one if a crash interrupted it.
     fn steps(&self, steps: &[Step], done: &mut Joined) -> io::Result<()> {
         let moved = steps.iter().filter_map(|step| if let Step::Moving { to, .. } = step { Some(to) } else { None });
         let arrived: BTreeSet<&PathBuf> = moved.collect();
@@ -180,7 +181,8 @@ impl Reconciling<'_> {
         Ok(())
     }
 
-    /// Every path at and below a new path, except those that were moved there.
+    /// Changes that an interrupted act made by creating `root`: every path at and below it, except those that were
+    /// moved there.
     fn created(&self, root: &Path, arrived: &BTreeSet<&PathBuf>) -> io::Result<Vec<Change>> {
         let mut changes = Vec::new();
         let skip = |path: &Path| is_skipped(&self.journal.protected, path) || arrived.iter().any(|to| *to == path);
@@ -194,7 +196,7 @@ impl Reconciling<'_> {
         Ok(changes)
     }
 
-    /// Moves a file back that had been changed by another program before it was moved.
+    /// Moves a saved file back from the journal if another program had changed it before it was moved there.
     fn half_removed(&self, before: &Before) -> io::Result<()> {
         let Some(number) = before.state.saved().filter(|number| self.blobs.holds(*number)) else { return Ok(()) };
         let kept = self.blobs.place(number)?;
@@ -204,7 +206,8 @@ impl Reconciling<'_> {
         Ok(rename(&kept, &Place::of(&before.path)?)?)
     }
 
-    /// The changes of an interrupted undo of one path: removes or completes its temporary file.
+    /// Completes or removes the temporary file of an undo that was interrupted at this path, and returns the changes it
+    /// had made.
     fn half_restored(&self, before: &Before, aside: Option<&str>) -> io::Result<Vec<Done>> {
         let mut told = Vec::new();
         if let Some(name) = aside {
@@ -239,7 +242,8 @@ impl Reconciling<'_> {
     }
 }
 
-/// Joins consecutive changes, but never two of the same path: their order matters.
+/// A list of recorded changes in which consecutive ones are joined, but never two of the same path: their order
+/// matters.
 #[derive(Default)]
 struct Joined {
     done: Vec<Done>,
@@ -248,7 +252,7 @@ struct Joined {
 }
 
 impl Joined {
-    /// Adds a change, joined to the last one if possible.
+    /// Adds a recorded change, joined to the last one if no path occurs twice.
     fn add(&mut self, told: Done) {
         match (self.done.last_mut(), told) {
             (Some(Done::Changed { changes }), Done::Changed { changes: more })
@@ -261,7 +265,7 @@ impl Joined {
         }
     }
 
-    /// Adds a change without joining it.
+    /// Adds a recorded change without joining it to the one before.
     fn push(&mut self, told: Done) {
         self.paths.clear();
         if let Done::Changed { changes } = &told {
@@ -270,7 +274,7 @@ impl Joined {
         self.done.push(told);
     }
 
-    /// Adds changes as one group.
+    /// Adds changes as one group; does nothing if there are none.
     fn push_changes(&mut self, changes: Vec<Change>) {
         if !changes.is_empty() {
             self.push(Done::Changed { changes });
@@ -278,7 +282,7 @@ impl Joined {
     }
 }
 
-/// The result of a move that was cut off, by which of its paths exist.
+/// Finds out from the disk whether an interrupted move was made, was torn (both paths exist), or was not made (`None`).
 fn found_moved(from: &Path, to: &Path, tree: &str) -> io::Result<Option<Done>> {
     let is_there = |path: &Path| match std::fs::symlink_metadata(path) {
         Ok(_) => Ok(true),

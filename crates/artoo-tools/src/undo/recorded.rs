@@ -1,4 +1,4 @@
-//! The changes of an act for the record of a call.
+//! Lists the changes that an act made, for the record of a call.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::paths;
 /// Maximum number of changes in one record: a build makes thousands.
 const LISTED_MAX: usize = 256;
 
-/// The changes found by the journal.
+/// The changes that the undo journal found after a call, and whether they are all.
 #[derive(Debug, Default)]
 pub(crate) struct RecordedChanges {
     /// The changes in the order of paths, at most [`LISTED_MAX`].
@@ -21,7 +21,7 @@ pub(crate) struct RecordedChanges {
 }
 
 impl RecordedChanges {
-    /// Lists the changes; `sees_all`: every change is known.
+    /// Lists the journal's changes for the record of a call; `sees_all`: every change is known.
     pub(super) fn of(done: &[Done], sees_all: bool) -> Self {
         let changes = done.iter().flat_map(|done| match done {
             Done::Changed { changes } => changes.as_slice(),
@@ -30,7 +30,7 @@ impl RecordedChanges {
         Self::of_changes(changes.map(|change| (change.path.as_path(), &change.before, &change.after)), sees_all)
     }
 
-    /// Lists changes; `sees_all`: whether every change is known.
+    /// Lists these changes for the record of a call; `sees_all`: whether every change is known.
     pub(crate) fn of_changes<'a>(
         changes: impl Iterator<Item = (&'a Path, &'a State, &'a State)>,
         sees_all: bool,
@@ -54,7 +54,7 @@ impl RecordedChanges {
     }
 }
 
-/// The change of a path as a record lists it.
+/// A change of a path in the form in which a record lists it.
 fn recorded_change((path, was, is): (&Path, &State, &State)) -> FileChange {
     let (mut before, mut after) = (name(was), name(is));
     if before == after {
@@ -64,7 +64,7 @@ fn recorded_change((path, was, is): (&Path, &State, &State)) -> FileChange {
     FileChange { path: paths::line(path), before, after }
 }
 
-/// The digest or the kind of a state; `None` if the path does not exist.
+/// How a record names a state: a file's digest, a link's target or the kind; `None` if the path does not exist.
 fn name(state: &State) -> Option<String> {
     match state {
         State::Absent => None,
@@ -75,7 +75,7 @@ fn name(state: &State) -> Option<String> {
     }
 }
 
-/// Mode and time, for states whose content is the same.
+/// Mode and modification time of a state as text, to tell apart states whose content is the same.
 fn particulars(state: &State) -> String {
     match state {
         State::File(file) => {

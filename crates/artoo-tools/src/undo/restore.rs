@@ -30,10 +30,10 @@ use crate::limit::Limit;
 use crate::openat::Place;
 use crate::{paths, texts};
 
-/// Maximum number of paths removed with one line of the log.
+/// Maximum number of paths whose removal is announced with one line of the log.
 const REMOVED_MAX: usize = 1024;
 
-/// The undo of one act, in progress.
+/// The undo of one act, in progress: what it still has to revert, and its own recording.
 pub(super) struct Restoring<'a> {
     /// The undo's own recording, which saves what it removes.
     act: &'a mut Act,
@@ -49,7 +49,8 @@ pub(super) struct Restoring<'a> {
     overwritten: BTreeMap<(u64, u64), u64>,
 }
 
-/// State of an undo that passes from one act to the one before it.
+/// What an undo carries from one act to the next one that it reverts: numbers, space that is left, and paths that were
+/// not reverted.
 #[derive(Default)]
 pub(super) struct Undone {
     /// The last number of a saved content or temporary name.
@@ -60,11 +61,11 @@ pub(super) struct Undone {
     pub(super) left: Vec<PathBuf>,
 }
 
-/// A path, the action on it, and its outcome.
+/// A path, the verb for what an undo did with it, and the outcome.
 pub(super) type Told = (PathBuf, &'static str, ItemOutcome);
 
 impl<'a> Restoring<'a> {
-    /// Starts the undo of one act.
+    /// Starts the undo of one act with what earlier acts of the undo have left over.
     pub(super) fn new(
         act: &'a mut Act,
         source: &'a BlobDir,
@@ -75,7 +76,7 @@ impl<'a> Restoring<'a> {
         Self { act, source, resumed, limit, undone, shared: BTreeMap::new(), overwritten: BTreeMap::new() }
     }
 
-    /// Reverts one item of an act.
+    /// Reverts one recorded change or move of an act, and returns the outcome for each path.
     pub(super) fn take_back(&mut self, done: &Done) -> Vec<Told> {
         match done {
             Done::Moved { from, to, tree } => {
@@ -125,7 +126,7 @@ impl<'a> Restoring<'a> {
         all
     }
 
-    /// Restores one path and adds the outcome; folders whose mode is to be set last are collected.
+    /// Restores one path and adds the outcome; folders are collected, so that their modes can be set last.
     fn restore_and_report<'c>(&mut self, change: &'c Change, folders: &mut Vec<&'c Change>, all: &mut Vec<Told>) {
         let outcome = self.restore_path(change).unwrap_or_else(|error| failed_restore(&error));
         self.limit.meter.add_entries(1);
@@ -136,7 +137,7 @@ impl<'a> Restoring<'a> {
         all.push((change.path.clone(), "brought back", outcome));
     }
 
-    /// The present states of files with several names, before any of them is restored.
+    /// The present states of files with several hard links, read before any of them is restored.
     fn shared_files(&self, changes: &[&Change]) -> BTreeMap<PathBuf, FileState> {
         let is_shared = |change: &&&Change| change.after.file().is_some_and(|file| file.links > 1);
         let standing =
@@ -156,7 +157,7 @@ impl<'a> Restoring<'a> {
         self.record_restored(change, &before)
     }
 
-    /// Restores one path, unless it was changed since.
+    /// Restores one path to its recorded state, unless it was changed since.
     fn restore_path(&mut self, change: &Change) -> io::Result<ItemOutcome> {
         if self.resumed.has_brought(&change.path, &change.before) {
             return Ok(ItemOutcome::Already);
@@ -223,7 +224,7 @@ impl<'a> Restoring<'a> {
         }
     }
 
-    /// Creates a missing path, unless another program has created it meanwhile.
+    /// Restores a path that is missing now, unless another program creates it meanwhile.
     fn create_missing(&mut self, place: &Place, change: &Change) -> io::Result<ItemOutcome> {
         if let State::Folder(facts) | State::Pipe(facts) = &change.before {
             self.announce(&change.path, &State::Absent, None)?;
@@ -251,7 +252,7 @@ impl<'a> Restoring<'a> {
         Ok(ItemOutcome::Done)
     }
 
-    /// Moves a file to a temporary name, compares it there once more, and saves it.
+    /// Moves a file out of the way to a temporary name, checks that it is unchanged, and saves it in the journal.
     fn move_aside_and_save(&mut self, place: &Place, path: &Path, present: &State) -> io::Result<ItemOutcome> {
         let Some((aside, kept)) = self.announce_kept(place, path, present)? else { return Ok(too_large()) };
         files::rename(place, &aside)?;
@@ -265,7 +266,8 @@ impl<'a> Restoring<'a> {
         Ok(ItemOutcome::Done)
     }
 
-    /// Exchanges the new file with the old one in one step, then compares the displaced one.
+    /// Swaps the restored file with the present one in one step, then checks that the one displaced is unchanged, and
+    /// saves it.
     fn exchange(&mut self, place: &Place, change: &Change, present: &State) -> io::Result<ItemOutcome> {
         let Some((aside, kept)) = self.announce_kept(place, &change.path, present)? else { return Ok(too_large()) };
         self.make(&aside, &change.before)?;
@@ -287,7 +289,7 @@ impl<'a> Restoring<'a> {
         Ok(ItemOutcome::Done)
     }
 
-    /// Overwrites a file with several names, so that each name has the old content.
+    /// Overwrites a file with several hard links in place, so that each name has the old content.
     fn overwrite(
         &mut self,
         place: &Place,
@@ -359,7 +361,7 @@ impl<'a> Restoring<'a> {
         Ok(ItemOutcome::Done)
     }
 
-    /// Creates the old file or link completely under a temporary name.
+    /// Creates the file or link that an undo restores, completely, under a temporary name.
     fn make(&self, aside: &Place, before: &State) -> io::Result<()> {
         match before {
             State::Link { target } => {
@@ -390,7 +392,7 @@ impl<'a> Restoring<'a> {
         }
     }
 
-    /// Opens a saved content after checking its digest.
+    /// Opens a saved content of the journal after checking its digest.
     fn checked(&self, was: &FileState) -> io::Result<std::fs::File> {
         let number = was.saved.ok_or(io::ErrorKind::NotFound)?;
         let mut source = self.source.open(number)?;
@@ -401,7 +403,7 @@ impl<'a> Restoring<'a> {
         Ok(source)
     }
 
-    /// Moves a displaced file into the journal.
+    /// Moves a file that an undo replaced from its temporary name into the journal.
     fn store_displaced(&self, aside: &Place, kept: &State) -> io::Result<()> {
         let (State::File(file), Some(blobs), Some(number)) = (kept, self.act.blobs(), kept.saved()) else {
             return Ok(unlinkat(&aside.folder, &aside.name, AtFlags::empty())?);
@@ -416,14 +418,14 @@ impl<'a> Restoring<'a> {
         Ok(unlinkat(&aside.folder, &aside.name, AtFlags::empty())?)
     }
 
-    /// A new temporary name beside a place.
+    /// A new, unused temporary name in the folder of a place.
     fn aside(&mut self, place: &Place) -> io::Result<Place> {
         self.undone.next += 1;
         Ok(Place { folder: rustix::io::dup(&place.folder)?, name: format!("{ASIDE}{}", self.undone.next).into() })
     }
 
-    /// The number under which to save a file; `Some(None)` for other kinds, which need none; `None` if the file is too
-    /// large.
+    /// The number under which to save a file's content: `Some(None)` for links and folders, which need none; `None` if
+    /// the file is too large to save.
     fn number(&mut self, present: &State) -> Option<Option<u64>> {
         self.undone.next += 1;
         let Some(file) = present.file() else { return Some(None) };
@@ -440,7 +442,8 @@ impl<'a> Restoring<'a> {
         file.links <= 1 && self.act.blobs().is_some_and(|blobs| blobs.is_on(file.device))
     }
 
-    /// Announces that a file is saved by way of a temporary name; `None` if it is too large.
+    /// Announces in the log that a file's present content will be saved under a temporary name; `None` if it is too
+    /// large to save.
     fn announce_kept(&mut self, place: &Place, path: &Path, present: &State) -> io::Result<Option<(Place, State)>> {
         let Some(number) = self.number(present) else { return Ok(None) };
         let (aside, kept) = (self.aside(place)?, present.clone().stored_as(number));
@@ -448,19 +451,19 @@ impl<'a> Restoring<'a> {
         Ok(Some((aside, kept)))
     }
 
-    /// Announces in the log that a path is about to be restored; `aside` is the temporary name.
+    /// Announces in the log that a path is about to be restored; `aside` is the temporary name that is used.
     fn announce(&mut self, path: &Path, present: &State, aside: Option<&Place>) -> io::Result<()> {
         let before = Before { path: path.to_path_buf(), state: present.clone() };
         let aside = aside.map(|place| place.name.to_string_lossy().into_owned());
         self.act.write(Step::Bringing { before, aside })
     }
 
-    /// Records that a path was restored.
+    /// Records in the journal that an announced path was restored, with its states before and after.
     fn record_restored(&mut self, change: &Change, present: &State) -> io::Result<()> {
         self.record_state(&change.path, present, change.before.clone())
     }
 
-    /// Records that a path changed from one state to another.
+    /// Writes to the journal that the undo changed a path from one state to another.
     fn record_state(&mut self, path: &Path, before: &State, after: State) -> io::Result<()> {
         self.act.note_reverted(vec![Change { path: path.to_path_buf(), before: before.clone(), after }])
     }

@@ -1,4 +1,4 @@
-//! Changes of undos that were cut off: the next undo of the same entry continues from there.
+//! Changes that earlier, interrupted undos made: the next undo of the same entry continues from there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
@@ -11,7 +11,7 @@ use super::state::State;
 use super::store::ItemOutcome;
 use crate::texts;
 
-/// The changes of undos that were cut off.
+/// What earlier, interrupted undos of a journal entry have already restored and moved, so that a new undo continues.
 #[derive(Debug, Default)]
 pub(super) struct Resumed {
     brought: BTreeMap<PathBuf, Vec<State>>,
@@ -21,7 +21,7 @@ pub(super) struct Resumed {
 }
 
 impl Resumed {
-    /// Adds the changes of an undo; the oldest comes first.
+    /// Adds the recorded changes of an earlier, interrupted undo; the oldest undo must be added first.
     pub(super) fn add(&mut self, undo: Ended) {
         for done in undo.done {
             match done {
@@ -39,24 +39,25 @@ impl Resumed {
         }
     }
 
-    /// The temporary names that still exist, to be named in the report.
+    /// Temporary names of interrupted undos that still exist, to be named in the report.
     pub(super) fn leftovers(&self) -> impl Iterator<Item = Told> {
         let outcome = || ItemOutcome::Impossible { reason: texts::LEFT_BY_UNDO.to_owned() };
         let still = self.leftovers.iter().filter(|path| path.symlink_metadata().is_ok());
         still.map(move |path| (path.clone(), "removed", outcome()))
     }
 
-    /// Whether the path was restored to this state already; later changes of it are not the act's.
+    /// Whether an interrupted undo restored the path to this state already; later changes of the path are not the
+    /// act's.
     pub(super) fn has_brought(&self, path: &Path, state: &State) -> bool {
         self.brought.get(path).is_some_and(|states| states.iter().any(|brought| brought.same(state)))
     }
 
-    /// Whether this move was reverted already.
+    /// Whether an earlier, interrupted undo has reverted this move already.
     pub(super) fn has_moved(&self, from: &Path, to: &Path) -> bool {
         self.moved.contains(&(from.to_path_buf(), to.to_path_buf()))
     }
 
-    /// Whether an undo left the path in this state, perhaps half done.
+    /// Whether an earlier, interrupted undo left the path in this state, perhaps half done.
     pub(super) fn has_left(&self, path: &Path, state: &State) -> bool {
         self.brought.get(path).and_then(|states| states.last()).is_some_and(|left| left.same(state))
     }

@@ -14,10 +14,10 @@ use crate::digest;
 use crate::limit::Limit;
 use crate::openat::Place;
 
-/// The mode bits that are saved and restored.
+/// The bits of a mode that an undo saves and restores.
 const MODE_BITS: u32 = 0o7777;
 
-/// The state of a path.
+/// The state of a path: absent, a file, folder, link or pipe, or something else, with its metadata.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum State {
@@ -37,7 +37,7 @@ pub(crate) enum State {
     },
 }
 
-/// The metadata of a path: mode, modification time and owner.
+/// The metadata of a path: mode, modification time, owner and group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Facts {
     pub(crate) mode: u32,
@@ -47,7 +47,7 @@ pub(crate) struct Facts {
     pub(crate) group: u32,
 }
 
-/// Identity of a file or folder among others at the same path: inode, size and modification time.
+/// What identifies a file or folder among others at the same path: device, inode, size and modification time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
     pub(crate) device: u64,
@@ -74,7 +74,7 @@ pub(crate) struct FileState {
 }
 
 impl State {
-    /// Whether kind, content, mode and target are equal. A content that was not read equals no other.
+    /// Whether two states have equal kind, content, mode and link target. Content without a digest equals no other.
     pub(crate) fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Absent, Self::Absent) => true,
@@ -91,13 +91,13 @@ impl State {
         }
     }
 
-    /// Whether owner and group are the same; `true` if one of the states has none.
+    /// Whether owner and group of two states are the same; `true` if one of the states has none.
     pub(crate) fn same_owner(&self, other: &Self) -> bool {
         let owner = |facts: &Facts| (facts.owner, facts.group);
         self.facts().zip(other.facts()).is_none_or(|(one, two)| owner(one) == owner(two))
     }
 
-    /// A noun for the kind.
+    /// A noun for the kind of the state, such as "file" or "folder".
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Absent => "nothing",
@@ -123,7 +123,7 @@ impl State {
         }
     }
 
-    /// The state with the number of the saved content.
+    /// The state of a file with the number under which the journal saves its content; other states unchanged.
     pub(crate) fn stored_as(mut self, number: Option<u64>) -> Self {
         if let Self::File(file) = &mut self {
             file.saved = number;
@@ -131,7 +131,7 @@ impl State {
         self
     }
 
-    /// The number of the saved content.
+    /// The number under which the journal saved the file's content; `None` if it did not.
     pub(super) fn saved(&self) -> Option<u64> {
         self.file().and_then(|file| file.saved)
     }
@@ -139,7 +139,7 @@ impl State {
 
 #[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
 impl Identity {
-    /// The identity in a `stat` result.
+    /// The device, inode, size and modification time in a `stat` result.
     pub(crate) fn of(found: &Stat) -> Self {
         Self {
             device: u64::from(found.st_dev),
@@ -150,19 +150,19 @@ impl Identity {
         }
     }
 
-    /// The identity of the file or folder at a place; `None` if nothing is there.
+    /// The device, inode, size and time by which a file or folder is recognised; `None` if nothing is at the place.
     pub(crate) fn at(place: &Place) -> io::Result<Option<Self>> {
         Ok(stat(&place.folder, &place.name)?.as_ref().map(Self::of))
     }
 
-    /// Whether both have the same device and inode.
+    /// Whether two identities have the same device and inode.
     pub(crate) fn same_inode(&self, other: &Self) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
     }
 }
 
 impl Facts {
-    /// The metadata in a `stat` result.
+    /// The mode, owner and modification time in a `stat` result.
     pub(crate) fn of(found: &Stat) -> Self {
         Self {
             mode: found.st_mode & MODE_BITS,
@@ -173,7 +173,7 @@ impl Facts {
         }
     }
 
-    /// Whether both have the same modification time.
+    /// Whether the two have the same modification time.
     pub(crate) fn same_time(&self, other: &Self) -> bool {
         (self.modified_s, self.modified_ns) == (other.modified_s, other.modified_ns)
     }
@@ -202,7 +202,7 @@ pub(super) fn read_facts(place: &Place) -> io::Result<State> {
     found.map_or(Ok(State::Absent), |found| of_stat(&place.folder, &place.name, &found))
 }
 
-/// Reads the state of a path with the digest of a file; `Absent` if a parent folder is missing.
+/// Reads the state of a path, with the digest if it is a file; `Absent` if a parent folder is missing.
 pub(super) fn at(path: &Path, limit: &Limit) -> io::Result<State> {
     match Place::of(path) {
         Ok(place) => read(&place, limit),
@@ -211,7 +211,7 @@ pub(super) fn at(path: &Path, limit: &Limit) -> io::Result<State> {
     }
 }
 
-/// Whether anything exists at a place.
+/// Whether a file, folder or link exists at a place.
 pub(super) fn exists(place: &Place) -> io::Result<bool> {
     Ok(stat(&place.folder, &place.name)?.is_some())
 }
@@ -226,7 +226,7 @@ pub(super) fn is_missing(path: &Path, error: &io::Error) -> bool {
     }
 }
 
-/// The state by the result of `stat`, without the content.
+/// The state of a path from the result of `stat`, without a file's content.
 #[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
 pub(crate) fn of_stat(folder: impl AsFd, name: &OsStr, found: &Stat) -> io::Result<State> {
     let odd = |what: &str| State::Odd { what: what.to_owned() };

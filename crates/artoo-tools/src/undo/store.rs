@@ -26,7 +26,7 @@ const WAIT: Duration = Duration::from_secs(2);
 #[doc(alias = "limit")]
 const UNDO_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Prefix of the names of undos' own entries; a number follows.
+/// Prefix of ids of journal entries that undos themselves write; a number follows.
 const UNDO_PREFIX: &str = "undo-";
 
 /// The undo journal of a user, for listing and reverting its entries.
@@ -38,7 +38,7 @@ pub struct UndoStore {
     meter: Arc<Meter>,
 }
 
-/// One task that changed something, or one undo.
+/// An entry of the undo journal: one task that changed something, or one undo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// The entry's name: a task's id, or `undo-` and a number.
@@ -59,7 +59,7 @@ pub struct Entry {
     pub undoes: Option<String>,
 }
 
-/// One path of an undo, with its outcome.
+/// One path of an undo's report, with its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
     /// The path on one line, with escapes.
@@ -70,7 +70,7 @@ pub struct Item {
     pub outcome: ItemOutcome,
 }
 
-/// The outcome of restoring one path.
+/// What an undo did with one path: restored, unchanged, or left as it is and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ItemOutcome {
     /// The path was restored; in a preview: it would be.
@@ -89,7 +89,7 @@ pub enum ItemOutcome {
     },
 }
 
-/// The result of an undo.
+/// The result of an undo: the outcome for each path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// The outcome for each path.
@@ -100,7 +100,7 @@ pub struct Report {
     pub redo: Option<String>,
 }
 
-/// Why an undo did not start.
+/// Why an undo did not start, such as an unknown or already undone entry, or a busy journal.
 #[derive(Debug, thiserror::Error)]
 pub enum UndoError {
     /// No entry has this id.
@@ -130,7 +130,7 @@ pub enum UndoError {
 }
 
 impl UndoStore {
-    /// The store of this configuration; opens nothing yet.
+    /// The undo journal of this configuration; opens no file yet.
     #[must_use]
     pub fn open(config: UndoConfig, environment: &Environment) -> Self {
         Self { config, environment: environment.clone(), meter: Arc::default() }
@@ -141,12 +141,12 @@ impl UndoStore {
         &self.config
     }
 
-    /// The deadline of an undo, with the meter of this store.
+    /// The deadline of one undo, from now on; its work advances the store's meter.
     pub(super) fn limit(&self) -> Limit {
         Limit::metered(UNDO_TIMEOUT, &self.meter)
     }
 
-    /// Opens the journal with the protected places, which are slow to find; listing entries opens no journal.
+    /// Opens the journal for acts and undos, with the protected places, which are slow to find.
     pub(super) fn journal(&self) -> Journal {
         let protected = Protected::new(&self.environment, std::slice::from_ref(&self.config.folder));
         Journal::new(self.config.clone(), protected)
@@ -179,7 +179,7 @@ impl UndoStore {
         Ok(journal.forget_oldest()?)
     }
 
-    /// How many tasks the limits have deleted from the journal.
+    /// How many tasks were deleted from the journal so far because it exceeded its limits.
     #[must_use]
     pub fn forgotten(&self) -> u64 {
         journal::forgotten(&self.config.folder).tasks
@@ -201,9 +201,7 @@ impl UndoStore {
         }
     }
 
-    /// The newest entry of a task that is not undone.
-    /// # Errors
-    /// If the journal can't be read.
+    /// The newest journal entry of a task that is not undone.
     pub fn last(&self) -> Result<Option<Entry>, UndoError> {
         Ok(self.entries()?.into_iter().find(|entry| entry.undoes.is_none() && !entry.undone))
     }
@@ -222,9 +220,7 @@ impl UndoStore {
         Ok(Report { items: preview.items, not_undoable, redo: None })
     }
 
-    /// Undoes an entry, its last act first. Paths that were changed since are left.
-    /// # Errors
-    /// If the entry is missing, was undone, or is still being written.
+    /// Undoes an entry, its last act first. Paths that were changed since are left as they are.
     pub fn undo(&self, id: &str) -> Result<Report, UndoError> {
         let report = self.undo_entry(id);
         self.meter.end();
@@ -262,7 +258,7 @@ impl UndoStore {
         Ok(Report { items, not_undoable, redo: entry.is_dir().then_some(own) })
     }
 
-    /// The progress of an undo that this store or a clone of it has begun.
+    /// The progress of an undo that this store or a clone of it has begun; `None` if none runs.
     #[must_use]
     pub fn activity(&self) -> Option<Activity> {
         self.meter.activity("undo")
@@ -277,7 +273,7 @@ impl UndoStore {
         locked.map_err(problem)
     }
 
-    /// Takes the lock and reconciles acts of the entry, and of its undos, that were cut off.
+    /// Takes the journal's lock, and finds the changes of the entry's acts that a crash interrupted.
     fn ready(&self, id: &str) -> Result<Ready, UndoError> {
         let entries = self.entries()?;
         let entry = entries.iter().find(|entry| entry.id == id);
@@ -299,7 +295,7 @@ impl UndoStore {
         Ok(Ready { not_undoable: entry.not_undoable.clone(), acts: self.acts(id)?, resumed, limit, journal, lock })
     }
 
-    /// The acts of an entry. An act that was cut off and is not reconciled yet has no changes.
+    /// The acts of a journal entry with their changes. An interrupted act that is not reconciled yet has none.
     pub(super) fn acts(&self, id: &str) -> io::Result<Vec<(BlobDir, Ended)>> {
         let mut all = Vec::new();
         for (_, blobs) in journal::acts(&self.config.folder.join(id))? {
@@ -311,7 +307,7 @@ impl UndoStore {
         Ok(all)
     }
 
-    /// The id of the next undo's own entry.
+    /// The id under which the next undo is stored in the journal: `undo-` and a number.
     fn next_undo(&self) -> io::Result<String> {
         let names = journal::entry_names(&self.config.folder)?;
         let numbers = names.iter().filter_map(|name| name.strip_prefix(UNDO_PREFIX)?.parse::<u64>().ok());
@@ -319,7 +315,7 @@ impl UndoStore {
     }
 }
 
-/// An entry that can be undone, with the lock held.
+/// A journal entry that is complete and can be undone, with the journal's lock held.
 struct Ready {
     not_undoable: Vec<String>,
     acts: Vec<(BlobDir, Ended)>,
@@ -329,7 +325,7 @@ struct Ready {
     lock: journal::Lock,
 }
 
-/// The number of paths that were changed.
+/// The number of paths that an act changed with this entry; notes of the trash are not counted.
 fn paths_of(done: &Done) -> usize {
     match done {
         Done::Changed { changes } => changes.iter().filter(|change| !trash::is_bookkeeping(&change.path)).count(),
@@ -337,7 +333,7 @@ fn paths_of(done: &Done) -> usize {
     }
 }
 
-/// An entry from its acts; `None` without acts.
+/// A listed journal entry, made from its acts; `None` without acts.
 fn entry(id: String, acts: &[Ended]) -> Option<Entry> {
     let last = acts.last()?;
     let reason =
@@ -354,14 +350,14 @@ fn entry(id: String, acts: &[Ended]) -> Option<Entry> {
     })
 }
 
-/// Whether an entry was undone completely by an undo that is not itself undone.
+/// Whether an undo that was not undone itself has reverted an entry completely.
 fn is_undone(id: &str, entries: &[Entry], depth: usize) -> bool {
     let undoing = |entry: &&Entry| entry.undoes.as_deref() == Some(id) && entry.undone;
     // A chain of undos has at most as many entries as the journal.
     depth <= entries.len() && entries.iter().filter(undoing).any(|undo| !is_undone(&undo.id, entries, depth + 1))
 }
 
-/// The outcomes as items of a report.
+/// The outcomes of an undo as items of its report.
 pub(super) fn items(told: impl IntoIterator<Item = Told>) -> Vec<Item> {
     // Notes of the trash are removed with their files; a report names them only if they stay.
     let is_told = |(path, _, outcome): &Told| {

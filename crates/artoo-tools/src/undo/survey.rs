@@ -15,17 +15,17 @@ use crate::limit::Limit;
 use crate::protect::Protected;
 use crate::{paths, texts};
 
-/// Folders of the kernel and of devices.
+/// Folders of the kernel and of devices, which are never copied into the journal.
 const SYSTEM_PLACES: [&str; 3] = ["/proc", "/sys", "/dev"];
 
-/// A folder below `/dev` with ordinary files.
+/// `/dev/shm`, the folder below `/dev` that has ordinary files.
 const MEMORY_DISK: &str = "/dev/shm";
 
-/// Devices that discard what is written to them.
+/// Devices that discard what is written to them, such as `/dev/null`.
 const SINKS: [&str; 7] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/stdout", "/dev/stderr"];
 
-/// Free space that the journal leaves on its disk.
+/// Free space in bytes that copies for an undo must leave on the journal's disk.
 const ROOM_LEFT_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The paths that a command may change, and whether they can be copied first.
@@ -49,7 +49,7 @@ struct Copied {
 }
 
 impl UndoSurvey {
-    /// Reads the paths that a command may change.
+    /// Reads the paths that a command may change, and counts what has to be copied first.
     pub(crate) fn survey(config: &UndoConfig, protected: &Protected, may_change: &[PathBuf], limit: &Limit) -> Self {
         let roots = roots(may_change);
         let leaves_out = Cell::new(may_change.iter().any(|path| is_system(path) && !is_sink(path)));
@@ -62,17 +62,17 @@ impl UndoSurvey {
         Self { roots, leaves_out: leaves_out.get(), copied }
     }
 
-    /// Whether a comparison afterwards finds every change of these paths.
+    /// Whether the survey covers all paths the command may change, so that a comparison afterwards finds every change.
     pub(crate) fn sees_all(&self) -> bool {
         !self.leaves_out && self.copied.as_ref().is_ok_and(|copied| copied.left_out.is_empty())
     }
 
-    /// Why the command can't be undone, if so.
+    /// Why the command can't be undone; `None` if it can.
     pub(crate) fn not_undoable(&self) -> Option<&str> {
         self.copied.as_ref().err().map(String::as_str)
     }
 
-    /// The sentence for the user about undo; its subject is "it".
+    /// The end of a sentence for the user that says whether the command can be undone; its subject is "it".
     pub(crate) fn message(&self) -> String {
         match &self.copied {
             Ok(Copied { entries, bytes, left_out }) => {
@@ -84,7 +84,7 @@ impl UndoSurvey {
     }
 }
 
-/// Whether a path is never read: keys and artoo's own data are not copied.
+/// Whether a path is never copied into the journal: keys and artoo's own data.
 pub(super) fn is_skipped(protected: &Protected, path: &Path) -> bool {
     protected.refusal(path).is_some() || is_system(path)
 }
@@ -173,7 +173,7 @@ fn roots(may_change: &[PathBuf]) -> Vec<PathBuf> {
     roots
 }
 
-/// The path if it exists, else its topmost parent that does not.
+/// The path itself if it exists, else its topmost ancestor that does not exist.
 pub(super) fn topmost_missing(path: &Path) -> PathBuf {
     let mut missing = path;
     while let Some(parent) = missing.parent() {

@@ -16,7 +16,8 @@ use super::verdict::is_left;
 use crate::limit::Limit;
 use crate::paths;
 
-/// The reverted act of a call whose end was not recorded, with the outcome for each path.
+/// What happened to the changes of a call that a crash interrupted: how many were undone, and what could not be
+/// restored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TakenBack {
     /// Whether the call had made all its changes.
@@ -28,13 +29,13 @@ pub struct TakenBack {
 }
 
 impl Act {
-    /// Whether everything that the act may have changed was copied before it began.
+    /// Whether an undo of the act can restore everything: all that it may have changed was read before, and nothing is
+    /// excepted.
     pub(crate) fn can_be_taken_back(&self) -> bool {
         self.sees_all() && self.header().is_some_and(|header| header.not_undoable.is_none())
     }
 
-    /// Ends the act and undoes its changes; returns the paths that could not be restored. If there are none, the act is
-    /// removed from the journal.
+    /// Ends the act and undoes its changes at once; returns the paths that could not be restored.
     ///
     /// # Errors
     /// When nothing was recorded, or the journal can't be used.
@@ -51,8 +52,8 @@ impl Act {
 }
 
 impl Journal {
-    /// Undoes an act that has ended; returns the paths that could not be restored. If there are none, the act is
-    /// removed from the journal.
+    /// Undoes an ended act; returns the paths that could not be restored. If all could, the act is removed from the
+    /// journal.
     fn take_back(
         &self,
         source: &BlobDir,
@@ -86,8 +87,8 @@ impl Journal {
 }
 
 impl UndoStore {
-    /// Undoes the changes of a call that was cut off with the process, so that it can be made again. `None` if it had
-    /// changed nothing.
+    /// Undoes the changes of a call that a crash interrupted, so that it can be made again. `None` if it had changed
+    /// nothing.
     ///
     /// # Errors
     /// When the journal can't be used, or another process changes files.

@@ -34,6 +34,7 @@ struct Race {
 }
 
 impl Race {
+    /// Creates the folders of the race, with the symlink and a file in the outside folder.
     fn new() -> Self {
         let dir = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
         let home = dir.path().canonicalize().unwrap();
@@ -75,7 +76,7 @@ impl Race {
         assert_eq!(fs::metadata(outside.join("f")).unwrap().mode() & 0o7777, 0o640);
     }
 
-    /// The path of the file in the real folder, which has one of two names at any moment.
+    /// Waits until `swap` or `link` is the real folder, and returns the path of the file in it.
     fn real(&self) -> PathBuf {
         loop {
             for folder in ["swap", "link"].map(|folder| self.home.join(folder)) {
@@ -87,11 +88,12 @@ impl Race {
     }
 }
 
-/// A deadline that no test reaches.
+/// A deadline of ten minutes, which no test reaches.
 fn limit() -> Limit {
     Limit::after(Duration::from_secs(600))
 }
 
+/// An undo in a folder that is swapped with a symlink again and again changes nothing outside.
 #[doc = "holds: law 1.11; design H5"]
 #[test]
 fn undo_in_swapped_folder_stays_inside() {
@@ -132,6 +134,7 @@ fn undo_in_swapped_folder_stays_inside() {
     assert!(done > 100 && refused > 100, "the race was never on: {done} done, {refused} refused");
 }
 
+/// Moving a file to the trash from a folder that is swapped with a symlink takes only the named file.
 #[doc = "holds: law 1.8; design H5"]
 #[test]
 fn trash_from_swapped_folder_takes_own_files() {

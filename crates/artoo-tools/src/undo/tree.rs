@@ -10,10 +10,10 @@ use crate::digest;
 use crate::limit::Limit;
 use crate::openat::Place;
 
-/// Prefix of a fingerprint; a digest without it is a digest of contents.
+/// Prefix of a fingerprint made from metadata; a digest without it is of contents.
 const FACTS: &str = "facts:";
 
-/// The states of everything at and below a place, parents first. `read` may add a file's digest.
+/// Lists the states of everything at and below a place, parents first. `read` may add a file's digest.
 pub(crate) fn list(
     place: &Place,
     path: &Path,
@@ -29,7 +29,7 @@ pub(crate) fn list(
     Ok(all)
 }
 
-/// One digest of the names, kinds, modes, link targets, sizes and times of a tree.
+/// One digest of the names, kinds, modes, link targets, sizes and times of a tree, without its contents.
 pub(crate) fn fingerprint(root: &Path, all: &[(PathBuf, State)]) -> String {
     let facts: Vec<String> = all.iter().map(|(_, state)| facts(state)).collect();
     let parts = all.iter().zip(&facts).flat_map(|((path, _), facts)| {
@@ -38,17 +38,17 @@ pub(crate) fn fingerprint(root: &Path, all: &[(PathBuf, State)]) -> String {
     format!("{FACTS}{}", digest::of_parts(parts))
 }
 
-/// The fingerprint of the tree at a place.
+/// The fingerprint (a digest of metadata) of the file or folder tree at a place.
 pub(super) fn fingerprint_at(place: &Place, path: &Path, limit: &Limit) -> io::Result<String> {
     Ok(fingerprint(path, &list(place, path, limit, &mut |_, _| Ok(()))?))
 }
 
-/// Whether a digest is a fingerprint.
+/// Whether a digest is a fingerprint made from metadata, and not a digest of content.
 pub(super) fn is_fingerprint(tree: &str) -> bool {
     tree.starts_with(FACTS)
 }
 
-/// The metadata of a state as text.
+/// The metadata of a state as text, to be hashed for a fingerprint.
 fn facts(state: &State) -> String {
     match state {
         State::File(file) => {

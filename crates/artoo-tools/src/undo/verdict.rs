@@ -1,4 +1,4 @@
-//! Outcomes of one path: already restored, changed since, or impossible to restore.
+//! Outcomes of an undo for one path: already restored, changed since, or impossible to restore.
 
 use std::io;
 use std::path::Path;
@@ -12,7 +12,8 @@ use super::state::State;
 use super::store::ItemOutcome;
 use crate::{paths, texts};
 
-/// The outcome that is known without restoring; `None` if the path is to be restored.
+/// The outcome of undoing a change if it is known without trying: already restored, changed since, or impossible;
+/// otherwise `None`.
 pub(super) fn judge(change: &Change, present: &State, resumed: &Resumed) -> Option<ItemOutcome> {
     if present.same(&change.before) {
         return Some(ItemOutcome::Already);
@@ -34,7 +35,7 @@ pub(super) fn has_other_time(change: &Change, present: &State) -> bool {
     change.before.file().zip(present.file()).is_some_and(|(was, is)| !was.facts.same_time(&is.facts))
 }
 
-/// The verb for reverting a move to this path.
+/// The verb that reports that a move to this path was reverted.
 pub(super) fn moved_from(to: &Path) -> &'static str {
     if super::blobs::is_stored(to) {
         return "brought back";
@@ -43,7 +44,7 @@ pub(super) fn moved_from(to: &Path) -> &'static str {
     if is_trash { "taken out of the trash" } else { "moved back" }
 }
 
-/// The outcome of a move that was cut off, which can't be reverted.
+/// The undo outcome of a move that a crash interrupted and that can't be reverted, with the reason.
 pub(super) fn interrupted_move(from: &Path, to: &Path) -> Told {
     let reason = texts::cut_off_move(paths::line(to));
     (from.to_path_buf(), "moved back", ItemOutcome::Impossible { reason })
@@ -54,7 +55,7 @@ pub(super) fn is_left(outcome: &ItemOutcome) -> bool {
     matches!(outcome, ItemOutcome::Conflict { .. } | ItemOutcome::Impossible { .. })
 }
 
-/// The outcome of a path that an error prevents from being restored.
+/// The undo outcome of a path that could not be restored because of an error.
 pub(super) fn failed_restore(error: &io::Error) -> ItemOutcome {
     let reason = match Errno::from_io_error(error) {
         Some(Errno::LOOP | Errno::NOTDIR) => texts::FOLDER_IS_LINK.to_owned(),
@@ -64,7 +65,7 @@ pub(super) fn failed_restore(error: &io::Error) -> ItemOutcome {
     ItemOutcome::Impossible { reason }
 }
 
-/// A conflict if the error means that the path exists; any other error is returned.
+/// The outcome "changed meanwhile" if the error means that the path exists; any other error is returned.
 pub(super) fn conflict_or(error: Errno) -> io::Result<ItemOutcome> {
     match error {
         Errno::EXIST | Errno::NOTEMPTY => Ok(changed_meanwhile()),
@@ -72,12 +73,12 @@ pub(super) fn conflict_or(error: Errno) -> io::Result<ItemOutcome> {
     }
 }
 
-/// The conflict of a path that was changed since.
+/// The undo outcome of a path that another program changed since: a conflict.
 pub(super) fn changed_meanwhile() -> ItemOutcome {
     ItemOutcome::Conflict { reason: texts::CHANGED_SINCE.to_owned() }
 }
 
-/// The outcome of a path whose present file is too large to save.
+/// The undo outcome of a path whose present file is too large to save before it is replaced.
 pub(super) fn too_large() -> ItemOutcome {
     ItemOutcome::Impossible { reason: texts::TOO_LARGE_TO_KEEP.to_owned() }
 }

@@ -11,10 +11,10 @@ use super::state::{self, State};
 use crate::limit::Limit;
 use crate::openat::Place;
 
-/// Maximum depth of folders.
+/// Maximum depth of folders that are walked.
 pub(super) const DEPTH_MAX: usize = 256;
 
-/// A path that the walk has reached. The content of a file has not been read.
+/// A path that a folder walk has reached, with its state. The content of a file has not been read.
 pub(super) struct WalkedPath<'a> {
     pub(super) path: &'a Path,
     pub(super) place: &'a Place,
@@ -38,7 +38,7 @@ pub(super) fn walk(
     walk_place(&place, root, skip, limit, visit)
 }
 
-/// The same walk from an open place.
+/// Walks like [`walk`], starting from an open place.
 pub(super) fn walk_place(
     place: &Place,
     path: &Path,
@@ -49,7 +49,7 @@ pub(super) fn walk_place(
     Walk { skip, limit, visit }.step(place.reopen()?, path.to_path_buf(), 0)
 }
 
-/// A walk in progress.
+/// A folder walk in progress, with the functions it calls and its deadline.
 struct Walk<'a> {
     skip: &'a dyn Fn(&Path) -> bool,
     limit: &'a Limit,
@@ -57,7 +57,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Visits a place and, if it is a folder, everything below it.
+    /// Visits a path and, if it is a folder, everything below it, unless `skip` excludes it; an error at the deadline
+    /// or beyond the maximum depth.
     fn step(&mut self, place: Place, path: PathBuf, depth: usize) -> io::Result<()> {
         if (self.skip)(&path) {
             return Ok(());
@@ -90,7 +91,7 @@ impl Walk<'_> {
     }
 }
 
-/// Names in an open folder, sorted.
+/// The names of the entries in an open folder, sorted, without `.` and `..`.
 pub(crate) fn names(folder: &rustix::fd::OwnedFd) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(folder)? {

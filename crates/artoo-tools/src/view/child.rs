@@ -16,17 +16,17 @@ const STACK_BYTES: usize = 2 * 1024 * 1024;
 /// child.
 const GUARD_BYTES: usize = 64 * 1024;
 
-/// Size of the kernel's signal set.
+/// Size in bytes of the kernel's signal set.
 const SIGNAL_SET_BYTES: usize = 8;
 
-/// The highest number of a signal.
+/// The highest signal number.
 const LAST_SIGNAL: c_int = 64;
 
 /// Exit code of a child whose body panicked or could not execute a program.
 pub(crate) const FAILED: c_int = 127;
 
-/// Runs `body` in a new process and waits until that has ended or executed a program. Memory that it writes is visible
-/// here. `flags` are added to the flags of `clone` that share memory and suspend this thread.
+/// Runs `body` in a child process that shares this process's memory, and waits until it has ended or executed a
+/// program.
 ///
 /// All signals are blocked in the child until [`Program::execute`].
 ///
@@ -46,7 +46,7 @@ pub(crate) fn start<F: FnOnce() -> c_int>(flags: c_int, body: F) -> io::Result<P
     if pid < 0 { Err(error) } else { Pid::from_raw(pid).ok_or(error) }
 }
 
-/// Entry point of the child: runs the body.
+/// Entry point of the child process: runs the body that was passed to `start`.
 extern "C" fn enter<F: FnOnce() -> c_int>(body: *mut c_void) -> c_int {
     // SAFETY: `start` passes a pointer to this very type, and nobody else uses it while the child runs.
     let body = unsafe { &mut *body.cast::<Option<F>>() };
@@ -68,6 +68,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    /// Prepares a program from its path, arguments and environment, with the arrays of pointers that the kernel reads.
     pub(crate) fn new(path: CString, arguments: Vec<CString>, environment: Vec<CString>) -> Self {
         let pointers = |texts: &[CString]| texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect();
         let (first, second) = (pointers(&arguments), pointers(&environment));
@@ -115,10 +116,11 @@ fn set_mask(signals: u64) -> io::Result<u64> {
     if done == 0 { Ok(before) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Memory for a child's stack.
+/// Memory for the stack of a child process.
 struct Stack(*mut c_void);
 
 impl Stack {
+    /// Maps memory for a stack, with an inaccessible guard area at its low end.
     fn new() -> io::Result<Self> {
         let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         // SAFETY: a new mapping at an address of the kernel's choice changes nothing that is there.
@@ -134,7 +136,7 @@ impl Stack {
         Ok(stack)
     }
 
-    /// The high end of the stack, where it begins.
+    /// The address of the high end of the stack, at which its use begins.
     fn top(&self) -> *mut c_void {
         self.0.wrapping_byte_add(STACK_BYTES)
     }

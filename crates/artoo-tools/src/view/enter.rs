@@ -29,8 +29,8 @@ pub(crate) struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Prepares one run in a view. The files of `left_out` are hidden as well; a hidden path is shown only if it is
-    /// itself among `shown`, never by a folder above it.
+    /// Prepares one run in a view. The files of `left_out` are hidden too; a hidden path is readable only if it is
+    /// itself in `shown`.
     ///
     /// # Errors
     /// When the folders for it can't be made.
@@ -51,13 +51,13 @@ impl<'a> Entry<'a> {
         Ok(Self { view, work: work.map_err(Step::State.failed())?, covered, mapped, strangers })
     }
 
-    /// Flags of `clone` for the child that enters the view.
+    /// Flags of `clone` that give the child the namespaces in which it enters the view.
     pub(crate) fn namespaces(&self) -> libc::c_int {
         libc::CLONE_NEWNS | if self.mapped.is_some() { libc::CLONE_NEWUSER } else { 0 }
     }
 
-    /// Makes the mounts of the view for the calling child, which is alone in new namespaces. `scratch` stays writable.
-    /// Returns the folders that may be changed, as opened in the view.
+    /// Makes the mounts of the view in the calling child's own namespaces; returns the folders that may be changed.
+    /// `scratch` stays writable.
     ///
     /// # Errors
     /// [`NoView::Refused`] with the step that failed.
@@ -107,8 +107,8 @@ impl<'a> Entry<'a> {
         Ok(overlays)
     }
 
-    /// The empty folder and the empty file that are mounted over hidden paths: those of the view, or in memory if their
-    /// owners can't be mapped, as in a container.
+    /// The empty folder and file to mount over hidden paths: the view's own, or new ones in memory where their owners
+    /// can't be mapped.
     fn covers(&self, empty: OwnedFd, none: OwnedFd) -> Result<(OwnedFd, OwnedFd), Errno> {
         let Some(strangers) = &self.strangers else { return Ok((empty, none)) };
         if map_owners(&copy(&empty)?, strangers).is_ok() {
@@ -122,8 +122,8 @@ impl<'a> Entry<'a> {
         Ok((held("folder")?, held("file")?))
     }
 
-    /// Mounts an empty, inaccessible file or folder over a path, if it exists. A symlink's target has to be covered by
-    /// its own path.
+    /// Mounts an empty, inaccessible file or folder over a path, to hide it in the view; does nothing if the path does
+    /// not exist.
     fn cover(&self, place: &Path, empty: &OwnedFd, none: &OwnedFd) -> io::Result<()> {
         let place = match hold(place, OFlags::empty()) {
             Ok(place) => place,
@@ -169,7 +169,7 @@ fn foreign_user_namespace((user, group): (u32, u32)) -> Result<OwnedFd, NoView> 
     made
 }
 
-/// Maps the user and the group of the calling child to these ids in its user namespace.
+/// Maps the user and the group of the calling child to these ids in its new user namespace.
 fn map(inside: (u32, u32), own: (u32, u32)) -> Result<(), NoView> {
     let set = |file: &str, text: &str| fs::write(format!("/proc/self/{file}"), text).map_err(Step::Users.failed());
     set("setgroups", "deny")?;

@@ -14,11 +14,11 @@ use crate::undo::is_system;
 /// Maximum number of overlays in one view; each takes about 0.2 ms.
 const OVERLAYS_MAX: usize = 64;
 
-/// Types of file systems that may wait for another machine, or that only one user can read. Below an overlaid folder
-/// they stay read-only.
+/// Types of file systems that may wait for another machine, or that only one user can read. In a view they stay read-
+/// only.
 const KEPT_READ_ONLY: [&str; 9] = ["9p", "afs", "autofs", "ceph", "cifs", "nfs", "nfs4", "smb3", "smbfs"];
 
-/// The folders of a view: overlaid and read-only ones.
+/// The folders of a view, divided into overlaid ones and those that stay read-only.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Parts {
     /// Folders with an overlay.
@@ -27,14 +27,14 @@ pub(super) struct Parts {
     pub(super) read_only: Vec<PathBuf>,
 }
 
-/// A mount of this process.
+/// A mount that this process sees: its path, and whether it must stay read-only in a view.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Mounted {
     at: PathBuf,
     is_kept_read_only: bool,
 }
 
-/// Divides these folders into those to be overlaid and those that stay read-only.
+/// Divides folders that a program may change into those to be overlaid and those that stay read-only, such as mounts.
 pub(super) fn parts(folders: &[PathBuf]) -> Result<Parts, NoView> {
     let mut real: Vec<PathBuf> = folders.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
     real.retain(|folder| folder.is_dir() && folder.parent().is_some() && !is_system(folder));
@@ -58,7 +58,7 @@ pub(super) fn parts(folders: &[PathBuf]) -> Result<Parts, NoView> {
     }
 }
 
-/// Adds a folder to the overlaid ones, or divides it if there are mounts below it.
+/// Adds a folder to the overlaid ones; if there are mounts below it, adds its subfolders one by one instead.
 fn divide(folder: &Path, mounts: &[Mounted], parts: &mut Parts) {
     let is_below = |mounted: &Mounted| mounted.at != folder && mounted.at.starts_with(folder);
     if !mounts.iter().any(is_below) {
@@ -95,7 +95,7 @@ fn mounted(line: &[u8]) -> Option<Mounted> {
     Some(Mounted { at: std::ffi::OsString::from_vec(unescaped(at)).into(), is_kept_read_only })
 }
 
-/// Decodes the octal escapes of blanks and other special characters.
+/// Decodes the octal escapes of blanks and other special characters in the kernel's list of mounts.
 fn unescaped(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -108,12 +108,14 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Tests of dividing folders with mounts below them into overlaid and read-only ones.
 #[cfg(test)]
 mod tests {
     use tempfile::TempDir;
 
     use super::*;
 
+    /// A folder with mounts below it is divided: its other subfolders are overlaid, kept mounts stay read-only.
     #[test]
     fn folders_are_divided_where_mounts_lie_below() {
         let dir = TempDir::new().unwrap();
@@ -139,6 +141,7 @@ mod tests {
         assert_eq!(divided("b/disk").overlaid, [at("b/disk")], "a mount without others below it");
     }
 
+    /// Of nested folders the outermost existing one is overlaid.
     #[test]
     fn outermost_existing_folders_are_taken() {
         let dir = TempDir::new().unwrap();
@@ -149,6 +152,7 @@ mod tests {
         assert!(matches!(parts(&named[2..]), Err(NoView::NoFolder(_))));
     }
 
+    /// Lines of the kernel's list of mounts are parsed, with escapes and file system types.
     #[test]
     fn mount_list_lines_are_parsed() {
         let line = br"36 35 98:0 /mnt1 /mnt/a\040b\134c rw,noatime master:1 - ext3 /dev/root rw";

@@ -28,7 +28,7 @@ pub(crate) use state::clean;
 #[cfg(target_os = "linux")]
 pub(crate) use tried::tried;
 
-/// Fails: views exist on Linux only.
+/// Always fails, since views exist on Linux only.
 ///
 /// # Errors
 /// Always.
@@ -37,7 +37,7 @@ pub(crate) fn tried(_: &Path) -> Result<(), NoView> {
     Err(NoView::System)
 }
 
-/// A folder that may be changed in a view.
+/// A folder that may be changed in a view: the real folder, and the layer with the changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Layer {
     /// The real folder.
@@ -76,12 +76,12 @@ impl View {
         Ok(Self { state, layers, read_only: parts.read_only, hidden, renamed: Mutex::default() })
     }
 
-    /// The folder of all changes.
+    /// The folder that holds all changes made in the view.
     pub(crate) fn changes(&self) -> PathBuf {
         self.state.path().join("upper")
     }
 
-    /// The folders that may be changed, each with the folder of its changes.
+    /// The folders that may be changed in the view, each with the folder that holds its changes.
     pub(crate) fn layers(&self) -> &[Layer] {
         &self.layers
     }
@@ -91,18 +91,17 @@ impl View {
         &self.read_only
     }
 
-    /// The renames of folders, old path and new path, in order. In the layers each looks like a deletion and a new
-    /// folder.
+    /// The renames of folders in the view, as pairs of old and new path, in order.
     pub(crate) fn renamed(&self) -> Vec<(PathBuf, PathBuf)> {
         self.renamed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Adds renames of folders.
+    /// Notes that folders were renamed in the view, as pairs of old and new path.
     pub(crate) fn note_renamed(&self, renamed: Vec<(PathBuf, PathBuf)>) {
         self.renamed.lock().unwrap_or_else(PoisonError::into_inner).extend(renamed);
     }
 
-    /// Keeps the changes after this value is dropped. [`clean`] deletes them after [`state::KEPT_FOR`].
+    /// Makes the changes stay stored after this value is dropped; [`clean`] deletes them after [`state::KEPT_FOR`].
     ///
     /// # Errors
     /// When that can't be noted on disk: another process may delete them once this one has ended.

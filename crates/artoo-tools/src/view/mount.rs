@@ -19,10 +19,10 @@ use super::problem::{NoView, Step};
 /// Number of attempts to make the mounts read-only, a millisecond apart.
 const READ_ONLY_TRIES: u32 = 50;
 
-/// Flags of `mount_setattr` for a mount and all below it.
+/// Flags of `mount_setattr` that apply a change to a mount and all mounts below it.
 const WHOLE_TREE: libc::c_uint = libc::AT_EMPTY_PATH as libc::c_uint | libc::AT_RECURSIVE as libc::c_uint;
 
-/// A change of mount attributes that changes none.
+/// Mount attributes that change nothing, to which single changes are added.
 const UNCHANGED: libc::mount_attr = libc::mount_attr { attr_set: 0, attr_clr: 0, propagation: 0, userns_fd: 0 };
 
 /// Opens a path with `O_PATH`; fails if one of its names is a symlink.
@@ -31,12 +31,12 @@ pub(super) fn hold(path: impl Arg, more: OFlags) -> Result<OwnedFd, Errno> {
     openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
 }
 
-/// Makes all mounts private to this namespace.
+/// Makes all mounts private to this namespace, so that changes do not spread to others.
 pub(super) fn make_private(root: BorrowedFd<'_>) -> io::Result<()> {
     change(root, WHOLE_TREE, &libc::mount_attr { propagation: libc::MS_PRIVATE, ..UNCHANGED })
 }
 
-/// Makes all mounts read-only.
+/// Makes all mounts of the calling process's namespace read-only.
 ///
 /// The kernel returns `EBUSY` while another process writes to a file through `/proc/PID/root` of this process, so the call
 /// is made up to [`READ_ONLY_TRIES`] times.
@@ -51,15 +51,15 @@ pub(super) fn make_read_only(root: BorrowedFd<'_>) -> io::Result<()> {
     change(root, WHOLE_TREE, &read_only)
 }
 
-/// Maps the owners of a detached mount by a user namespace. If the namespace maps no owner of a file, not even root can
-/// override the file's mode.
+/// Maps the owners of a mount by a user namespace. If it maps no owner of a file, not even root can override the file's
+/// mode.
 pub(super) fn map_owners(mount: &OwnedFd, users: &OwnedFd) -> io::Result<()> {
     let userns_fd = users.as_raw_fd().unsigned_abs().into();
     let owners = libc::mount_attr { attr_set: libc::MOUNT_ATTR_IDMAP, userns_fd, ..UNCHANGED };
     change(mount.as_fd(), libc::AT_EMPTY_PATH.unsigned_abs(), &owners)
 }
 
-/// Changes the attributes of a mount.
+/// Changes the attributes of a mount, by `mount_setattr`.
 fn change(mount: BorrowedFd<'_>, flags: libc::c_uint, change: &libc::mount_attr) -> io::Result<()> {
     let (path, size) = (c"".as_ptr(), size_of::<libc::mount_attr>());
     // SAFETY: the structure is the one the call is defined for, with its size, and outlives the call like the path.
@@ -68,19 +68,19 @@ fn change(mount: BorrowedFd<'_>, flags: libc::c_uint, change: &libc::mount_attr)
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// A detached bind mount of a file or folder.
+/// Makes a bind mount of a file or folder that is not attached to a path yet.
 pub(super) fn copy(of: impl AsFd) -> Result<OwnedFd, Errno> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_EMPTY_PATH;
     open_tree(of, c"", flags)
 }
 
-/// Attaches a detached mount at an open path.
+/// Mounts a detached mount over an open path.
 pub(super) fn attach(mount: impl AsFd, over: impl AsFd) -> Result<(), Errno> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     move_mount(mount, c"", over, c"", flags)
 }
 
-/// A detached overlay of `lower` with the changes in `upper`.
+/// Makes an overlay of `lower` with the changes in `upper`, not attached to a path yet.
 pub(super) fn overlay(lower: &OwnedFd, upper: &OwnedFd, work: &OwnedFd) -> Result<OwnedFd, NoView> {
     let failed = Step::Overlay.failed();
     let system = fsopen(c"overlay", FsOpenFlags::FSOPEN_CLOEXEC).map_err(&failed)?;
@@ -105,7 +105,7 @@ pub(super) fn overlay(lower: &OwnedFd, upper: &OwnedFd, work: &OwnedFd) -> Resul
     fsmount(&system, FsMountFlags::FSMOUNT_CLOEXEC, attributes).map_err(&failed)
 }
 
-/// A detached, empty file system in memory.
+/// A new, empty file system in memory, not mounted at a path yet.
 pub(super) fn memory() -> Result<OwnedFd, Errno> {
     let system = fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_create(&system)?;

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use crate::{paths, texts};
 
-/// Why a view could not be made.
+/// Why a view could not be made: switched off, not supported, or a step that the kernel refused.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoView {
     /// The settings of the tools switch views off.
@@ -34,7 +34,7 @@ pub(crate) enum NoView {
     Refused { step: Step, error: io::Error },
 }
 
-/// The steps of making a view, in order.
+/// The steps of making a view, in order, to name the failed one in an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Step {
     /// The folders in which changes are kept.
@@ -73,13 +73,13 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// Names this step in an error.
+    /// A function that turns an I/O error into the error that this step of making a view failed.
     pub(crate) fn failed<E: Into<io::Error>>(self) -> impl Fn(E) -> NoView {
         move |error| NoView::Refused { step: self, error: error.into() }
     }
 }
 
-/// The setting that would help, to be added to an error.
+/// The setting that would make views possible, to be added to an error; empty if none is known.
 fn remedy(step: Step, error: &io::Error) -> String {
     let remedy = match (step, Errno::from_io_error(error)) {
         (Step::Namespaces, Some(Errno::NOSPC)) => {
@@ -109,7 +109,7 @@ fn remedy(step: Step, error: &io::Error) -> String {
     format!("; {remedy}")
 }
 
-/// The folders as a list in a sentence.
+/// The folders joined to a list for an error message.
 fn list(folders: &[PathBuf]) -> String {
     texts::first(folders.iter().map(|path| paths::line(path)), texts::NAMED_MAX)
 }

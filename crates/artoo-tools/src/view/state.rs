@@ -12,7 +12,8 @@ use rustix::fs::{FlockOperation, Timespec, Timestamps, flock, futimens, getxattr
 use crate::open;
 use crate::undo::remove_tree;
 
-/// How long changes are stored after their process has ended, for example with a question that is still open.
+/// How long the changes made in a view are stored after the process of artoo has ended, for a question that is still
+/// open.
 pub(crate) const KEPT_FOR: Duration = Duration::from_secs(30 * 60);
 
 /// Maximum bytes of the names, and of one value, of a folder's extended attributes.
@@ -21,15 +22,15 @@ const ATTRIBUTES_MAX_BYTES: usize = 64 * 1024;
 /// Name of the file that is locked as long as a process uses the view.
 const LOCK: &str = "lock";
 
-/// Name of the folder that is mounted over hidden ones.
+/// Name of the empty folder that is mounted over hidden folders in a view.
 const EMPTY: &str = "empty";
 
-/// Name of the file that exists if the changes are to be stored after the process has ended.
+/// Name of a marker file: if it exists, the changes of a view stay stored after the process has ended.
 const KEPT: &str = "kept";
 
 static MADE: AtomicU64 = AtomicU64::new(0);
 
-/// The folder of one view. Dropping it deletes it, unless [`State::keep`] was called.
+/// The folder of one view on disk. Dropping it deletes the folder, unless [`State::keep`] was called.
 #[derive(Debug)]
 pub(super) struct State {
     folder: PathBuf,
@@ -38,7 +39,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Creates the folder in `views`, which is created if missing.
+    /// Creates the folder of one view in `views`, which is created if missing.
     pub(super) fn new(views: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(views)?;
         let folder = open::private_folder(&views.canonicalize()?, "")?;
@@ -52,21 +53,22 @@ impl State {
         Ok(state)
     }
 
+    /// The folder that stores the state of one view.
     pub(super) fn path(&self) -> &Path {
         &self.folder
     }
 
-    /// The folder that is mounted over hidden folders.
+    /// The empty folder of this view that is mounted over hidden folders.
     pub(super) fn empty_folder(&self) -> PathBuf {
         self.folder.join(EMPTY)
     }
 
-    /// The file that is mounted over hidden files.
+    /// The path of the view's empty file that is mounted over hidden files.
     pub(super) fn empty_file(&self) -> PathBuf {
         self.folder.join("none")
     }
 
-    /// Creates the upper layer of `lower` with the same mode, owner, times and attributes.
+    /// Creates the upper folder of an overlay over `lower`, with the same mode, owner, times and attributes.
     pub(super) fn upper(&self, number: usize, lower: &Path) -> io::Result<PathBuf> {
         let upper = self.folder.join("upper").join(number.to_string());
         let found = fs::metadata(lower)?;
@@ -85,14 +87,14 @@ impl State {
         Ok(upper)
     }
 
-    /// Creates an overlay's work folder for one run.
+    /// Creates the work folder that an overlay needs for one run.
     pub(super) fn work(&self, number: usize) -> io::Result<PathBuf> {
         let work = self.folder.join("work").join(format!("{number}-{}", MADE.fetch_add(1, Ordering::Relaxed)));
         DirBuilder::new().mode(0o700).create(&work)?;
         Ok(work)
     }
 
-    /// Keeps the folder after this value is dropped.
+    /// Marks the folder of the view to be kept after this value is dropped.
     pub(super) fn keep(&self) -> io::Result<()> {
         self.is_kept.store(true, Ordering::Relaxed);
         File::create(self.folder.join(KEPT)).map(drop)
@@ -108,7 +110,7 @@ impl Drop for State {
     }
 }
 
-/// Deletes views of ended processes; those that were kept only after [`KEPT_FOR`].
+/// Deletes the folders of views whose process has ended; those marked to be kept only after [`KEPT_FOR`].
 pub(crate) fn clean(views: &Path) {
     for entry in fs::read_dir(views).into_iter().flatten().flatten() {
         let folder = entry.path();
@@ -123,7 +125,7 @@ pub(crate) fn clean(views: &Path) {
     }
 }
 
-/// Whether nothing has been added to the folder for that long.
+/// Whether the folder was last modified longer ago than `age`.
 fn is_older(folder: &Path, age: Duration) -> bool {
     let changed = fs::symlink_metadata(folder).and_then(|found| found.modified());
     changed.is_ok_and(|changed| SystemTime::now().duration_since(changed).is_ok_and(|since| since > age))
@@ -152,6 +154,7 @@ fn remove(folder: &Path) -> io::Result<()> {
     fs::remove_dir_all(folder).or_else(|_| remove_tree(folder))
 }
 
+/// Tests of a view's folders on disk: how they are created and deleted.
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
@@ -161,7 +164,7 @@ mod tests {
 
     use super::*;
 
-    /// The folder of a view with changes in it, some of them inaccessible to their owner, and a symlink out of it.
+    /// Creates a view's folder with changes in it, some of them inaccessible to their owner, and a symlink out of it.
     fn changed(views: &Path, lower: &Path) -> State {
         let state = State::new(views).unwrap();
         let upper = state.upper(0, lower).unwrap();
@@ -171,6 +174,7 @@ mod tests {
         state
     }
 
+    /// The folder of a view is deleted after its process has ended, unless its changes are kept for a question.
     #[test]
     fn changes_are_deleted_with_their_process() {
         let dir = TempDir::new().unwrap();
@@ -202,6 +206,7 @@ mod tests {
         assert_eq!(fs::read_to_string(lower.join("f")).unwrap(), "held dear");
     }
 
+    /// A new upper folder of an overlay gets mode, owner and times of the real folder.
     #[test]
     fn upper_folder_matches_the_real_one() {
         let dir = TempDir::new().unwrap();

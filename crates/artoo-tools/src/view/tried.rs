@@ -14,8 +14,8 @@ use super::{Entry, View, child};
 
 static TRIED: Mutex<BTreeMap<PathBuf, Result<(), String>>> = Mutex::new(BTreeMap::new());
 
-/// Tests a view whose changes are in `views`, once per process, since the kernel does not change under a running
-/// program. Other threads wait for the result.
+/// Tests once per process whether a view with its changes below `views` works, and caches the result; other threads
+/// wait for it.
 ///
 /// # Errors
 /// The refused step, and the setting that would allow it.
@@ -26,7 +26,7 @@ pub(crate) fn tried(views: &Path) -> Result<(), NoView> {
     outcome.clone().map_err(NoView::Tried)
 }
 
-/// Makes a view of a small folder, changes files in it, and checks the result.
+/// Tests views: makes one of a small folder, changes files in it, and checks the result.
 fn attempt(views: &Path) -> Result<(), NoView> {
     let trial = views.join(format!("trial-{}", std::process::id()));
     let lower = trial.join("lower");
@@ -43,7 +43,7 @@ fn attempt(views: &Path) -> Result<(), NoView> {
     outcome
 }
 
-/// Runs `work` in a view, in a child process.
+/// Runs a test's `work` inside a view, in a child process, and returns its outcome.
 fn within(view: &View, work: impl FnOnce() -> io::Result<()>) -> Result<(), NoView> {
     let entry = Entry::new(view, &[], &[])?;
     let mut outcome = Err(NoView::Refused { step: Step::Trial, error: io::ErrorKind::Interrupted.into() });
@@ -56,7 +56,7 @@ fn within(view: &View, work: impl FnOnce() -> io::Result<()>) -> Result<(), NoVi
     outcome
 }
 
-/// Changes files in the view, and checks that files outside can't be changed.
+/// Changes files in the view that is tested, and checks that files outside can't be changed.
 fn work(folder: &Path) -> io::Result<()> {
     fs::write(folder.join("new"), "new")?;
     fs::remove_file(folder.join("old"))?;
@@ -72,7 +72,7 @@ fn work(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Checks that the real folder is unchanged and that the layer has the changes.
+/// Checks that the real folder of the test view is unchanged and that its layer has the changes.
 fn check_layer(view: &View, lower: &Path) -> io::Result<()> {
     let upper = view.layers.first().map(|layer| layer.upper.clone()).unwrap_or_default();
     let deleted = fs::symlink_metadata(upper.join("old"))?;
@@ -86,7 +86,7 @@ fn check_layer(view: &View, lower: &Path) -> io::Result<()> {
     }
 }
 
-/// Creates a private folder unless it exists.
+/// Creates a private folder; does nothing if it exists.
 fn make(folder: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),

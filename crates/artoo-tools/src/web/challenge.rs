@@ -12,10 +12,10 @@ const PHRASES: &str = "unusual traffic;are you a human;are you a robot;confirm y
 const MARKUP: &str = "anomaly-modal anomaly.js cf-challenge cf_chl_opt /cdn-cgi/challenge-platform \
     id=\"captcha-form\" px-captcha";
 
-/// Maximum number of characters of a short page.
+/// Longest page, in characters, on which phrases and markup of captcha pages count.
 const SHORT_MAX_CHARS: usize = 1500;
 
-/// The reason why a page is not an answer: it blocks programs. `None` for other pages.
+/// The reason if a page refuses programs instead of answering, such as a captcha; `None` for any other page.
 pub(crate) fn recognised(status: StatusCode, html: &str, text: &str) -> Option<String> {
     if status == StatusCode::TOO_MANY_REQUESTS {
         return Some("it answers no more questions for now (status 429)".to_owned());

@@ -2,7 +2,7 @@
 
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 
-/// Bytes in which a page may declare its encoding, by the HTML standard.
+/// Number of bytes at the start of a page in which it may declare its encoding, by the HTML standard.
 const PRESCAN_BYTES: usize = 1024;
 
 /// The text of a page. The encoding is the first of: byte order mark, HTTP header, `meta` tag, UTF-8 if the bytes are
@@ -15,7 +15,7 @@ pub(crate) fn decode(content_type: &str, body: &[u8]) -> String {
     named.unwrap_or_else(guessed).decode(body).0.into_owned()
 }
 
-/// The value of a parameter in a content type.
+/// The value of a parameter such as `charset` in a content type; `None` if it is missing.
 fn parameter<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(name)?;
     let value = rest.trim_start().strip_prefix('=')?.trim_start().trim_start_matches(['"', '\'']);
@@ -23,7 +23,7 @@ fn parameter<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     value.get(..end)
 }
 
-/// The encoding that the page's `meta` tag declares.
+/// The encoding that the page's `meta` tag declares; `None` if there is none.
 fn in_page(body: &[u8]) -> Option<&'static Encoding> {
     let head = body.get(..PRESCAN_BYTES.min(body.len()))?;
     let head = String::from_utf8_lossy(head).to_ascii_lowercase();
@@ -34,10 +34,12 @@ fn in_page(body: &[u8]) -> Option<&'static Encoding> {
     Some(if encoding.is_ascii_compatible() { encoding } else { UTF_8 })
 }
 
+/// Tests that pages are decoded by the right encoding.
 #[cfg(test)]
 mod tests {
     use super::decode;
 
+    /// Pages are decoded by the encoding of their header, `meta` tag or bytes.
     #[test]
     fn pages_are_decoded_by_their_encoding() {
         let check = |content_type: &str, body: &[u8], expected: &str| {

@@ -10,21 +10,21 @@ use rustls::{ClientConfig, RootCertStore, crypto::ring};
 
 use crate::web::hosts::{CheckedResolver, Hosts, Refused};
 
-/// Largest body; all of it is in memory.
+/// Largest response body in bytes; all of it is in memory.
 #[doc(alias = "limit")]
 pub(crate) const BODY_MAX_BYTES: usize = 5 * 1024 * 1024;
 
-/// Redirects followed: enough for http to https to www to the page itself.
+/// Maximum number of redirects followed: enough for http to https to www to the page itself.
 const REDIRECTS_MAX: usize = 5;
 
-/// Time limit for a connection.
+/// Time limit for connecting to a server.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Time limit for one request; that of the call may be shorter.
+/// Time limit for one HTTP request; that of the call may be shorter.
 #[doc(alias = "limit")]
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Longest URL; a question shows it whole.
+/// Longest URL in characters; a question shows it whole.
 pub(crate) const URL_MAX_CHARS: usize = 1500;
 
 const USER_AGENT: &str = concat!("artoo/", env!("CARGO_PKG_VERSION"), " (personal assistant; asks for one person)");
@@ -49,6 +49,7 @@ pub(crate) struct Network {
 }
 
 impl Network {
+    /// HTTP clients that check addresses by these hosts; an error if one can't be built.
     pub(crate) fn new(hosts: Hosts) -> Result<Self, String> {
         let hosts = Arc::new(hosts);
         let public = build(builder()?.dns_resolver(Arc::new(CheckedResolver(Arc::clone(&hosts)))))?;
@@ -66,7 +67,7 @@ impl Network {
         once(&self.public, request).await
     }
 
-    /// Fetches a page; each redirect is checked as the first URL is.
+    /// Fetches a page with its redirects; each redirect is checked as the first URL is.
     pub(crate) async fn page(&self, url: Url) -> Result<Answer, String> {
         let mut url = url;
         for _ in 0..=REDIRECTS_MAX {
@@ -90,7 +91,7 @@ fn redirect(answer: &Answer) -> Result<Option<Url>, String> {
     next.map(Some).ok_or_else(|| format!("{} redirected to an invalid URL", host(&answer.url)))
 }
 
-/// Sends one request and reads the response up to the limit of its size.
+/// Sends one HTTP request and reads the response; an error if it is larger than the limit.
 async fn once(client: &Client, request: Request) -> Result<Answer, String> {
     let url = request.url().clone();
     let failed = |error: reqwest::Error| problem(&url, &error);
@@ -112,7 +113,7 @@ async fn once(client: &Client, request: Request) -> Result<Answer, String> {
     Ok(Answer { url, status, content_type, headers, body })
 }
 
-/// The error with its deepest cause, without the URL, which may contain the query.
+/// A network error as text with its deepest cause, without the URL, which may contain the query.
 fn problem(url: &Url, error: &reqwest::Error) -> String {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     let mut problem = if error.is_timeout() { "the time was up".to_owned() } else { "the request failed".to_owned() };
@@ -128,12 +129,12 @@ fn problem(url: &Url, error: &reqwest::Error) -> String {
     format!("{} could not be asked: {problem}", host(url))
 }
 
-/// The host of a URL for an error.
+/// The host of a URL for an error message.
 fn host(url: &Url) -> String {
     url.host_str().unwrap_or_default().to_owned()
 }
 
-/// A client builder with the common settings.
+/// An HTTP client builder with the settings of all requests.
 fn builder() -> Result<reqwest::ClientBuilder, String> {
     let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -151,7 +152,7 @@ fn builder() -> Result<reqwest::ClientBuilder, String> {
         .user_agent(USER_AGENT))
 }
 
-/// Builds a client.
+/// Builds an HTTP client from a builder; the error is text.
 fn build(builder: reqwest::ClientBuilder) -> Result<Client, String> {
     builder.build().map_err(|error| format!("no client can be built: {error}"))
 }

@@ -16,7 +16,7 @@ pub struct WebConfig {
     pub(crate) loopback: hosts::Loopback,
 }
 
-/// A search engine with its address and key.
+/// A search engine with its address and key, and whether the user chose it.
 #[derive(Debug, Clone)]
 pub struct Engine {
     pub(crate) kind: EngineKind,
@@ -26,7 +26,7 @@ pub struct Engine {
     pub(crate) is_chosen: bool,
 }
 
-/// The API of an engine.
+/// The kind of a search engine, which decides its API and key.
 #[derive(Debug, Clone)]
 pub(crate) enum EngineKind {
     Searxng,
@@ -39,7 +39,7 @@ pub(crate) enum EngineKind {
 #[derive(Clone)]
 pub(crate) struct ApiKey(String);
 
-/// Why an engine can't be used.
+/// Why a search engine can't be used: an invalid address or key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EngineProblem {
     /// The URL of a SearXNG instance is not valid.
@@ -59,14 +59,14 @@ pub enum EngineProblem {
 }
 
 impl ApiKey {
-    /// A key that can be sent in a header.
+    /// A search engine's key without blanks around it; an error if it can't be sent in a header.
     fn new(engine: &'static str, key: &str) -> Result<Self, EngineProblem> {
         let key = key.trim();
         let is_one = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic());
         if is_one { Ok(Self(key.to_owned())) } else { Err(EngineProblem::Key { engine }) }
     }
 
-    /// The key, for the HTTP header.
+    /// The secret key itself, to be sent in the HTTP header.
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }
@@ -136,7 +136,7 @@ impl Engine {
         }
     }
 
-    /// The same engine at another address.
+    /// The same engine at another address, for tests.
     #[cfg(test)]
     pub(crate) fn at(mut self, base: &str) -> Self {
         self.base = Url::parse(base).unwrap();
@@ -144,7 +144,8 @@ impl Engine {
     }
 }
 
-/// An engine with a fixed address.
+/// A search engine with a fixed address; `is_chosen`: the user chose it, so that queries need no further approval of
+/// the engine.
 fn fixed(kind: EngineKind, base: &str, is_chosen: bool) -> Result<Engine, EngineProblem> {
     let problem = |error| EngineProblem::Address { url: base.to_owned(), problem: format!("{error}") };
     Ok(Engine { kind, base: Url::parse(base).map_err(problem)?, is_chosen })

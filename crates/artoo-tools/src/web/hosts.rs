@@ -9,11 +9,11 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 /// Azure's host service: its address is public, but it gives a machine's secrets to any process on the machine.
 const AZURE_HOST: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
 
-/// Lowest port that is allowed besides 80 and 443: servers on lower ports speak other protocols, and may execute a
+/// Lowest port that URLs may have besides 80 and 443: servers on lower ports speak other protocols, and may execute a
 /// request as commands.
 const FREE_PORTS_FROM: u16 = 1024;
 
-/// The reason that nothing is sent to a URL.
+/// The reason why a URL or host is refused, so that nothing is sent to it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Refused(String);
@@ -22,7 +22,7 @@ pub(crate) struct Refused(String);
 #[cfg(test)]
 pub(crate) type Loopback = std::collections::BTreeMap<String, SocketAddr>;
 
-/// The check of hosts; in tests with names that resolve to loopback.
+/// Checks which hosts may be reached; in tests some names resolve to loopback.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Hosts {
     #[cfg(test)]
@@ -30,8 +30,8 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// Checks a URL. A host that is a number in any spelling is an IP address here already; a name is checked when it
-    /// is resolved.
+    /// Checks that nothing private is reached by a URL: its form, port and, if the host is a number, its address. Names
+    /// are checked when resolved.
     pub(crate) fn check(&self, url: &Url) -> Result<(), Refused> {
         check_form(url)?;
         let port = url.port_or_known_default().unwrap_or(0);
@@ -48,7 +48,7 @@ impl Hosts {
         }
     }
 
-    /// Whether tests resolve this host to loopback.
+    /// Whether a test makes this host and port resolve to loopback; always false outside tests.
     #[cfg(test)]
     fn is_test_host(&self, host: &str, port: u16) -> bool {
         self.loopback.contains_key(host)
@@ -62,13 +62,13 @@ impl Hosts {
         false
     }
 
-    /// The loopback address that tests give this host.
+    /// The loopback address that tests give to this host; `None` for other hosts.
     #[cfg(test)]
     fn test_address(&self, host: &str) -> Option<SocketAddr> {
         self.loopback.get(host).copied()
     }
 
-    /// The loopback address that tests give this host: none outside tests.
+    /// The loopback address that tests give to this host; always `None` outside tests.
     #[cfg(not(test))]
     #[expect(clippy::unused_self, reason = "tests keep their hosts in it")]
     fn test_address(&self, _: &str) -> Option<SocketAddr> {
@@ -76,7 +76,7 @@ impl Hosts {
     }
 }
 
-/// The refusal of a URL without a host.
+/// The reason for refusing a URL that has no host.
 fn no_host() -> Refused {
     Refused("the URL has no host".to_owned())
 }
@@ -117,7 +117,7 @@ impl Resolve for CheckedResolver {
     }
 }
 
-/// Fails unless the address is public.
+/// Fails unless the host's address is public.
 fn public(host: &str, address: IpAddr) -> Result<(), Refused> {
     if is_public(address) {
         return Ok(());
@@ -133,6 +133,7 @@ fn is_public(address: IpAddr) -> bool {
     }
 }
 
+/// Whether an IPv4 address belongs to the public internet, and not to a local, reserved or special network.
 fn is_public_v4(address: Ipv4Addr) -> bool {
     let [a, b, c, _] = address.octets();
     let special = match (a, b, c) {
@@ -147,6 +148,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !special && address != AZURE_HOST
 }
 
+/// Whether an IPv6 address belongs to the public internet, and not to a local, reserved or special network.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let segments = address.segments();
     let embedded = |high: u16, low: u16| {
@@ -164,6 +166,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     }
 }
 
+/// Tests which hosts and URLs are refused as not public.
 #[cfg(test)]
 mod tests {
     use std::net::IpAddr;
@@ -172,6 +175,7 @@ mod tests {
 
     use super::{Hosts, is_public};
 
+    /// Public addresses are accepted; private, local and reserved ones are not.
     #[doc = "holds: law 1.24; design T21"]
     #[test]
     fn only_public_addresses_are_accepted() {
@@ -191,8 +195,8 @@ mod tests {
         outside.split_whitespace().for_each(|address| check(address, true));
     }
 
-    /// Every spelling of a number is resolved to that address; other schemes, passwords and ports of mail servers are
-    /// refused.
+    /// A private address is refused however its number is spelled; so are other schemes, passwords and ports of mail
+    /// servers.
     #[doc = "holds: law 1.24; design T21"]
     #[test]
     fn private_addresses_are_refused_in_any_spelling() {

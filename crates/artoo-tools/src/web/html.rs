@@ -5,17 +5,17 @@ use html5gum::{StartTag, Token, Tokenizer};
 
 use crate::limit::Limit;
 
-/// Elements without visible text.
+/// Names of HTML elements without visible text, such as `script`.
 const UNREAD: &str = "script style noscript template svg math iframe object canvas audio video select";
 
-/// Block elements, which begin and end a line.
+/// Names of HTML block elements, which begin and end a line.
 const BLOCKS: &str = "address article aside blockquote body br caption dd details div dl dt figcaption figure footer \
     form h1 h2 h3 h4 h5 h6 header hr html li main nav ol p pre section summary table tr ul";
 
-/// Elements without an end tag and content.
+/// Names of HTML elements that have no end tag and no content.
 const VOID: &str = "area base br col embed hr img input link meta source track wbr";
 
-/// Elements whose end tag is optional; they are not treated as hidden, since their end is not known.
+/// Names of HTML elements whose end tag is optional; they are not treated as hidden, since their end is not known.
 const OPEN_ENDED: &str = "p li dt dd td th tr option";
 
 /// A start tag, an end tag or a text of a page.
@@ -26,7 +26,7 @@ pub(crate) enum Event<'a> {
     Text(&'a str),
 }
 
-/// The visible text of a page.
+/// The title and the visible text of a page, and whether it was cut.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct VisibleText {
     pub(crate) title: String,
@@ -54,12 +54,12 @@ pub(crate) fn events(html: &str, limit: &Limit, mut visit: impl FnMut(Event<'_>)
     true
 }
 
-/// The value of an attribute.
+/// The value of an attribute of an HTML tag; `None` if it is missing.
 pub(crate) fn attribute(tag: &StartTag<()>, name: &str) -> Option<String> {
     tag.attributes.get(name.as_bytes()).map(|value| String::from_utf8_lossy(value).into_owned())
 }
 
-/// Whether the element has this class.
+/// Whether the HTML element has this class.
 pub(crate) fn has_class(tag: &StartTag<()>, class: &str) -> bool {
     attribute(tag, "class").is_some_and(|classes| classes.split_ascii_whitespace().any(|word| word == class))
 }
@@ -71,12 +71,12 @@ pub(crate) fn visible_text(html: &str, limit: &Limit) -> VisibleText {
     VisibleText { title: joined(&reader.title), text: reader.lines(), is_cut: !is_whole }
 }
 
-/// The text with each run of whitespace as one space.
+/// The text with each run of whitespace as one space, without blanks at the ends.
 pub(crate) fn joined(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Collects the visible text of a page.
+/// Collects the title and the visible text of a page.
 #[derive(Default)]
 struct Reader {
     title: String,
@@ -87,7 +87,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Handles one tag or text.
+    /// Handles one start tag, end tag or text of the page; adds text that is visible to the output.
     fn handle_event(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.start(tag),
@@ -98,7 +98,7 @@ impl Reader {
         }
     }
 
-    /// Handles a start tag.
+    /// Handles a start tag: begins a line, a list item or a hidden element.
     fn start(&mut self, tag: &StartTag<()>) {
         let name: &[u8] = &tag.name;
         if let Some((hiding, depth)) = &mut self.hidden {
@@ -117,7 +117,7 @@ impl Reader {
         }
     }
 
-    /// Handles an end tag.
+    /// Handles an end tag: ends a line, a list item or a hidden element.
     fn end(&mut self, name: &[u8]) {
         if let Some((hiding, depth)) = &mut self.hidden {
             if hiding.as_slice() == name {
@@ -141,7 +141,7 @@ impl Reader {
         }
     }
 
-    /// The collected text without empty lines.
+    /// The collected text of the page, one line for each block, without empty lines.
     fn lines(&self) -> String {
         let lines = self.text.split('\n').map(joined).filter(|line| !line.is_empty());
         lines.collect::<Vec<_>>().join("\n")
@@ -153,7 +153,7 @@ fn is_one_of(names: &str, name: &[u8]) -> bool {
     names.split(' ').any(|known| known.as_bytes() == name)
 }
 
-/// Whether an element is hidden.
+/// Whether an HTML tag hides its element and everything in it.
 fn hides(tag: &StartTag<()>) -> bool {
     if is_one_of(OPEN_ENDED, &tag.name) {
         return false;

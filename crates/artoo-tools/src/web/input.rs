@@ -8,10 +8,10 @@ use crate::input;
 use crate::record::Record;
 use crate::web::client::URL_MAX_CHARS;
 
-/// Longest query, in characters; engines cut longer ones.
+/// Longest query of `search`, in characters; engines cut longer ones.
 const QUERY_MAX_CHARS: usize = 400;
 
-/// Number of results without a limit in the input.
+/// Number of search results if the input has no limit.
 const RESULTS_DEFAULT: usize = 8;
 
 /// Maximum number of results: one page of each engine.
@@ -27,7 +27,7 @@ struct Wire {
     from: Option<usize>,
 }
 
-/// A valid input of `search`: a query, or a URL.
+/// A valid input of `search`: a query, or the URL of a page to fetch.
 #[derive(Debug, Clone)]
 pub(crate) enum Wanted {
     Answer { query: String, limit: usize },

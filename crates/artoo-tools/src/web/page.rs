@@ -8,13 +8,13 @@ use crate::record::Record;
 use crate::web::client::Answer;
 use crate::web::{challenge, charset, html};
 
-/// Longest title shown.
+/// Longest page title shown, in characters.
 const TITLE_MAX_CHARS: usize = 200;
 
-/// Characters of a page shown at once, header and range included; a longer output would be cut in the middle.
+/// Maximum characters of a page shown at once, header and range included; a longer output would be cut in the middle.
 const PART_MAX_CHARS: usize = 3500;
 
-/// Content types that are text, by their first characters.
+/// Beginnings of the content types that are read as text.
 const TEXTS: [&str; 5] = ["text/", "application/json", "application/xml", "application/xhtml+xml", "application/rss"];
 
 /// The record of a page fetched from `asked`; its text starts at the character `from`.
@@ -40,7 +40,8 @@ pub(crate) fn record(asked: &Url, from: usize, answer: &Answer, room: usize, lim
     shown(asked, from, answer, &page, room)
 }
 
-/// The part of the text that fits into a record, with its range.
+/// The record of a fetched page: its address, its title, and the part of its text that fits, with the range of
+/// characters.
 fn shown(asked: &Url, from: usize, answer: &Answer, page: &html::VisibleText, room: usize) -> Record {
     let text = escape::visible(&page.text);
     let total = text.chars().count();

@@ -9,7 +9,7 @@ use crate::web::client::Network;
 use crate::web::config::{Engine, EngineKind};
 use crate::web::engine::{self, Hit};
 
-/// Asks until an engine answers; returns the record and the URLs of the results.
+/// Asks the search engines one after the other until one answers; returns the record and the URLs of the results.
 pub(crate) async fn ask(
     network: &Network,
     engines: &[Engine],
@@ -32,7 +32,7 @@ pub(crate) async fn ask(
     Ok((Record::hindered(text), Vec::new()))
 }
 
-/// Asks one engine.
+/// Asks one search engine and returns its results, or the reason why it gave no answer.
 async fn one(
     network: &Network,
     engine: &Engine,
@@ -53,7 +53,7 @@ async fn one(
     call.deadline.blocking(move |limit| engine::hits(&engine, &answer, limit)).await
 }
 
-/// The results as text, with the engines that gave no answer.
+/// The search results as text for a record, with the engines that gave no answer.
 fn listed(engine: &Engine, query: &str, hits: &[Hit], silent: &[String]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for (number, hit) in (1..).zip(hits) {

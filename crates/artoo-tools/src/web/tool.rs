@@ -23,13 +23,13 @@ use crate::web::{page, search, words};
 /// Maximum number of result URLs remembered from the last searches.
 const NAMED_MAX: usize = 200;
 
-/// The tool `search`.
+/// The tool `search`, which asks search engines and fetches pages.
 #[derive(Debug)]
 pub(crate) struct Search {
     web: Arc<Web>,
 }
 
-/// State that all searches share: engines, client, and the URLs of earlier results.
+/// State that all calls of `search` share: engines, HTTP clients, and the URLs of earlier results.
 #[derive(Debug)]
 struct Web {
     engines: Vec<Engine>,
@@ -41,7 +41,7 @@ struct Web {
 }
 
 impl Search {
-    /// The tool, if an engine is configured.
+    /// The tool `search`, if an engine is configured.
     pub(crate) fn detect(config: &ToolConfig) -> Option<Self> {
         let web = &config.web;
         if web.engines.is_empty() {
@@ -87,7 +87,7 @@ impl Tool for Search {
     }
 }
 
-/// The request as the user sees it, its effect, and why it needs approval.
+/// What a question says about a `search` call: the request as shown to the user, its effect, and why it needs approval.
 type About = (String, String, &'static str);
 
 impl Web {
@@ -121,7 +121,7 @@ impl Web {
         named.iter().any(|known| known == url.as_str())
     }
 
-    /// Remembers result URLs; the oldest are dropped.
+    /// Adds result URLs to those that can be fetched without a question; the oldest are dropped.
     fn remember(&self, urls: Vec<String>) {
         let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
         named.extend(urls);
@@ -134,7 +134,7 @@ impl Web {
         self.network.get_or_init(|| Network::new(self.hosts.clone())).as_ref().map_err(Clone::clone)
     }
 
-    /// Performs a query or fetches a page.
+    /// Sends a query to the engines or fetches a page, and returns the record.
     async fn answer(&self, wanted: &Wanted, call: Call) -> Result<Look, Stopped> {
         let network = match self.network() {
             Ok(network) => network,

@@ -7,7 +7,7 @@ const FUNCTION_WORDS: &str = "a about an and are as at be between by can definit
     how in is it its latest many meaning much news of official on or site that the this to was website were what \
     when where which who whose why wiki wikipedia will with current currently today vs";
 
-/// Longest query without approval, in words, since the order and choice of words could carry data.
+/// Longest query, in words, that may be sent without approval, since the order and choice of words could carry data.
 const UNASKED_MAX_WORDS: usize = 24;
 
 /// Whether every word of the query is a word of the user's request or a function word.
@@ -29,15 +29,17 @@ pub(crate) fn is_named(url: &str, user_request: &str) -> bool {
     })
 }
 
-/// The words of a text in lowercase.
+/// The words of a text in order, in lowercase and without punctuation.
 fn words(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
+/// Tests which words and URLs count as the user's own.
 #[cfg(test)]
 mod tests {
     use super::{are_own, is_named};
 
+    /// A query counts as the user's own only if each of its words is in the request or a function word.
     #[doc = "holds: law 1.22"]
     #[test]
     fn foreign_words_in_a_query_are_detected() {
@@ -54,6 +56,7 @@ mod tests {
         check(&"Lisbon ".repeat(25), false);
     }
 
+    /// A URL counts as named by the user only if the request has all of it, not just its host or a part.
     #[test]
     fn only_complete_urls_count_as_named() {
         let said = "summarise https://example.org/a?b=1, then compare with <example.com/x> and example.net.";

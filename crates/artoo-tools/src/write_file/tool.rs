@@ -12,7 +12,7 @@ use crate::tool::{Machine, Question, Request, Tool, UserContext, spec, work};
 use crate::write_file::{self, NewFile};
 use crate::{paths, texts};
 
-/// The tool `write_file`.
+/// The tool `write_file`, which creates a text file in the workspace.
 #[derive(Debug)]
 pub(crate) struct WriteFile;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::*;
 use crate::change::{Class, Places, Reason, classify};
 
-/// The paths of a change set that need an approval, with their reasons.
+/// The paths of a change set that need an approval, each with its reasons.
 fn reasons(home: &Home, set: &ChangeSet, commands: &[PathBuf]) -> Vec<(String, Vec<Reason>)> {
     let (workspace, protected) = (home.workspace(), home.protected());
     let places = Places { workspace: &workspace, command_folders: commands, protected: &protected };
@@ -19,9 +19,10 @@ fn reasons(home: &Home, set: &ChangeSet, commands: &[PathBuf]) -> Vec<(String, V
     }
 }
 
-/// A script, an entry of its change set, and the reason why it needs an approval.
+/// A row of a test: a script, an entry of its change set, and a check of the reason why it needs an approval.
 type Row = (&'static str, &'static str, fn(&Reason) -> bool);
 
+/// New files in the workspace need no approval; any other kind of change does.
 #[test]
 #[expect(clippy::too_many_lines, reason = "one table")]
 fn only_new_workspace_files_skip_approval() {
@@ -101,6 +102,7 @@ fn only_new_workspace_files_skip_approval() {
     }
 }
 
+/// A new file with capabilities needs approval.
 #[test]
 fn capabilities_of_new_files_need_approval() {
     let home = Home::new(true);

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 
 use super::*;
 
-/// A home with files of each kind.
+/// A home with files of each kind that the tests change.
 fn furnished(in_memory: bool) -> Home {
     let home = Home::new(in_memory);
     furnish(&home);
     home
 }
 
-/// Creates files of each kind in a home.
+/// Creates files, folders and a symlink of each kind that the tests change.
 fn furnish(home: &Home) {
     for (path, content) in [
         ("ws/a.txt", "alpha\n"),
@@ -30,6 +30,7 @@ fn furnish(home: &Home) {
     fs::set_permissions(home.workspace().join("b.txt"), fs::Permissions::from_mode(0o444)).unwrap();
 }
 
+/// Each kind of change is committed to the real files, and an undo reverts it.
 #[test]
 fn each_change_kind_is_committed_and_undone() {
     let home = furnished(false);
@@ -100,6 +101,7 @@ fn each_change_kind_is_committed_and_undone() {
     }
 }
 
+/// A committed change set is undone exactly, and the undo of that undo restores it.
 #[test]
 fn committed_tree_is_undone_and_redone() {
     let home = furnished(true);
@@ -122,6 +124,7 @@ fn committed_tree_is_undone_and_redone() {
     }
 }
 
+/// A commit stops at an entry that another program changed since, and reports it as a conflict.
 #[test]
 fn entry_changed_meanwhile_is_named_conflict() {
     let home = furnished(true);
@@ -145,6 +148,7 @@ fn entry_changed_meanwhile_is_named_conflict() {
     }
 }
 
+/// Of two change sets that changed the same file, the second commit stops with a conflict.
 #[test]
 fn the_second_of_two_commits_conflicts() {
     let home = furnished(true);
@@ -162,6 +166,7 @@ fn the_second_of_two_commits_conflicts() {
     assert!(!home.home.join("ws/two").exists());
 }
 
+/// A change by another program just before a commit swaps the file is kept, and the commit stops there.
 #[test]
 fn change_just_before_exchange_is_kept() {
     let home = furnished(true);
@@ -186,6 +191,7 @@ fn change_just_before_exchange_is_kept() {
     assert!(home.home.join("ws/e/x").exists());
 }
 
+/// A folder that the view renamed by copying is committed as one rename.
 #[test]
 fn folder_renamed_by_copying_is_one_rename() {
     let home = furnished(true);
@@ -221,6 +227,7 @@ fn folder_renamed_by_copying_is_one_rename() {
     assert!(set.entries.iter().all(|entry| entry.kind == Kind::Created), "{:?}", home.kinds(&set));
 }
 
+/// A commit to a home on another file system than the journal is undone too.
 #[test]
 fn home_on_another_file_system_is_undone() {
     let Some(home) = Home::on_another_file_system() else { return };
@@ -237,6 +244,7 @@ fn home_on_another_file_system_is_undone() {
     assert!(differ.is_empty(), "{differ:#?}");
 }
 
+/// Incidental changes are not committed, and the change set lists them.
 #[test]
 fn incidental_changes_are_discarded_and_listed() {
     let home = furnished(true);
@@ -257,6 +265,7 @@ fn incidental_changes_are_discarded_and_listed() {
     assert!(home.kinds(&set).contains(&("ws/.git/index".to_owned(), "changed")));
 }
 
+/// The diff of a changed text file is shown with its added and removed lines.
 #[test]
 fn diff_of_changed_text_is_shown() {
     let home = furnished(true);
@@ -268,6 +277,7 @@ fn diff_of_changed_text_is_shown() {
     assert_eq!(set.entries[1].diff(10), None);
 }
 
+/// A change set that changes artoo's own data is refused as a whole.
 #[test]
 fn artoos_own_data_is_never_changed() {
     let home = furnished(true);
@@ -283,6 +293,7 @@ fn artoos_own_data_is_never_changed() {
     assert_eq!(fs::read_to_string(home.home.join(".config/artoo/key")).unwrap(), "k");
 }
 
+/// When a task is deleted from the journal, the files stored for it are deleted too.
 #[test]
 fn stored_files_are_deleted_with_their_task() {
     let home = furnished(true);
@@ -299,6 +310,7 @@ fn stored_files_are_deleted_with_their_task() {
     assert_eq!((entries.len(), home.store().forgotten()), (1, 2), "{entries:?}");
 }
 
+/// New times of a file with two hard links are reverted by an undo.
 #[test]
 fn times_of_shared_files_are_undone() {
     let home = furnished(true);

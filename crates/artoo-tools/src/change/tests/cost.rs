@@ -1,5 +1,5 @@
-//! Measures the cost of a view, its look and its commit against the bare command. The figures count in a release build
-//! only.
+//! Measures how much longer a command takes in a view, with reading its changes and committing them, than without
+//! artoo. The figures count in a release build only.
 
 use std::os::unix::fs::MetadataExt;
 use std::time::Instant;
@@ -8,10 +8,10 @@ use super::random::Runner;
 use super::*;
 use crate::change::{Places, classify};
 
-/// Number of measured rounds; their median is printed.
+/// Number of rounds in which each cost is measured; their median is printed.
 const ROUNDS: usize = 5;
 
-/// Maximum bytes written by the commit of one file, all of them to the journal.
+/// Maximum bytes that the commit of one file may write to disk, all of them to the journal.
 const JOURNAL_BYTES: u64 = 64 * 1024;
 
 const MANY: &str = "/usr/bin/python3 -c \"
@@ -21,7 +21,7 @@ for n in range(20000):
     f = open(f'many/f{n}', 'w'); f.write('line of some file\\n'); f.close()
 \"";
 
-/// Bytes that this thread has written to disk so far.
+/// Bytes that this thread has written so far, by `/proc`.
 fn written() -> u64 {
     let told = fs::read_to_string("/proc/thread-self/io").unwrap();
     told.lines().find_map(|line| line.strip_prefix("wchar: ")).unwrap().parse().unwrap()
@@ -52,12 +52,14 @@ fn check_large(megabytes: u32) -> bool {
     true
 }
 
+/// A commit renames a large new file into place instead of copying it.
 #[test]
 fn large_new_file_is_renamed_into_place() {
     check_large(64);
 }
 
-/// `cargo test --release -p artoo-tools --lib costs -- --ignored --nocapture`
+/// Measures commits of many files and of large ones: `cargo test --release -p artoo-tools --lib costs -- --ignored
+/// --nocapture`
 #[test]
 #[ignore = "tells figures of a release build"]
 fn costs_of_many_and_large_files() {

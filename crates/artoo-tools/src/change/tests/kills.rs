@@ -7,20 +7,22 @@ use std::process::Stdio;
 use super::*;
 use crate::undo::{ItemOutcome, Report};
 
-/// Variable with the number of the point at which the child kills itself; see `undo/fault.rs`.
+/// Name of the environment variable with the number of the fault point at which the child kills itself; see
+/// `undo/fault.rs`.
 const KILL_AT: &str = "ARTOO_TEST_KILL_AT";
 
-/// Variable with the folder in which the child runs a commit or an undo.
+/// Name of the environment variable with the folder in which the child runs a commit or an undo.
 const ROOT: &str = "ARTOO_TEST_CHANGE_ROOT";
 const ROLE: &str = "ARTOO_TEST_CHANGE_ROLE";
 
-/// Variable that makes a kill lose what was not synced, as a power cut would; see `undo/fault.rs`.
+/// Name of the environment variable that makes a kill lose what was not synced, as a power cut would; see
+/// `undo/fault.rs`.
 const POWER: &str = "ARTOO_TEST_POWER";
 
-/// Upper bound on the number of points; the loop ends when a child is not killed.
+/// Upper bound on the number of fault points; the test's loop ends when a child is not killed.
 const MOMENTS_MAX: u64 = 600;
 
-/// The body of the child processes; passes without doing anything if the variables are not set.
+/// Code of the child processes that other tests start and kill: commits or undoes; does nothing without the variables.
 #[test]
 fn child() {
     let (Ok(root), Ok(role)) = (std::env::var(ROOT), std::env::var(ROLE)) else { return };
@@ -33,14 +35,14 @@ fn child() {
     }
 }
 
-/// The change set of the home, in which one folder was renamed.
+/// Reads the change set of a home in whose layer the folder `ws/k` was renamed to `ws/k2`.
 fn renamed_change_set(home: &Home) -> ChangeSet {
     let pair = ["ws/k", "ws/k2"].map(|path| home.home.join(path));
     scan_changes(&[home.layer()], &[pair.into()], SystemTime::now(), &limit()).unwrap()
 }
 
-/// Runs the child, killed at point number `kill_at`, and returns the name of that point; `None` if the child was not
-/// killed. A kill at an odd number also loses what was not synced.
+/// Runs the child killed at fault point `kill_at`, and returns the point's name; `None` if it was not killed. At odd
+/// numbers unsynced data is lost too.
 fn run(home: &Home, role: &str, kill_at: Option<u64>) -> Option<String> {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "change::tests::kills::child", "--test-threads=1"]).env(ROOT, &home.root).env(ROLE, role);
@@ -54,7 +56,7 @@ fn run(home: &Home, role: &str, kill_at: Option<u64>) -> Option<String> {
     point
 }
 
-/// Checks that a child was killed at every one of these points.
+/// Checks that a child process was killed at every one of these fault points.
 #[track_caller]
 fn check_points(points: &BTreeSet<String>, wanted: &[&str]) {
     let missing: Vec<_> = wanted.iter().filter(|point| !points.contains(**point)).collect();
@@ -85,7 +87,7 @@ fn changed(is_elsewhere: bool) -> Option<Home> {
     home.run_in_view(&format!("{script}{more}")).then_some(home)
 }
 
-/// Undoes entries until no undoable entry is left.
+/// Undoes the newest undoable entry again and again until none is left; returns the reports.
 fn undo_all(home: &Home) -> Vec<Report> {
     let mut reports = Vec::new();
     while let Some(last) = home.store().last().unwrap() {
@@ -101,7 +103,7 @@ fn undo_all(home: &Home) -> Vec<Report> {
     reports
 }
 
-/// Undoes everything, and checks that the tree is as before and that no path was left changed.
+/// Undoes all entries, and checks that the tree is as before and that no path was left changed.
 #[track_caller]
 fn check_undone(home: &Home, before: &Tree, moment: &str) {
     let reports = undo_all(home);
@@ -111,7 +113,8 @@ fn check_undone(home: &Home, before: &Tree, moment: &str) {
     assert_eq!(reports.iter().flat_map(|report| &report.items).find(left), None, "{moment}");
 }
 
-/// Checks that each path is as before or as after; a folder's mode may be open while its entries change.
+/// Checks that each path is as before or as after, and nothing else; a folder's mode may be open while its entries
+/// change.
 #[track_caller]
 fn check_each(home: &Home, before: &Tree, after: &Tree, moment: &str) -> bool {
     let found = home.tree();
@@ -125,7 +128,7 @@ fn check_each(home: &Home, before: &Tree, after: &Tree, moment: &str) -> bool {
     timeless(&found) != timeless(before) && timeless(&found) != timeless(after)
 }
 
-/// The fault points of every commit.
+/// The names of the fault points that every commit passes.
 const COMMIT_POINTS: [&str; 13] = [
     "contents are kept",
     "a note is made",
@@ -142,6 +145,7 @@ const COMMIT_POINTS: [&str; 13] = [
     "ended is written",
 ];
 
+/// A commit that is killed at any point leaves each path either old or new, and an undo restores all.
 #[doc = "holds: law 1.12"]
 #[test]
 fn killed_commit_leaves_old_or_new() {
@@ -171,6 +175,7 @@ fn killed_commit_leaves_old_or_new() {
     }
 }
 
+/// An undo of a commit that is killed at any point can be run again, and then restores everything.
 #[doc = "holds: law 1.12"]
 #[test]
 fn killed_undo_of_a_commit_resumes() {
@@ -198,6 +203,7 @@ fn killed_undo_of_a_commit_resumes() {
     }
 }
 
+/// If the process is killed while it removes an original that was copied to another disk, no file is lost.
 #[doc = "holds: law 1.12"]
 #[test]
 fn kill_while_removing_an_original_loses_nothing() {

@@ -41,16 +41,17 @@ pub(super) struct PathState {
     time: Option<(i64, i64)>,
 }
 
-/// The entries of a folder by relative path.
+/// The state of each path below a folder, by relative path.
 pub(super) type Tree = BTreeMap<PathBuf, PathState>;
 
-/// A deadline that no test reaches.
+/// A deadline of several minutes, which no test reaches.
 pub(super) fn limit() -> Limit {
     Limit::after(Duration::from_secs(600))
 }
 
 impl Home {
-    /// Creates the folders on disk, or in memory for tests in which syncs would take most of the time.
+    /// A home with a workspace in a temporary folder: on disk, or in memory for tests in which syncs would take most of
+    /// the time.
     pub(super) fn new(in_memory: bool) -> Self {
         let dir = if in_memory { TempDir::new_in("/dev/shm").unwrap() } else { TempDir::new().unwrap() };
         let root = dir.path().canonicalize().unwrap();
@@ -72,34 +73,36 @@ impl Home {
         Some(Self { _dirs: vec![other], ..Self::at(dir.path()) }.keeping(dir))
     }
 
-    /// Keeps a temporary folder until the home is dropped.
+    /// Stores a temporary folder in this value, so that it is deleted together with the home.
     fn keeping(mut self, dir: TempDir) -> Self {
         self._dirs.push(dir);
         self
     }
 
-    /// The home of existing folders below `root`.
+    /// A test home made of existing folders below `root`, as a child process uses it.
     pub(super) fn at(root: &Path) -> Self {
         let root = root.canonicalize().unwrap();
         Self { _dirs: Vec::new(), home: root.join("home").canonicalize().unwrap(), root }
     }
 
+    /// The workspace folder in this test home.
     pub(super) fn workspace(&self) -> PathBuf {
         self.home.join("ws")
     }
 
-    /// Creates a file in the home, with its folders.
+    /// Creates a file in the test home, with its folders.
     pub(super) fn file(&self, path: &str, content: &str) {
         let path = self.home.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
     }
 
-    /// The layer over the home folder.
+    /// The overlay layer that holds the changes of the test home.
     pub(super) fn layer(&self) -> Layer {
         Layer { lower: self.home.clone(), upper: self.root.join("upper") }
     }
 
+    /// The environment of the test's home: its folders and operating system.
     pub(super) fn environment(&self) -> Environment {
         let text = |path: PathBuf| path.to_str().unwrap().to_owned();
         Environment {
@@ -111,20 +114,22 @@ impl Home {
         }
     }
 
+    /// The protected places of the test's home.
     pub(super) fn protected(&self) -> Protected {
         Protected::new(&self.environment(), &[self.config().folder])
     }
 
-    /// The configuration of the undo journal.
+    /// The configuration of an undo journal below the test's folder.
     pub(super) fn config(&self) -> UndoConfig {
         UndoConfig::new(self.root.join("journal"))
     }
 
+    /// The undo journal of this test's home.
     pub(super) fn store(&self) -> UndoStore {
         UndoStore::open(self.config(), &self.environment())
     }
 
-    /// Runs a script in the real home, without a view.
+    /// Runs a script directly on the real files of the home, without a view.
     pub(super) fn run_bare(&self, script: &str) {
         let _ = shell(&self.home).arg("-c").arg(script).status().unwrap();
     }
@@ -156,19 +161,19 @@ impl Home {
         status.success()
     }
 
-    /// Reads the change set of the layer.
+    /// Reads the change set from the layer of the test home.
     pub(super) fn read_changes(&self) -> ChangeSet {
         // Touched when the view was mounted.
         let started = fs::metadata(self.root.join("work")).unwrap().modified().unwrap();
         scan_changes(&[self.layer()], &[], started, &limit()).unwrap()
     }
 
-    /// Commits a change set with the default journal.
+    /// Commits a change set in the test home, with the default undo journal.
     pub(super) fn commit(&self, set: &ChangeSet) -> Committed {
         self.commit_keeping(set, self.config())
     }
 
-    /// Commits a change set as a task of its own, with this journal configuration.
+    /// Commits a change set as a task of its own, in an undo journal with this configuration.
     pub(super) fn commit_keeping(&self, set: &ChangeSet, config: UndoConfig) -> Committed {
         let journal = Journal::new(config, self.protected());
         static NUMBER: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
@@ -188,7 +193,7 @@ impl Home {
         committed
     }
 
-    /// Undoes the newest entry.
+    /// Undoes the newest journal entry of the test home.
     #[track_caller]
     pub(super) fn undo(&self) -> Report {
         let last = self.store().last().unwrap().expect("something was committed");
@@ -200,12 +205,12 @@ impl Home {
         report
     }
 
-    /// Everything below the home folder.
+    /// Everything below the test's home folder, to compare it with another state.
     pub(super) fn tree(&self) -> Tree {
         tree(&self.home)
     }
 
-    /// The changed paths, relative to the home, each with its kind of change.
+    /// The changed paths of a change set, relative to the home, each with its kind of change.
     pub(super) fn kinds(&self, set: &ChangeSet) -> Vec<(String, &'static str)> {
         let line = |path: &Path| path.strip_prefix(&self.home).unwrap().to_str().unwrap().to_owned();
         set.entries.iter().map(|entry| (line(&entry.path), entry.kind.name())).collect()
@@ -248,7 +253,7 @@ pub(super) fn also_as_user(test: &str) {
     }
 }
 
-/// Everything below a folder, by relative path.
+/// Everything below a folder, by relative path, to compare it with another.
 pub(super) fn tree(root: &Path) -> Tree {
     let mut all = BTreeMap::new();
     let mut names: BTreeMap<(u64, u64), PathBuf> = BTreeMap::new();
@@ -291,7 +296,7 @@ pub(super) fn tree(root: &Path) -> Tree {
     all
 }
 
-/// The user attributes of a path.
+/// The user's extended attributes of a path.
 fn attributes(path: &Path) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut names = vec![0_u8; 4096];
     let Ok(length) = rustix::fs::llistxattr(path, &mut names) else { return Vec::new() };
@@ -318,7 +323,7 @@ pub(super) fn differences(one: &Tree, two: &Tree) -> Vec<String> {
     differ.map(|path| format!("{}:\n  {}\n  {}", path.display(), told(one.get(path)), told(two.get(path)))).collect()
 }
 
-/// The tree without times, which an undo need not restore.
+/// The tree without modification times, which an undo need not restore.
 pub(super) fn timeless(tree: &Tree) -> Tree {
     tree.iter().map(|(path, thing)| (path.clone(), PathState { time: None, ..thing.clone() })).collect()
 }

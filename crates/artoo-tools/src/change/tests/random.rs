@@ -14,7 +14,8 @@ use crate::process::{self, Invocation, Order};
 use crate::undo::State;
 use crate::view::View;
 
-/// Number of scripts in one run, enough to have each form once; the variable `ARTOO_TEST_SCRIPTS` sets another number.
+/// Number of random scripts in one run, enough to have each form once; the variable `ARTOO_TEST_SCRIPTS` sets another
+/// number.
 const SCRIPTS: usize = 40;
 
 /// First lines of every script: they fix the environment, so that git commits have the same ids in each run.
@@ -23,7 +24,7 @@ const START: &str = "export PATH=/usr/local/bin:/usr/bin:/bin LC_ALL=C GIT_CONFI
     GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b.c GIT_COMMITTER_DATE=2001-02-03T04:05:06Z \
     GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=gc.cruftPacks GIT_CONFIG_VALUE_0=false; umask 022\n";
 
-/// Programs, each with its commands: `F` for a file, `D` for a folder, `N` for a new name.
+/// Programs with command templates for random scripts; `F` stands for a file, `D` for a folder, `N` for a new name.
 const FORMS: [(&str, &[&str]); 38] = [
     ("rm", &["rm -f F", "rm -rf D", "rm -f F; mkdir F; echo in > F/in", "rm -rf D; echo file > D"]),
     ("rmdir", &["rmdir D", "rm -rf D; mkdir D; echo again > D/again"]),
@@ -131,12 +132,12 @@ const FORMS: [(&str, &[&str]); 38] = [
 struct Random(u64);
 
 impl Random {
-    /// A generator with this seed.
+    /// A pseudo-random generator with this seed.
     fn of(seed: usize) -> Self {
         Self(0x9E37_79B9_7F4A_7C15 ^ (seed as u64 + 1).wrapping_mul(0x2545_F491_4F6C_DD1D))
     }
 
-    /// A random number below `bound`.
+    /// A pseudo-random number from 0 up to, not including, `bound`.
     fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -144,13 +145,13 @@ impl Random {
         usize::try_from(self.0 >> 16).unwrap() % bound
     }
 
-    /// A random element.
+    /// A pseudo-randomly chosen one of these texts.
     fn pick<'a>(&mut self, all: &[&'a str]) -> &'a str {
         all[self.below(all.len())]
     }
 }
 
-/// A script with one form of the row `first` and some forms of other rows.
+/// A random script with one command of the program `first` and some commands of others.
 fn script(random: &mut Random, rows: &[(&str, &[&str])], first: usize) -> String {
     const FILES: [&str; 9] = ["f1", "f2", "d1/f3", "d1/f4", "d1/d2/f5", "d3/f6", "l1", "n1", "d5/f7"];
     const FOLDERS: [&str; 7] = ["d1", "d1/d2", "d3", "d4", "n2", "d1/n3", "d5/sub"];
@@ -172,7 +173,7 @@ fn script(random: &mut Random, rows: &[(&str, &[&str])], first: usize) -> String
     script
 }
 
-/// The position of a placeholder letter that stands alone.
+/// The position of a placeholder letter (`F`, `D`, `N`) that is not part of a word.
 fn position(form: &str, letter: char) -> Option<usize> {
     let is_word = |at: Option<char>| at.is_some_and(|c| c.is_ascii_alphanumeric());
     form.char_indices()
@@ -205,7 +206,7 @@ fn create_random_tree(home: &Home, random: &mut Random, has_links: bool) {
     home.run_bare("find . -exec touch -h -d 2000-01-01 {} +; [ -d d1 ] && chmod 750 d1");
 }
 
-/// Runs scripts in the sandbox, in a view or without.
+/// Runs random scripts in the sandbox, each in a view if this machine has views.
 pub(super) struct Runner {
     config: ToolConfig,
     protected: Protected,
@@ -214,6 +215,7 @@ pub(super) struct Runner {
 }
 
 impl Runner {
+    /// A runner of scripts for this test home.
     pub(super) fn new(home: &Home) -> Self {
         let mut config = ToolConfig::new(home.environment());
         let data = home.root.join("data");
@@ -249,7 +251,7 @@ impl Runner {
     }
 }
 
-/// The tree of a folder, in which two git indexes are equal if they list the same entries.
+/// The tree of a folder for comparisons, in which two git indexes are equal if they list the same entries.
 fn comparable(root: &Path) -> Tree {
     let mut tree = tree(root);
     for (_, index) in tree.iter_mut().filter(|(path, _)| path.ends_with(".git/index")) {
@@ -260,7 +262,7 @@ fn comparable(root: &Path) -> Tree {
     tree
 }
 
-/// Checks that each entry that may not be committed without approval has a reason, and returns their number.
+/// Checks that each entry of a change set needing approval has a reason, and returns their number.
 #[track_caller]
 fn check_class(home: &Home, set: &ChangeSet, name: &str) -> usize {
     let (workspace, protected) = (home.home.clone(), home.protected());
@@ -292,6 +294,7 @@ fn check_class(home: &Home, set: &ChangeSet, name: &str) -> usize {
     named
 }
 
+/// Random scripts: the view shows, and the commit makes, exactly the changes of a run without view.
 #[test]
 fn view_and_commit_equal_the_bare_run() {
     super::also_as_user("random::view_and_commit_equal_the_bare_run");

@@ -12,7 +12,7 @@ use super::readable::{self, Hidden, Readable};
 use super::rules;
 use super::watched::Watched;
 
-/// The cached Landlock rules, with the paths to watch for changes.
+/// Cached Landlock rules for everything beside the hidden paths, with the paths to watch for changes.
 #[derive(Debug)]
 pub(crate) struct BesideHidden {
     /// Folders and files that may be read with all below them, sorted.
@@ -22,7 +22,7 @@ pub(crate) struct BesideHidden {
 }
 
 impl BesideHidden {
-    /// The rules for everything beside these sorted paths and beside all devices.
+    /// Makes the Landlock rules for reading everything beside these sorted hidden paths and beside all devices.
     pub(crate) fn of(places: &[PathBuf]) -> io::Result<Self> {
         let mut watched = Watched::new();
         let mut hidden = vec![PathBuf::from("/dev")];
@@ -51,17 +51,17 @@ impl BesideHidden {
         Ok(Self { whole, rules, watched })
     }
 
-    /// Whether nothing has changed that the rules depend on.
+    /// Whether nothing that the cached rules depend on has changed.
     pub(crate) fn is_current(&self) -> bool {
         self.watched.is_unchanged()
     }
 
-    /// Whether `is_current` can notice every later change; if not, the rules must not be cached.
+    /// Whether `is_current` can notice every later change; if not, the Landlock rules must not be cached.
     pub(crate) fn can_be_kept(&self) -> bool {
         self.watched.tells_changes()
     }
 
-    /// The rules for reading all allowed paths and the paths in `beyond`, without the paths in `left_out`.
+    /// The Landlock rules for reading all allowed paths and the paths in `beyond`, without the paths in `left_out`.
     pub(super) fn rules(&self, beyond: &[&Path], left_out: &[PathBuf]) -> io::Result<RulesetCreated> {
         let beyond = beyond.iter().filter(|path| !self.holds(path)).copied();
         if !left_out.is_empty() {
@@ -84,7 +84,7 @@ impl BesideHidden {
         rules::reading(&self.whole, &beyond).map_err(io::Error::other)
     }
 
-    /// Whether the rules allow reading this path.
+    /// Whether the cached rules allow reading this path.
     fn holds(&self, path: &Path) -> bool {
         let is_plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
         is_plain
@@ -97,6 +97,7 @@ fn could_be_read(place: &Path) -> bool {
     access(place, Access::READ_OK).is_ok() || stat(place).is_ok_and(|found| found.st_uid == geteuid().as_raw())
 }
 
+/// Tests that cached Landlock rules are outdated by the changes that matter, and only by these.
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -108,7 +109,8 @@ mod tests {
 
     use super::BesideHidden;
 
-    /// Makes the rules beside hidden paths, and then calls `change` with the folder that contains them.
+    /// Reads the rules beside hidden paths, then calls `change` with a folder that contains them; returns whether the
+    /// rules are still current.
     fn is_current_after(places: &[&str], change: impl FnOnce(&Path)) -> bool {
         let dir = TempDir::new_in("/var/tmp").unwrap();
         let folder = dir.path().canonicalize().unwrap();
@@ -121,6 +123,7 @@ mod tests {
         visible.is_current()
     }
 
+    /// Cached rules are invalid after a change in a folder above a hidden path, and valid after any other change.
     #[doc = "holds: law 1.20"]
     #[test]
     fn changes_above_hidden_paths_invalidate_rules() {

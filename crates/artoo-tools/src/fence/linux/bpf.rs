@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use libc::{c_long, sock_filter};
 
-/// Instructions by the names of `linux/bpf_common.h`.
+/// The BPF instruction that loads a 32-bit word; it and the next ones have the names of `linux/bpf_common.h`.
 const LOAD_WORD: u16 = 0x20;
 const AND: u16 = 0x54;
 const JUMP: u16 = 0x05;
@@ -12,15 +12,16 @@ const JUMP_IF_EQUAL: u16 = 0x15;
 const JUMP_IF_AT_LEAST: u16 = 0x35;
 const RETURN: u16 = 0x06;
 
-/// Offsets in `struct seccomp_data`: number of the call, architecture, first argument.
+/// Offset of the system call's number in `struct seccomp_data`; the next ones are those of the architecture and the
+/// first argument.
 const NUMBER_AT: u32 = 0;
 const ARCHITECTURE_AT: u32 = 4;
 const ARGUMENTS_AT: u32 = 16;
 
-/// Instructions of one condition.
+/// Number of BPF instructions that test one condition.
 const CONDITION_LENGTH: u8 = 3;
 
-/// The action for a call whose arguments meet all conditions.
+/// A rule of a seccomp filter: the action for a call whose arguments meet all conditions.
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
     pub(super) call: c_long,
@@ -28,7 +29,7 @@ pub(super) struct Rule {
     pub(super) action: u32,
 }
 
-/// A comparison of 32 bits of an argument.
+/// A condition of a filter rule: a comparison of 32 bits of an argument.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Condition {
     /// Offset of the bits in `struct seccomp_data`.
@@ -39,36 +40,36 @@ pub(super) struct Condition {
 }
 
 impl Condition {
-    /// The condition that the lower half of an argument has this value under the mask. The kernel takes flags and
+    /// The filter condition that the lower half of an argument, masked, has this value. The kernel takes flags and
     /// numbers for an `int`.
     pub(super) fn masked(argument: u8, mask: u32, value: u32) -> Self {
         Self { at: ARGUMENTS_AT + 8 * u32::from(argument), mask, value, is_equal: true }
     }
 
-    /// The condition that the lower half of an argument has this value.
+    /// The filter condition that the lower half of a system call's argument has this value.
     pub(super) fn is(argument: u8, value: u32) -> Self {
         Self::masked(argument, u32::MAX, value)
     }
 
-    /// The condition that the lower half of an argument has another value.
+    /// The filter condition that the lower half of a system call's argument has another value.
     pub(super) fn is_not(argument: u8, value: u32) -> Self {
         Self { is_equal: false, ..Self::is(argument, value) }
     }
 
-    /// The condition that the upper half of an argument has another value.
+    /// The filter condition that the upper half of a system call's argument has another value.
     pub(super) fn upper_is_not(argument: u8, value: u32) -> Self {
         let lower = Self::is_not(argument, value);
         Self { at: lower.at + 4, ..lower }
     }
 
-    /// The condition that all of these bits of an argument are set.
+    /// The filter condition that all of these bits of a system call's argument are set.
     pub(super) fn set(argument: u8, bits: u32) -> Self {
         Self::masked(argument, bits, bits)
     }
 }
 
-/// Compiles rules. The first that a call meets decides; a call that meets none is allowed. Calls of another architecture
-/// kill the process, and calls from `first_unknown` on fail with `ENOSYS`.
+/// Compiles filter rules to BPF. The first rule that a call meets decides; other calls are allowed, unreviewed ones
+/// fail with `ENOSYS`.
 pub(super) fn compile(architecture: u32, first_unknown: u32, rules: &[Rule]) -> Vec<sock_filter> {
     let mut program = vec![
         instruction(LOAD_WORD, ARCHITECTURE_AT),
@@ -108,7 +109,7 @@ pub(super) fn compile(architecture: u32, first_unknown: u32, rules: &[Rule]) -> 
     program
 }
 
-/// Adds the tests of a rule: they return its action if all of its conditions are met, and else go on after it.
+/// The BPF instructions of a rule: they return its action if all of its conditions are met, and else go on after it.
 fn test(rule: &Rule) -> Vec<sock_filter> {
     let count = rule.conditions.len();
     let test = |(at, condition): (usize, &Condition)| {
@@ -121,20 +122,20 @@ fn test(rule: &Rule) -> Vec<sock_filter> {
     tests.chain([instruction(RETURN, rule.action)]).collect()
 }
 
-/// What the search does for the calls from one number up to the next range: return an action, or run tests.
+/// What the binary search over system call numbers does in a range: return an action, or run tests of arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Returns(u32),
     Tests(usize),
 }
 
-/// An instruction, or a jump to tests whose distance is not known yet.
+/// A step of a filter being compiled: an instruction, or a jump to tests whose distance is not known yet.
 enum Step {
     Instruction(sock_filter),
     ToTests(usize),
 }
 
-/// A binary search for the loaded number.
+/// Compiles a binary search for the loaded system call number over these ranges, as BPF steps.
 fn search(ranges: &[(u32, End)]) -> Vec<Step> {
     let (left, right) = ranges.split_at(ranges.len() / 2);
     let Some((from, end)) = right.first() else { return Vec::new() };
@@ -158,16 +159,17 @@ fn search(ranges: &[(u32, End)]) -> Vec<Step> {
     steps
 }
 
-/// An instruction without jumps.
+/// Makes a BPF instruction without jumps.
 fn instruction(code: u16, k: u32) -> sock_filter {
     sock_filter { code, jt: 0, jf: 0, k }
 }
 
-/// A jump distance; the kernel rejects a program that is long enough to saturate it.
+/// The distance of a BPF jump; the kernel rejects a program that is long enough to saturate it.
 fn distance(instructions: usize) -> u32 {
     u32::try_from(instructions).unwrap_or(u32::MAX)
 }
 
+/// Evaluates compiled seccomp filters in tests, without a kernel.
 #[cfg(test)]
 pub(super) mod testing {
     //! Filters evaluated without a kernel.
@@ -177,13 +179,13 @@ pub(super) mod testing {
     pub(in super::super) const ARCHITECTURE: u32 =
         if cfg!(target_arch = "aarch64") { 0xc000_00b7 } else { 0xc000_003e };
 
-    /// Whether a call meets a condition if every argument has the same value.
+    /// Whether a call whose arguments all have this value meets a condition of a filter rule.
     pub(in super::super) fn is_met(condition: Condition, argument: u64) -> bool {
         let half = if condition.at.is_multiple_of(8) { argument & u64::from(u32::MAX) } else { argument >> 32 };
         (half & u64::from(condition.mask) == u64::from(condition.value)) == condition.is_equal
     }
 
-    /// The interpreter of `seccomp(2)` for the instructions that occur; every argument has the same value.
+    /// What the kernel would decide for a call by these BPF instructions, for tests; every argument has the same value.
     pub(in super::super) fn decision(program: &[sock_filter], architecture: u32, call: u32, argument: u64) -> u32 {
         let halves = [argument & u64::from(u32::MAX), argument >> 32].map(|half| u32::try_from(half).unwrap());
         let word = |at: u32| match at {
@@ -211,6 +213,7 @@ pub(super) mod testing {
     }
 }
 
+/// Tests that compiled seccomp filters decide as their rules say.
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -220,7 +223,7 @@ mod tests {
 
     const FIRST_UNKNOWN: u32 = 463;
 
-    /// A random condition.
+    /// Generates a random condition of a filter rule.
     fn condition() -> impl Strategy<Value = Condition> {
         (0..6_u8, any::<bool>(), 0..4_u32, 0..4_u32, any::<bool>()).prop_map(
             |(argument, upper, mask, value, is_equal)| {
@@ -231,6 +234,7 @@ mod tests {
     }
 
     proptest! {
+        /// Random filter rules: the compiled filter decides by the first rule whose conditions are met.
         #[test]
         fn first_rule_that_is_met_decides(
             rules in prop::collection::vec((0..FIRST_UNKNOWN, prop::collection::vec(condition(), 0..4)), 0..300),

@@ -6,25 +6,25 @@ use rustix::fs::OFlags;
 use super::kernel::Notification;
 use super::syscalls::{DENIED, IDENTITY, ON_PROCESSES};
 
-/// The working folder as the first argument of calls such as `fchownat`, with their flag "don't follow links".
+/// `AT_FDCWD`, the working folder, in the form of a system call's argument.
 const AT_CWD: u64 = libc::AT_FDCWD as u64;
 const NO_LINK: u64 = libc::AT_SYMLINK_NOFOLLOW as u64;
 
-/// A path argument: a folder's file descriptor and the address of the text.
+/// A path argument of a system call: a folder's file descriptor, and the address of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PathArgument {
     pub(super) folder: i32,
     pub(super) address: u64,
 }
 
-/// The file in a call that sets metadata.
+/// The file whose mode, owner, times or attributes a system call sets: by descriptor or by path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Subject {
     File(i32),
     Path { path: PathArgument, follows: bool },
 }
 
-/// The format of times in memory.
+/// The format in which a system call passes file times: seconds, microseconds or nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimeFormat {
     Seconds,
@@ -32,9 +32,7 @@ pub(super) enum TimeFormat {
     Nanoseconds,
 }
 
-/// A call with its arguments. `process` is `None` in `Share`, which sets how processes share the machine, for all of a
-/// group or user. `ids` is `None` in `Identity` if the arguments don't tell. `Make` makes an entry in a way that is left
-/// to the kernel.
+/// A system call that the supervisor answers, decoded, with its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call {
     NewSession,
@@ -69,7 +67,7 @@ pub(super) enum Call {
     Make { path: PathArgument, mode: u32 },
 }
 
-/// The data that a call sends, as a range of the caller's memory.
+/// The data that a network call sends, as a range of the caller's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Message {
     Bytes {
@@ -91,7 +89,7 @@ pub(super) struct Memory {
     pub(super) length: u64,
 }
 
-/// Decodes a call; `None` for one that no filter asks about.
+/// Decodes the system call of a notification; `None` if no filter asks about this call.
 pub(super) fn read(notification: Notification) -> Option<Call> {
     let [a, b, c, d, e, f] = notification.arguments;
     let older = || older(notification.call, [a, b, c]);
@@ -101,7 +99,7 @@ pub(super) fn read(notification: Notification) -> Option<Call> {
         .or_else(|| denied(notification))
 }
 
-/// Decodes calls that reach other processes, devices or the network.
+/// Decodes system calls that reach other processes, devices or the network; `None` for any other.
 fn reaching(call: c_long, [a, b, c, d, e, f]: [u64; 6]) -> Option<Call> {
     let address = Memory { address: b, length: c };
     Some(match call {
@@ -157,51 +155,50 @@ fn reaching(call: c_long, [a, b, c, d, e, f]: [u64; 6]) -> Option<Call> {
     })
 }
 
-/// Decodes a call that changes user or group ids.
+/// Decodes a system call that changes user or group ids; `None` for any other.
 fn identity(call: c_long, ids: [u64; 3]) -> Option<Call> {
     let (_, name) = *IDENTITY.iter().find(|(known, _)| *known == call)?;
     Some(Call::Identity { name, ids: Some(ids.map(low_word)) })
 }
 
-/// Decodes a call that is always denied.
+/// Decodes a system call that is always denied; `None` for any other.
 fn denied(notification: Notification) -> Option<Call> {
     DENIED.iter().find(|(known, _)| *known == notification.call).map(|(_, name)| Call::Denied { name })
 }
 
-/// An argument as the `int` that the kernel reads.
+/// A system call's argument as the `int` that the kernel reads.
 #[expect(clippy::cast_possible_truncation, reason = "the kernel reads the lower half only")]
 fn int(argument: u64) -> i32 {
     argument as u32 as i32
 }
 
-/// An argument as an unsigned 32-bit value.
+/// A system call's argument as an unsigned 32-bit value.
 #[expect(clippy::cast_possible_truncation, reason = "the kernel reads the lower half only")]
 fn low_word(argument: u64) -> u32 {
     argument as u32
 }
 
-/// Whether the flags in an argument have this flag.
+/// Whether a system call's argument has this flag.
 fn has(flags: u64, flag: i32) -> bool {
     int(flags) & flag != 0
 }
 
-/// A path argument relative to the working folder.
+/// A path argument of a system call that is relative to the working folder.
 fn relative_to_cwd(address: u64) -> PathArgument {
     PathArgument { folder: libc::AT_FDCWD, address }
 }
 
-/// A path argument relative to the folder of a file descriptor.
+/// A path argument of a system call that is relative to the folder of a file descriptor.
 fn relative_to_folder(folder: u64, address: u64) -> PathArgument {
     PathArgument { folder: int(folder), address }
 }
 
-/// An argument as open flags.
+/// An argument of a system call as `open` flags.
 fn flags_of(argument: u64) -> OFlags {
     OFlags::from_bits_retain(low_word(argument))
 }
 
-/// The file that a call names by folder and path. With `AT_EMPTY_PATH`, or without a path in a call that sets times,
-/// the descriptor is the file itself.
+/// The file whose metadata a call sets: the file descriptor itself (`AT_EMPTY_PATH`, or no path), or a path below it.
 fn subject(folder: u64, address: u64, flags: u64) -> Subject {
     if address == 0 || has(flags, libc::AT_EMPTY_PATH) {
         return Subject::File(int(folder));
@@ -209,7 +206,7 @@ fn subject(folder: u64, address: u64, flags: u64) -> Subject {
     Subject::Path { path: relative_to_folder(folder, address), follows: !has(flags, libc::AT_SYMLINK_NOFOLLOW) }
 }
 
-/// Decodes calls that exist on every architecture.
+/// Decodes system calls that exist on every architecture.
 fn at(call: c_long, [a, b, c, d, e]: [u64; 5]) -> Option<Call> {
     Some(match call {
         libc::SYS_setsid => Call::NewSession,
@@ -237,7 +234,7 @@ fn at(call: c_long, [a, b, c, d, e]: [u64; 5]) -> Option<Call> {
     })
 }
 
-/// Decodes calls that exist on x86-64 only.
+/// Decodes file calls that exist on x86-64 only, such as `chmod` and `open`.
 #[cfg(target_arch = "x86_64")]
 fn older(call: c_long, [a, b, c]: [u64; 3]) -> Option<Call> {
     let path = |follows| Subject::Path { path: relative_to_cwd(a), follows };
@@ -264,7 +261,7 @@ fn older(call: c_long, [a, b, c]: [u64; 3]) -> Option<Call> {
     })
 }
 
-/// Decodes calls that exist on x86-64 only: none here.
+/// Decodes system calls that exist on x86-64 only; always `None` on this architecture.
 #[cfg(not(target_arch = "x86_64"))]
 fn older(_: c_long, _: [u64; 3]) -> Option<Call> {
     None

@@ -4,14 +4,15 @@ use std::io;
 
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
-/// Reading and changing files of any owner. The rest of the sandbox decides which files.
+/// Capabilities that a sandboxed program keeps if artoo runs as root: to read and change files of any owner. The
+/// sandbox decides which files.
 const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::DAC_READ_SEARCH)
     .union(CapabilitySet::FOWNER)
     .union(CapabilitySet::FSETID);
 
-/// Drops every other capability of the calling thread and its descendants. With `no_new_privs` they can't be regained.
+/// Drops all capabilities except those over files for the calling thread and its descendants; they can't be regained.
 pub(crate) fn drop_capabilities() -> io::Result<()> {
     let held = capabilities(None)?;
     if KEPT.contains(held.permitted) {

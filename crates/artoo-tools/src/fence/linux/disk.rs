@@ -1,4 +1,4 @@
-//! Disk space that a run uses, measured while it runs.
+//! Measures the disk space that a run uses, while it runs and at its end.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -11,19 +11,19 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, fstatvfs, open, openat, statat};
 use rustix::io::Errno;
 
-/// Interval between checks of the free space.
+/// Interval between two checks of the disk space that a run uses.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Maximum depth of folders below those in which the run may write.
+/// Maximum depth of folders that are walked to measure how much disk space a run uses.
 const DEPTH_MAX: usize = 256;
 
-/// Resolution of the clock that sets the times of changes.
+/// Resolution of the kernel's clock that sets a file's time of change.
 const TICK: Duration = Duration::from_millis(20);
 
 /// Bytes of a block in `st_blocks`.
 const BLOCK_BYTES: u64 = 512;
 
-/// The limit on disk space of one run.
+/// The limit on the disk space of one run, with the file systems on which it is checked.
 #[derive(Debug)]
 pub(crate) struct Disk {
     /// File systems in which the run may write.
@@ -67,12 +67,13 @@ impl Disk {
         disk
     }
 
-    /// Makes the next check of the free space due at once.
+    /// Makes the next check of the disk space due at once.
     pub(super) fn check_now(&mut self) {
         self.next_look = Instant::now();
     }
 
-    /// The limit that the run exceeds, if one is found. `is_of_run` tells whether a process belongs to the run.
+    /// The disk space limit in bytes if the run exceeds it; `None` otherwise. `is_of_run` tells whether a process
+    /// belongs to the run.
     pub(super) fn exceeded(&mut self, is_of_run: impl Fn(i32) -> bool) -> Option<u64> {
         if Instant::now() < self.next_look {
             return None;
@@ -95,7 +96,8 @@ impl Disk {
 }
 
 impl System {
-    /// Bytes of changed files and of deleted files that are still open; `None` if a folder can't be read.
+    /// Bytes that a run uses on one file system: changed files, and deleted ones still open; `None` if a folder can't
+    /// be read.
     fn used(&self, since: Duration, is_of_run: &impl Fn(i32) -> bool) -> Option<u64> {
         let mut walk = Walk { device: self.device, since, seen: HashSet::new(), bytes: 0 };
         for folder in &self.folders {
@@ -111,7 +113,7 @@ fn free(folder: &OwnedFd) -> u64 {
     fstatvfs(folder).map_or(0, |found| found.f_bavail.saturating_mul(found.f_frsize))
 }
 
-/// A count of the bytes that a run has changed on one file system.
+/// Adds up the bytes of files that a run has changed on one file system, by walking the folders in which it may write.
 struct Walk {
     device: u64,
     since: Duration,
@@ -121,7 +123,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Adds the changed files in a folder and below it.
+    /// Adds the sizes of changed files in a folder and below it; `None` if a folder can't be read.
     fn folder(&mut self, folder: &OwnedFd, depth: usize) -> Option<()> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let folder = match openat(folder, ".", flags, Mode::empty()) {
@@ -152,7 +154,7 @@ impl Walk {
         Some(())
     }
 
-    /// Adds a file if it was changed since the start and was not counted by another name.
+    /// Adds the size of a file that was changed since the run began, unless it was counted under another name.
     fn count(&mut self, found: &Stat) {
         let changed = Duration::new(
             u64::try_from(found.st_ctime).unwrap_or(u64::MAX),
@@ -163,7 +165,7 @@ impl Walk {
         }
     }
 
-    /// Adds deleted files that the run's processes have open.
+    /// Adds the sizes of deleted files that the run's processes still have open.
     fn deleted(&mut self, is_of_run: &impl Fn(i32) -> bool) {
         let entries = |path: &Path| std::fs::read_dir(path).into_iter().flatten().flatten();
         for process in entries(Path::new("/proc")) {
@@ -180,7 +182,7 @@ impl Walk {
         }
     }
 
-    /// Adds blocks of a file to the sum.
+    /// Adds a file's disk blocks (512 bytes each) to the disk use measured so far.
     fn add(&mut self, blocks: u64) {
         self.bytes = self.bytes.saturating_add(blocks.saturating_mul(BLOCK_BYTES));
     }

@@ -1,4 +1,4 @@
-//! The sandbox's seccomp filters: the network, and what Landlock does not cover.
+//! Builds the sandbox's seccomp filters: they restrict the network, and what Landlock does not cover.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -26,10 +26,10 @@ const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     None
 };
 
-/// A system call and the conditions that its arguments must all meet.
+/// A filter rule without its action: a system call and the conditions that its arguments must all meet.
 type Match = (c_long, Vec<Condition>);
 
-/// The compiled programs for one kind of run.
+/// The compiled seccomp filters of one kind of run, with and without a supervisor.
 #[derive(Debug, Clone)]
 pub(crate) struct Filters {
     asking: Arc<Vec<sock_filter>>,
@@ -39,7 +39,7 @@ pub(crate) struct Filters {
 }
 
 impl Filters {
-    /// The filters of a run, compiled once for each kind. A reading run never has the network.
+    /// The seccomp filters of a run, compiled once for each kind. A reading run never has the network.
     ///
     /// # Errors
     /// If there are no filters for this processor.
@@ -62,13 +62,13 @@ impl Filters {
         Ok(cached.get_or_init(made).clone())
     }
 
-    /// Whether a program of this kind must have a supervisor that answers its calls.
+    /// Whether a program with these filters must have a supervisor that answers its system calls.
     pub(crate) fn must_ask(&self) -> bool {
         self.must_ask
     }
 
-    /// Installs the filters for the calling thread and its descendants, and returns the seccomp listener; `None` if the
-    /// kernel allows no second listener for this process.
+    /// Installs the filters for the calling thread and its descendants; returns the seccomp listener, or `None` if the
+    /// process can have no second one.
     ///
     /// # Errors
     /// Also if a reading run can have no listener: its denials would not be known.
@@ -85,15 +85,14 @@ impl Filters {
     }
 }
 
-/// All rules of one kind of run.
+/// All seccomp rules for a kind of run, with this network access; `asks`: a supervisor answers.
 fn rules(kind: RunKind, network: NetworkScope, asks: bool) -> Vec<Rule> {
     let parts = parts(kind, network, asks).into_iter();
     let rules = parts.flat_map(|(matches, action)| matches.into_iter().map(move |matched| (matched, action)));
     rules.map(|((call, conditions), action)| Rule { call, conditions, action }).collect()
 }
 
-/// The groups of calls with their actions: first those that fail, each with its own error, then those that the
-/// supervisor is asked about; without a supervisor these fail too.
+/// The groups of filter rules, each with its action: calls that fail, then calls that the supervisor is asked about.
 fn parts(kind: RunKind, network: NetworkScope, asks: bool) -> Vec<(Vec<Match>, u32)> {
     let fails = |errno: i32| libc::SECCOMP_RET_ERRNO | errno.unsigned_abs();
     let is_asked = libc::SECCOMP_RET_USER_NOTIF;
@@ -122,7 +121,8 @@ fn parts(kind: RunKind, network: NetworkScope, asks: bool) -> Vec<(Vec<Match>, u
     ]
 }
 
-/// Calls that act on the machine or on other processes.
+/// Filter rules for calls that act on the machine or on other processes: they fail, and in a reading run are recorded
+/// as denied.
 fn denied() -> Vec<Match> {
     let one_of = |call: c_long, bits: u32| {
         let set = (0..32).map(|bit| 1_u32 << bit).filter(move |bit| bits & bit != 0);
@@ -144,14 +144,16 @@ fn denied() -> Vec<Match> {
     denied
 }
 
-/// Calls that a reading run asks about: everything that other runs refuse, so that its denials are recorded.
+/// Filter rules for calls that a reading run asks the supervisor about: all that other runs refuse, so that the denials
+/// are recorded.
 fn asked_reading() -> Vec<Match> {
     let files = [ATTRIBUTES, NODES, LINKS, &names(IDENTITY)].concat();
     let requests = [always(SOCKETS), interface_addresses(), vec![(libc::SYS_ioctl, other_requests())]].concat();
     [asked(), denied(), pairs(), always(&files), requests].concat()
 }
 
-/// Calls on sockets that are asked about, besides `socket` and `connect`.
+/// Filter rules for calls on sockets that the supervisor is asked about, by the network access; `socket` and `connect`
+/// are elsewhere.
 fn sockets(network: NetworkScope) -> Vec<Match> {
     let to_address = [Condition::is_not(4, 0), Condition::upper_is_not(4, 0)];
     let to_address = to_address.map(|condition| (libc::SYS_sendto, vec![condition])).to_vec();
@@ -165,20 +167,20 @@ fn sockets(network: NetworkScope) -> Vec<Match> {
     }
 }
 
-/// Requests for the addresses of network interfaces, which the supervisor answers.
+/// Filter rules for requests for addresses of network interfaces, which the supervisor answers.
 fn interface_addresses() -> Vec<Match> {
     INTERFACE_ADDRESSES.map(|request| (libc::SYS_ioctl, vec![Condition::is(1, request)])).to_vec()
 }
 
-/// Socket options by which packets would reach other hosts than the approved ones.
+/// Filter rules that match socket options by which packets would reach other hosts than the approved ones.
 fn routing() -> Vec<Match> {
     let options = ROUTING_OPTIONS.iter().flat_map(|(level, options)| options.iter().map(move |option| (level, option)));
     let is = |argument, value: &i32| Condition::is(argument, value.unsigned_abs());
     options.map(|(level, option)| (libc::SYS_setsockopt, vec![is(1, level), is(2, option)])).collect()
 }
 
-/// Calls that the supervisor is asked about: metadata and entries of files, files opened for writing, calls that reach
-/// other processes, and leaving the process group, which is only recorded.
+/// Filter rules for calls that the supervisor is asked about, such as changes of metadata and calls that reach other
+/// processes.
 fn asked() -> Vec<Match> {
     let mut asked =
         [always(METADATA), always(ENTRIES), always(REACHING), always(&[libc::SYS_setpgid]), locks()].concat();
@@ -199,28 +201,29 @@ fn asked() -> Vec<Match> {
     asked
 }
 
-/// Exclusive locks, which block other readers. Some files can't be read without a shared lock.
+/// Filter rules for exclusive file locks, which would block other readers. Some files can't be read without a shared
+/// lock.
 fn locks() -> Vec<Match> {
     vec![(libc::SYS_flock, vec![Condition::set(1, libc::LOCK_EX.unsigned_abs())])]
 }
 
-/// The numbers of these calls.
+/// The system call numbers of these pairs of number and name.
 fn names(calls: &[(c_long, &str)]) -> Vec<c_long> {
     calls.iter().map(|(call, _)| *call).collect()
 }
 
-/// Rules without conditions for these calls.
+/// Filter rules for these system calls that match whatever their arguments are.
 fn always(calls: &[c_long]) -> Vec<Match> {
     calls.iter().map(|call| (*call, Vec::new())).collect()
 }
 
-/// Conditions that an `ioctl` request is none of the allowed [`REQUESTS`].
+/// Filter conditions that are all met if an `ioctl` request is none of the allowed [`REQUESTS`].
 fn other_requests() -> Vec<Condition> {
     let known = REQUESTS.iter().flat_map(|(upper, lowest)| lowest.iter().map(move |byte| upper | u32::from(*byte)));
     known.map(|request| Condition::is_not(1, request)).collect()
 }
 
-/// Calls that would create files with set-id bits.
+/// Filter rules that match calls which would create a file with set-user-id or set-group-id bits.
 fn set_id_modes() -> Vec<Match> {
     let mut modes = Vec::new();
     for (call, mode, flags) in MAKING {
@@ -237,9 +240,8 @@ fn set_id_modes() -> Vec<Match> {
     modes
 }
 
-/// Sockets that are refused although the network is allowed: all except those of IPv4 and IPv6 and those that ask the
-/// kernel for routes, which resolving a name needs. Unix sockets are allowed with a listener only, since services
-/// behind them act for any client.
+/// Filter rules for sockets that are refused although the network is allowed: all but IPv4, IPv6, route queries, and
+/// Unix sockets if a supervisor decides.
 fn network_allowed(asks: bool) -> Vec<Match> {
     let [inet, inet6, netlink] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].map(libc::c_int::unsigned_abs);
     let families = [inet, inet6, netlink, if asks { libc::AF_UNIX.unsigned_abs() } else { inet }];
@@ -253,7 +255,7 @@ fn network_allowed(asks: bool) -> Vec<Match> {
     refused.map(|conditions| (libc::SYS_socket, conditions)).into_iter().chain(pairs()).collect()
 }
 
-/// Calls of `socketpair` for other pairs than streams: a datagram socket can send to any address.
+/// Filter rules for `socketpair` calls except for streams: a datagram socket can send to any address.
 fn pairs() -> Vec<Match> {
     let other_family = Condition::is_not(0, libc::AF_UNIX.unsigned_abs());
     let streams = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET].map(libc::c_int::unsigned_abs);
@@ -262,6 +264,7 @@ fn pairs() -> Vec<Match> {
     std::iter::once(other_family).chain(other_kind).map(|other| (libc::SYS_socketpair, vec![other])).collect()
 }
 
+/// Tests that compiled filters decide as intended for every kind of run.
 #[cfg(test)]
 mod tests {
     use super::super::bpf::testing::{ARCHITECTURE, decision, is_met};
@@ -271,17 +274,18 @@ mod tests {
 
     const SCOPES: [NetworkScope; 3] = [NetworkScope::Nothing, NetworkScope::Addresses, NetworkScope::Everything];
 
-    /// The compiled program of one kind of run.
+    /// The compiled seccomp filter of one kind of run.
     fn program(kind: RunKind, network: NetworkScope, asks: bool) -> Vec<sock_filter> {
         compile(ARCHITECTURE, FIRST_UNKNOWN, &rules(kind, network, asks))
     }
 
-    /// The kernel's choice among several filters: the strictest action.
+    /// The strictest of several filters' actions, which the kernel chooses.
     fn strictest(decisions: impl Iterator<Item = u32>) -> u32 {
         // Actions are ordered by their numbers as signed integers.
         decisions.min_by_key(|made| (made & libc::SECCOMP_RET_ACTION_FULL).cast_signed()).unwrap()
     }
 
+    /// Filters combined decide as the strictest of the rules that a call meets.
     #[doc = "holds: law 1.17"]
     #[test]
     fn filter_decides_as_strictest_of_its_parts() {
@@ -312,7 +316,7 @@ mod tests {
         }
     }
 
-    /// Each argument has the same value: the number of a process, a request, or flags and a mode at once.
+    /// In every kind of run, system calls that set set-id bits, and `ioctl` requests that are not allowed, are refused.
     #[doc = "holds: law 1.17"]
     #[test]
     fn setuid_and_unknown_requests_are_refused() {
@@ -435,6 +439,7 @@ mod tests {
         }
     }
 
+    /// A filter fails unreviewed system calls with `ENOSYS`, and kills a process that calls for another architecture.
     #[doc = "holds: law 1.17"]
     #[test]
     fn unknown_calls_and_architectures_are_refused() {

@@ -7,13 +7,14 @@ use std::path::Path;
 
 use super::caller::Caller;
 
-/// Commands of git that refresh the index if possible.
+/// Commands of git that update the index if they can, and print the same if they can't.
 const REFRESHING: [&[u8]; 3] = [b"status", b"diff", b"describe"];
 
-/// Options of git before its command that take a separate value.
+/// Options of git that stand before its command and take a separate value.
 const WITH_VALUE: [&[u8]; 6] = [b"-C", b"-c", b"--git-dir", b"--work-tree", b"--namespace", b"--config-env"];
 
-/// Whether a denied write is one that its program does not need.
+/// Whether a denied write is one that its program does not need, such as Python's compiled modules; its denial is
+/// ignored.
 pub(super) fn is_write(caller: &Caller, path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
@@ -33,7 +34,7 @@ pub(super) fn is_write(caller: &Caller, path: &Path) -> bool {
     name == "comm" && path.starts_with("/proc")
 }
 
-/// Whether a name contains these bytes.
+/// Whether a file name contains these bytes.
 fn contains(name: &OsStr, part: &[u8]) -> bool {
     name.as_bytes().windows(part.len()).any(|window| window == part)
 }
@@ -51,10 +52,12 @@ fn git_command(arguments: &[Vec<u8>]) -> Option<&[u8]> {
     }
 }
 
+/// Tests of recognising writes that a program does not need.
 #[cfg(test)]
 mod tests {
     use super::git_command;
 
+    /// The name of a git command is found behind git's own options.
     #[test]
     fn git_command_follows_its_options() {
         for (line, command) in [

@@ -28,35 +28,35 @@ use crate::fence::denial::Denial;
 use crate::fence::reach::{Receiver, plain, program_of, session};
 use crate::fence::{NetworkScope, RunKind};
 
-/// Sockets of services that look up names for the C library, which reads files without them. Connecting is refused, since
-/// a service may pass a name on to any host.
+/// Unix sockets of services that look up names, such as nscd. Connecting is refused, since a service may pass a name on
+/// to any host.
 const NAME_SERVICES: [&str; 3] = ["/run/nscd/socket", "/var/lib/sss/pipes/nss", "/run/systemd/userdb"];
 
-/// Netlink protocols with which a program only queries routes, addresses and sockets.
+/// Netlink protocols that a program may use to query routes, addresses and sockets.
 const TELLING: [i32; 2] = [libc::NETLINK_ROUTE, libc::NETLINK_SOCK_DIAG];
 
-/// `SOCK_DESTROY`, which libc does not name.
+/// Number of the netlink message `SOCK_DESTROY`, which ends a connection; libc does not name it.
 const SOCKET_DESTROYED: u16 = 21;
 
-/// First message type that is not one of netlink's control messages.
+/// Lowest netlink message type that is not a control message.
 const FIRST_MESSAGE: u16 = 16;
 
-/// Longest address of a Unix socket.
+/// Longest address of a Unix socket, in bytes.
 const ADDRESS_MAX: u64 = 110;
 
-/// `SYSLOG_ACTION_READ_ALL`, `SIZE_UNREAD` and `SIZE_BUFFER`.
+/// Kinds of `syslog` calls that only read the kernel's log or its size.
 const LOG_READS: [i32; 3] = [3, 9, 10];
 
-/// Maximum bytes of the kernel's log: no log is that long.
+/// Maximum bytes of the kernel's log that are read for a program: no log is longer.
 const LOG_MAX: u64 = 1 << 26;
 
-/// Groups of `ioctl` requests for terminals and sockets, which fail on other files.
+/// Upper byte of `ioctl` request numbers that concern terminals, which fail with `ENOTTY` on other files.
 const FOR_TERMINALS: u32 = 0x54;
 const FOR_SOCKETS: u32 = 0x89;
 
 impl Supervisor {
-    /// An exclusive lock: allowed on files that may be changed, and in a view on files of the overlay. A reading run
-    /// learns whether it would get the lock, but does not hold it, so that no other program is blocked.
+    /// Answers a request for a file lock: allowed on files that may be changed. In a reading run the caller learns
+    /// whether it would get the lock, without holding it.
     pub(super) fn lock(&self, caller: &Caller, number: i32, waits: bool) -> io::Result<Answer> {
         let file = caller.file(number)?;
         let path = caller::real(&file)?;
@@ -109,7 +109,8 @@ impl Supervisor {
         }
     }
 
-    /// Reads the address of an interface for the program.
+    /// Answers a request for the address of a network interface, which a program without internet sockets can't make
+    /// itself.
     pub(super) fn interface_address(
         &self,
         notification: Notification,
@@ -124,8 +125,8 @@ impl Supervisor {
         Ok(Answer::Returns(0))
     }
 
-    /// Gives the program one end of a closed socket pair: since it counts as connected, it can't be connected to any
-    /// address. Returns its inode.
+    /// Gives the program one end of a closed socket pair in place of an internet socket, so that it can't be connected.
+    /// Returns its inode.
     fn substitute_socket(&self, notification: Notification, kind: i32) -> io::Result<u64> {
         let (socket, _) = UnixStream::pair()?;
         socket.set_nonblocking(kind & libc::SOCK_NONBLOCK != 0)?;
@@ -179,7 +180,7 @@ impl Supervisor {
         Ok(Answer::Returns(0))
     }
 
-    /// An abstract address, which fails as usual unless the kernel lists it as in use.
+    /// Answers connecting to an abstract socket address: refused if no socket has this address, otherwise denied.
     fn abstract_address(&self, address: &[u8]) -> Answer {
         let name: Vec<u8> =
             address.get(2..).unwrap_or_default().iter().map(|byte| if *byte == 0 { b'@' } else { *byte }).collect();
@@ -193,7 +194,8 @@ impl Supervisor {
         self.deny(Denial::UnixSocket(PathBuf::from(OsStr::from_bytes(&name))), Answer::Fails(libc::EACCES))
     }
 
-    /// Answers a call that binds a socket to an address.
+    /// Answers `bind`: netlink sockets, Unix sockets (not in a reading run) and free ports of loopback may be bound,
+    /// nothing else.
     pub(super) fn bind(
         &mut self,
         notification: Notification,
@@ -236,7 +238,7 @@ impl Supervisor {
         self.deny(denial, Answer::Fails(libc::EACCES))
     }
 
-    /// Reads a socket address with its family.
+    /// Reads a socket address from the caller's memory, with its address family; `None` if it is not valid.
     fn address(&self, caller: &Caller, address: Memory) -> Option<(i32, Vec<u8>)> {
         let length =
             usize::try_from(address.length & u64::from(u32::MAX)).ok().filter(|length| (2..=128).contains(length))?;
@@ -246,7 +248,8 @@ impl Supervisor {
         fits.then_some((family.into(), bytes))
     }
 
-    /// Answers a call that sends to an address or to the kernel.
+    /// Answers a call that sends a message: to an address through a socket without network, or to the kernel as root;
+    /// denied if it would reach out.
     pub(super) fn send(&self, caller: &Caller, socket: i32, at: u64, message: Message) -> Answer {
         if self.substitutes.is_empty() && !geteuid().is_root() {
             return Answer::Continue;
@@ -275,8 +278,7 @@ impl Supervisor {
         if geteuid().is_root() && changes() { self.deny_call("netlink") } else { Answer::Continue }
     }
 
-    /// Answers a call that sends a signal, in the form of `kill`. Landlock restricts the signals that continue in the
-    /// kernel.
+    /// Answers a call that sends a signal: denied for processes outside the run, unless one was approved.
     pub(super) fn signal(&self, process: i32, signal: i32) -> Answer {
         let Some(pid) = Pid::from_raw(process.checked_abs().unwrap_or_default()) else { return Answer::Continue };
         // If artoo can't send it, the program could not without a sandbox either.
@@ -302,21 +304,21 @@ impl Supervisor {
         self.deny(Denial::Signal { pid: process, program }, Answer::Fails(libc::EPERM))
     }
 
-    /// Answers a call that sends a signal through a pidfd.
+    /// Answers a call that sends a signal through a pidfd, like one by process id.
     pub(super) fn signal_through(&self, caller: &Caller, file: i32, signal: i32) -> Answer {
         caller
             .process_of(file)
             .map_or(Answer::Fails(libc::EBADF), |pid| self.signal(pid.as_raw_nonzero().get(), signal))
     }
 
-    /// Whether a process, or the group it leads, belongs to the run: the supervisor knows all of the run's sessions.
+    /// Whether a process, or the group it leads, belongs to the run, by its session.
     fn is_of_run(&self, pid: Pid) -> bool {
         // If the leader of a group has ended, Landlock decides.
         let session = session(pid.as_raw_nonzero().get());
         session.map_or(!self.stops_at_denial(), |session| self.sessions.contains(&session))
     }
 
-    /// Answers a call that changes priority, scheduling or limits of another process.
+    /// Answers a call that changes priority, scheduling or limits of a process: denied for processes outside the run.
     pub(super) fn share(&self, name: &'static str, process: Option<i32>) -> Answer {
         let Some(pid) = process.and_then(Pid::from_raw) else { return self.deny_call(name) };
         match test_kill_process(pid) {
@@ -326,14 +328,15 @@ impl Supervisor {
         }
     }
 
-    /// Denies a call that changes the user, which the sandbox prevents even for root.
+    /// Answers a call that changes user ids: denied if artoo runs as root and the ids would change, otherwise passed to
+    /// the kernel.
     pub(super) fn identity(&self, name: &'static str, ids: Option<[u32; 3]>) -> Answer {
         let stays = ids.is_some_and(|ids| ids.iter().all(|id| *id == 0 || *id == u32::MAX));
         if stays || !geteuid().is_root() { Answer::Continue } else { self.deny_call(name) }
     }
 
-    /// Reads a link in another process's folder in `/proc`. Landlock denies these to sandboxed programs, as it denies
-    /// debugging.
+    /// Reads a link in another process's folder in `/proc` for the program, since Landlock denies these to sandboxed
+    /// programs.
     pub(super) fn read_link(
         &self,
         notification: Notification,
@@ -356,8 +359,8 @@ impl Supervisor {
         Ok(Answer::Returns(i64::try_from(link.len()).unwrap_or_default()))
     }
 
-    /// Reads the kernel's log for the program, which may have lost the capability to do so; other uses of the call are
-    /// denied.
+    /// Reads the kernel's log on behalf of a program that lost the capability for it in the sandbox; other uses of the
+    /// call are denied.
     pub(super) fn log(
         &self,
         notification: Notification,
@@ -376,8 +379,8 @@ impl Supervisor {
         Ok(Answer::Returns(i64::try_from(read).unwrap_or_default()))
     }
 
-    /// Answers an `ioctl` that may change something. The call never continues in the kernel, since nothing else
-    /// restricts it.
+    /// Answers an `ioctl` request that is not allowed: denied, or `ENOTTY` where the file has no such request. It never
+    /// continues in the kernel.
     pub(super) fn request(&self, caller: &Caller, file: i32, request: u32) -> Answer {
         let Ok(file) = caller.file(file) else { return Answer::Fails(libc::EBADF) };
         let kind = fstat(&file).map(|found| FileType::from_raw_mode(found.st_mode));
@@ -393,7 +396,7 @@ impl Supervisor {
     }
 }
 
-/// Sends a signal to a granted process, unless its number was reused.
+/// Sends a signal that an approval allows, unless another process has the receiver's process ID by now.
 fn granted_signal(receiver: Receiver, signal: i32) -> io::Result<()> {
     let gone = || io::Error::from_raw_os_error(libc::ESRCH);
     let pid = Pid::from_raw(receiver.pid).ok_or_else(gone)?;
@@ -406,7 +409,7 @@ fn granted_signal(receiver: Receiver, signal: i32) -> io::Result<()> {
     Ok(pidfd_send_signal(&process, signal)?)
 }
 
-/// The real path of a socket.
+/// The real path of a Unix socket that the caller's path leads to; an error if it is not a socket.
 fn socket_at(caller: &Caller, path: &Path) -> io::Result<PathBuf> {
     let target = caller.target(libc::AT_FDCWD, path, true)?;
     is_socket(&target)?;
@@ -421,16 +424,15 @@ fn is_socket(target: &OwnedFd) -> io::Result<()> {
     Ok(predict::writable(target)?)
 }
 
-/// A new socket of this kind, connected to the open target. It does not block, so that a slow server does not delay
-/// other answers.
+/// A new socket connected to the open target on behalf of the program. It does not block, so that other answers are not
+/// delayed.
 fn connected(target: &OwnedFd, kind: SocketType) -> rustix::io::Result<OwnedFd> {
     let socket = socket_with(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)?;
     connect(&socket, &SocketAddrUnix::new(format!("/proc/self/fd/{}", target.as_raw_fd()))?)?;
     Ok(socket)
 }
 
-/// Whether a netlink message may change routes or end connections. Root lacks the capability in the sandbox, so the
-/// denial must be noted here.
+/// Whether a netlink message would change routes or end connections, which must then be recorded as denied.
 fn changes_network(caller: &Caller, socket: i32, at: u64) -> io::Result<bool> {
     let handle = caller.handle(socket)?;
     if socket_domain(&handle)? != AddressFamily::NETLINK {
@@ -454,7 +456,7 @@ fn path_of(address: &[u8]) -> Option<&Path> {
     Some(Path::new(OsStr::from_bytes(path)))
 }
 
-/// The process ID in `/proc/PID/fd/N`, `exe`, `cwd` or `root`.
+/// The process ID in a path of the form `/proc/PID/fd/N`, `exe`, `cwd` or `root`; `None` for other paths.
 fn process_of_link(path: &Path) -> Option<&str> {
     let parts: Vec<&str> = path.iter().filter_map(OsStr::to_str).collect();
     let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());

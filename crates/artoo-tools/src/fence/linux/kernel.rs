@@ -1,4 +1,4 @@
-//! System calls that no crate offers safely.
+//! System calls that no crate offers as safe functions.
 #![expect(
     unsafe_code,
     reason = "close_range, unshare and seccomp's listener have no safe interface in any crate we use"
@@ -26,8 +26,7 @@ pub(crate) fn unshare_files() -> io::Result<()> {
     Ok(())
 }
 
-/// Borrows a file descriptor by its number, to duplicate it at once. The number must belong to an open file of the
-/// calling thread.
+/// Borrows one of the calling thread's open file descriptors by its number; the caller must duplicate it at once.
 pub(crate) fn borrow_by_number(number: RawFd) -> BorrowedFd<'static> {
     // SAFETY: the caller promises that it is open; it is duplicated at once.
     unsafe { BorrowedFd::borrow_raw(number) }
@@ -43,7 +42,7 @@ pub(crate) struct Notification {
     pub(crate) arguments: [u64; 6],
 }
 
-/// The answer to a call.
+/// The supervisor's answer to a system call of a sandboxed program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// The kernel makes the call; all other restrictions still apply.
@@ -56,10 +55,10 @@ pub(crate) enum Answer {
     NoReply,
 }
 
-/// `_IOW('!', 2, u64)`, which libc does not name.
+/// Number of the `ioctl` request that asks whether a seccomp notification is still valid; libc does not name it.
 const IS_VALID: libc::Ioctl = 0x4008_2102;
 
-/// Installs a filter for the calling thread, and returns the listener that receives its notifications.
+/// Installs a seccomp filter for the calling thread, and returns the listener that receives its notifications.
 pub(crate) fn listen(program: &[sock_filter]) -> io::Result<OwnedFd> {
     // A signal must not restart a call that was already made for the program; kernels before 5.19 have no flag for
     // that.
@@ -70,7 +69,7 @@ pub(crate) fn listen(program: &[sock_filter]) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(file) })
 }
 
-/// Installs a filter for the calling thread, which must have set `no_new_privs`, and returns the number of the listener
+/// Installs a seccomp filter for the calling thread, which must have set `no_new_privs`; returns the listener's number
 /// if the flags ask for one.
 pub(crate) fn set_filter(program: &[sock_filter], flags: libc::c_ulong) -> io::Result<RawFd> {
     let length = u16::try_from(program.len()).map_err(io::Error::other)?;
@@ -80,7 +79,7 @@ pub(crate) fn set_filter(program: &[sock_filter], flags: libc::c_ulong) -> io::R
     if done < 0 { Err(io::Error::last_os_error()) } else { RawFd::try_from(done).map_err(io::Error::other) }
 }
 
-/// Receives the next notification.
+/// Receives the next seccomp notification, waiting until there is one.
 pub(crate) fn receive(listener: BorrowedFd<'_>) -> io::Result<Notification> {
     // SAFETY: all zeros is a valid value, and the kernel requires it.
     let mut notification: libc::seccomp_notif = unsafe { std::mem::zeroed() };
@@ -93,13 +92,13 @@ pub(crate) fn receive(listener: BorrowedFd<'_>) -> io::Result<Notification> {
     })
 }
 
-/// Whether the call still waits: if so, its thread's number was not reused while the thread was read.
+/// Whether the notified system call still waits: only then is what was read of its thread valid.
 pub(crate) fn still_waits(listener: BorrowedFd<'_>, notification: Notification) -> bool {
     let mut id = notification.id;
     request(listener, IS_VALID, &raw mut id).is_ok()
 }
 
-/// Sends the answer. A thread that has ended meanwhile needs none.
+/// Sends the supervisor's answer to the kernel; does nothing if the thread has ended.
 pub(crate) fn answer(listener: BorrowedFd<'_>, notification: Notification, answer: Answer) {
     let (val, error, flags) = match answer {
         Answer::Continue => (0, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
@@ -111,7 +110,7 @@ pub(crate) fn answer(listener: BorrowedFd<'_>, notification: Notification, answe
     let _ = request(listener, libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut response);
 }
 
-/// Gives the program a file: it replaces the program's own descriptor, or else is the result of the call.
+/// Gives the program an open file: in place of one of its own descriptors, or as the result of its system call.
 pub(crate) fn add_file(
     listener: BorrowedFd<'_>,
     notification: Notification,
@@ -131,14 +130,14 @@ pub(crate) fn add_file(
     request(listener, libc::SECCOMP_IOCTL_NOTIF_ADDFD, &raw mut added)
 }
 
-/// Reads an address of an interface; `of` is the `struct ifreq`.
+/// Reads an address of a network interface from the kernel into `of`, a `struct ifreq`.
 pub(crate) fn interface_address(number: u32, of: &mut [u8; 40]) -> io::Result<()> {
     let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
     // The type is unsigned and wide with glibc, a signed 32-bit number with musl.
     request(socket.as_fd(), number as libc::Ioctl, of.as_mut_ptr())
 }
 
-/// Reads the kernel's log or its size.
+/// Reads the kernel's log (or its size) into `into`; returns the number of bytes.
 pub(crate) fn log(request: libc::c_int, into: &mut [u8]) -> io::Result<usize> {
     let length = libc::c_int::try_from(into.len()).map_err(io::Error::other)?;
     // SAFETY: the kernel writes no more than that many bytes.
@@ -146,7 +145,7 @@ pub(crate) fn log(request: libc::c_int, into: &mut [u8]) -> io::Result<usize> {
     usize::try_from(done).map_err(|_| io::Error::last_os_error())
 }
 
-/// Makes an `ioctl` call on the listener.
+/// Makes an `ioctl` call on the seccomp listener.
 fn request<T>(listener: BorrowedFd<'_>, number: libc::Ioctl, argument: *mut T) -> io::Result<()> {
     // SAFETY: each request is made with the structure it is defined for, which outlives the call.
     let done = unsafe { libc::ioctl(listener.as_raw_fd(), number, argument) };

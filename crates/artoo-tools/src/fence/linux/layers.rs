@@ -10,14 +10,14 @@ use super::readable::{self, Hidden};
 use super::rules;
 use crate::fence::{Fence, ReadAllowlist};
 
-/// The two rulesets of a command: one restricts reading, the other one changing.
+/// The two Landlock rulesets of a command: one restricts reading, the other one changing.
 pub(crate) struct Layers {
     reading: RulesetCreated,
     changing: RulesetCreated,
 }
 
 impl Layers {
-    /// The rules of a command outside a view; `scratch` is its temporary folder.
+    /// The Landlock rules of a command outside a view; `scratch` is its temporary folder.
     pub(crate) fn of(fence: &Fence, read_allowlist: &ReadAllowlist, scratch: &Path) -> io::Result<Self> {
         // A folder with artoo's own data is opened except for that data; the supervisor makes its own entries.
         let kept_back: Hidden = fence.kept_back.iter().cloned().collect();
@@ -31,35 +31,36 @@ impl Layers {
         })
     }
 
-    /// The rules in a view, whose folders are added later. Everything except devices may be read: mounts cover hidden
-    /// and left-out files.
+    /// The Landlock rules in a view, whose folders are added later. Everything except devices may be read: mounts hide
+    /// the rest.
     pub(crate) fn of_view(fence: &Fence, scratch: &Path) -> io::Result<Self> {
         let devices: Hidden = [PathBuf::from("/dev")].into_iter().collect();
         let reading = rules::reading(&readable::readable_below(Path::new("/"), &devices).whole, &[]);
         Ok(Self { reading: reading.map_err(io::Error::other)?, changing: changing(&[scratch], fence.reach.network)? })
     }
 
-    /// Also allows reading and changing everything below these folders.
+    /// These Landlock rules, which also allow reading and changing everything below the open folders.
     pub(crate) fn with_open(self, folders: &[OwnedFd]) -> io::Result<Self> {
         let reading = rules::add(self.reading, folders, rules::read()).map_err(io::Error::other)?;
         let changing = rules::add(self.changing, folders, rules::change()).map_err(io::Error::other)?;
         Ok(Self { reading, changing })
     }
 
-    /// Restricts the calling thread and its descendants; returns whether the kernel enforces both layers.
+    /// Restricts the calling thread and its descendants by both Landlock layers; returns whether the kernel enforces
+    /// both.
     pub(crate) fn restrict_self(self) -> Result<bool, RulesetError> {
         let layers = [self.reading.restrict_self()?, self.changing.restrict_self()?];
         Ok(layers.iter().all(|status| status.ruleset != RulesetStatus::NotEnforced))
     }
 }
 
-/// The ruleset for changing files below these folders, and for the network.
+/// The Landlock ruleset that allows changes only below these folders, and restricts the network.
 fn changing(open: &[&Path], network: bool) -> io::Result<RulesetCreated> {
     rules::changing(open, network).map_err(io::Error::other)
 }
 
-/// Restricts signals and abstract sockets of the calling thread and its descendants to each other; returns whether the
-/// kernel enforces that.
+/// Lets the calling thread and its descendants signal and connect only to each other; returns whether the kernel
+/// enforces that.
 pub(crate) fn hold_signals() -> io::Result<bool> {
     let status = rules::scoped().and_then(RulesetCreated::restrict_self).map_err(io::Error::other)?;
     Ok(status.ruleset != RulesetStatus::NotEnforced)

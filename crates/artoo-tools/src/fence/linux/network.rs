@@ -1,4 +1,4 @@
-//! Answers to calls on internet sockets.
+//! The supervisor's answers to calls on internet sockets.
 //!
 //! If some addresses are approved, the supervisor connects and sends for the program, on its own socket and to the
 //! address that was checked, so that the program can't replace either meanwhile. Without approval, substitute sockets
@@ -24,43 +24,43 @@ use crate::fence::NetworkScope;
 use crate::fence::denial::Denial;
 use crate::fence::reach::plain;
 
-/// Protocols whose sockets send only by calls that are answered here.
+/// Internet protocols whose sockets send only by calls that the supervisor answers.
 pub(super) const PROTOCOLS: [i32; 5] =
     [libc::IPPROTO_IP, libc::IPPROTO_TCP, libc::IPPROTO_UDP, libc::IPPROTO_ICMP, libc::IPPROTO_ICMPV6];
 
-/// Maximum bytes sent at once. The program sends the rest of a stream with its next call.
+/// Maximum bytes of a stream that the supervisor sends for one call. The program sends the rest with its next call.
 const SENT_MAX: usize = 1 << 20;
 
-/// Maximum messages sent by one call. The program sends the rest with its next call.
+/// Maximum number of messages that the supervisor sends for one call. The program sends the rest with its next call.
 const MESSAGES_MAX: u64 = 64;
 
-/// Maximum parts of one message, as in the kernel.
+/// Maximum number of parts (`iovec`) of one message, as in the kernel.
 const PARTS_MAX: u64 = 1024;
 
-/// Maximum calls that wait for the network at once.
+/// Maximum number of a program's network calls that wait for the network at once.
 const WAITING_MAX: usize = 64;
 
-/// Size of `struct mmsghdr` and the offset of its `msg_len`.
+/// Size in bytes of `struct mmsghdr`; the constant after it is the offset of `msg_len`.
 const MESSAGE_BYTES: u64 = 64;
 const SENT_AT: u64 = 56;
 
-/// Flags of the program that are passed on.
+/// Flags of a program's `send` call that the supervisor uses too; others are dropped.
 const SEND_FLAGS: i32 = libc::MSG_DONTWAIT | libc::MSG_MORE | libc::MSG_EOR | libc::MSG_OOB | libc::MSG_CONFIRM;
 
-/// Levels of socket options that exist without an internet address.
+/// Levels of socket options that a Unix socket in place of an internet socket supports too.
 const WITHOUT_ADDRESS: [i32; 2] = [libc::SOL_SOCKET, libc::SOL_NETLINK];
 
-/// Levels of socket options that only internet sockets have.
+/// Levels of socket options that only internet sockets have, so that a Unix socket in place of one can't set them.
 const OF_INTERNET: [i32; 3] = [libc::IPPROTO_IP, libc::IPPROTO_IPV6, libc::IPPROTO_TCP];
 
-/// A Unix socket that the program has in place of an internet socket.
+/// State of a Unix socket that a program gets in place of an internet socket.
 pub(super) struct Substitute {
     /// The family that the program asked for.
     pub(super) family: i32,
     pub(super) is_bound: bool,
 }
 
-/// A message copied from the program's memory.
+/// A message that the supervisor copied from the program's memory, with its destination.
 struct Copied {
     bytes: Vec<u8>,
     /// Empty if the message has no address.
@@ -68,14 +68,14 @@ struct Copied {
     has_control: bool,
 }
 
-/// A message that may be sent; `to` is `None` if the socket is connected already.
+/// A message that the supervisor has checked and may send; `to` is `None` if the socket is connected already.
 struct Checked {
     bytes: Vec<u8>,
     to: Option<SocketAddr>,
 }
 
 impl Checked {
-    /// Sends the message on this socket.
+    /// Sends the checked message on this socket with these flags; returns the number of bytes sent.
     fn send(&self, socket: &OwnedFd, flags: i32) -> rustix::io::Result<usize> {
         let flags = SendFlags::from_bits_retain(flags.cast_unsigned());
         match self.to {
@@ -86,17 +86,18 @@ impl Checked {
 }
 
 impl Supervisor {
-    /// The part of the network that the program may reach: none in a reading run.
+    /// The part of the network that the program may reach; in a reading run none.
     pub(super) fn network(&self) -> NetworkScope {
         if self.stops_at_denial() { NetworkScope::Nothing } else { self.fence.reach.network_scope() }
     }
 
-    /// Denies the use of the network and records it.
+    /// Denies a system call because it would use the network, and records that.
     pub(super) fn deny_network(&self) -> Answer {
         self.deny(Denial::Network, Answer::Fails(libc::EACCES))
     }
 
-    /// Answers `getsockname`: a substitute that is not bound has the unspecified address.
+    /// Answers `getsockname`: a Unix socket in place of an internet socket reports the unspecified address if it is not
+    /// bound.
     pub(super) fn own_address(
         &self,
         notification: Notification,
@@ -121,7 +122,7 @@ impl Supervisor {
         Ok(Answer::Returns(0))
     }
 
-    /// Notes that the program bound a substitute.
+    /// Notes that the program bound a Unix socket that it has in place of an internet socket; the call succeeds.
     pub(super) fn note_bound(&mut self, caller: &Caller, socket: i32) -> io::Result<Answer> {
         let inode = fstat(caller.handle(socket)?)?.st_ino;
         if let Some(substitute) = self.substitutes.get_mut(&inode) {
@@ -130,7 +131,8 @@ impl Supervisor {
         Ok(Answer::Returns(0))
     }
 
-    /// Sets an option of a socket. A substitute pretends to have any option that names no other host.
+    /// Answers setting a socket option. A Unix socket in place of an internet socket pretends to have any option that
+    /// names no other host.
     pub(super) fn set_option(&self, level: i32, option: i32) -> Answer {
         let routes = || ROUTING_OPTIONS.iter().any(|(known, options)| *known == level && options.contains(&option));
         match () {
@@ -147,7 +149,7 @@ impl Supervisor {
         if may_be_internet { self.deny_network() } else { Answer::Fails(libc::EINVAL) }
     }
 
-    /// Connects the program's socket to an approved address.
+    /// Connects the program's socket to an address on its behalf, if the address is approved; otherwise denies it.
     pub(super) fn connect_approved(
         &self,
         notification: Notification,
@@ -180,7 +182,7 @@ impl Supervisor {
         self.wait(notification, move || Ok(connect(&handle, &to).map(|()| 0)?))
     }
 
-    /// Sends messages; those with an address only to an approved one.
+    /// Sends a program's messages on a socket; those with an address only if that is approved.
     pub(super) fn send_approved(
         &self,
         notification: Notification,
@@ -226,7 +228,8 @@ impl Supervisor {
         Ok(Answer::Returns(sent))
     }
 
-    /// Checks a message: the message to send, or the answer to a call that must not send it.
+    /// Checks a program's message against the approved addresses: returns the message to send, or the answer that
+    /// denies the call.
     fn checked(&self, socket: &OwnedFd, message: Copied, flags: i32) -> io::Result<Result<Checked, Answer>> {
         let Copied { bytes, to, has_control } = message;
         let domain = socket_domain(socket)?;
@@ -257,7 +260,8 @@ impl Supervisor {
         })
     }
 
-    /// Binds a netlink socket, or an internet socket to any free port of loopback.
+    /// Binds a socket for a program that may reach some addresses: netlink sockets, and internet sockets to any free
+    /// port of loopback.
     pub(super) fn bind_approved(
         &self,
         notification: Notification,
@@ -277,8 +281,8 @@ impl Supervisor {
         Ok(Answer::Returns(0))
     }
 
-    /// Waits for the network on another thread and answers the call from there, so that other calls are answered
-    /// meanwhile.
+    /// Waits on another thread until a socket can send or connect, and answers the call from there, so that other calls
+    /// are answered meanwhile.
     fn wait(
         &self,
         notification: Notification,
@@ -298,7 +302,7 @@ impl Supervisor {
     }
 }
 
-/// Copies one message from the program's memory.
+/// Copies one message, with its address, from the program's memory.
 fn copied(caller: &Caller, at: u64, message: Message, is_stream: bool) -> io::Result<Copied> {
     let word = |at: u64| caller.bytes(at).map(u64::from_ne_bytes);
     if let Message::Bytes { length, to } = message {
@@ -315,7 +319,7 @@ fn copied(caller: &Caller, at: u64, message: Message, is_stream: bool) -> io::Re
     Ok(Copied { bytes, to: address(caller, to)?, has_control: word(at + 32)? != 0 && word(at + 40)? != 0 })
 }
 
-/// The destination address of a message; empty if it has none.
+/// Reads the destination address of a message from the caller's memory; empty if it has none.
 fn address(caller: &Caller, Memory { address, length }: Memory) -> io::Result<Vec<u8>> {
     // The kernel reads the length as an `int`.
     let length = usize::try_from(length & u64::from(u32::MAX)).unwrap_or(usize::MAX);
@@ -326,7 +330,7 @@ fn address(caller: &Caller, Memory { address, length }: Memory) -> io::Result<Ve
     }
 }
 
-/// The parts of a message joined, up to [`SENT_MAX`] bytes of a stream.
+/// Reads the parts of a message from the caller's memory and joins them, up to [`SENT_MAX`] bytes of a stream.
 fn parts(caller: &Caller, parts: impl IntoIterator<Item = (u64, u64)>, is_stream: bool) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for (at, length) in parts {
@@ -344,9 +348,10 @@ fn parts(caller: &Caller, parts: impl IntoIterator<Item = (u64, u64)>, is_stream
     Ok(bytes)
 }
 
-/// Whether all netlink messages only ask for routes, addresses and links, or with `is_diag` for sockets.
+/// Whether all netlink messages in these bytes only query routes, addresses and links (or sockets, with `is_diag`) and
+/// change nothing.
 fn only_asks(mut messages: &[u8], is_diag: bool) -> bool {
-    /// `SOCK_DIAG_BY_FAMILY`, which libc does not name.
+    /// Number of the netlink message `SOCK_DIAG_BY_FAMILY`, which queries sockets; libc does not name it.
     const SOCKETS_ASKED: u16 = 20;
     while let Some([a, b, c, d, e, f]) = messages.first_chunk::<6>() {
         let length = usize::try_from(u32::from_ne_bytes([*a, *b, *c, *d])).unwrap_or(usize::MAX);
@@ -362,7 +367,7 @@ fn only_asks(mut messages: &[u8], is_diag: bool) -> bool {
     true
 }
 
-/// Parses a netlink address.
+/// Parses a netlink address; `EINVAL` if it is too short.
 fn netlink_address(address: &[u8]) -> io::Result<SocketAddrNetlink> {
     let word = |at: usize| {
         let bytes = address.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
@@ -371,7 +376,7 @@ fn netlink_address(address: &[u8]) -> io::Result<SocketAddrNetlink> {
     Ok(SocketAddrNetlink::new(word(4)?, word(8)?))
 }
 
-/// Parses an IPv4 or IPv6 address.
+/// Parses a `sockaddr` with an IPv4 or IPv6 address; `None` for other families.
 pub(super) fn internet(address: &[u8]) -> Option<SocketAddr> {
     let family = u16::from_ne_bytes(address.get(..2)?.try_into().ok()?);
     let port = u16::from_be_bytes(address.get(2..4)?.try_into().ok()?);
@@ -386,7 +391,7 @@ pub(super) fn internet(address: &[u8]) -> Option<SocketAddr> {
     }
 }
 
-/// The address as `struct sockaddr_in` or `sockaddr_in6`.
+/// A socket address encoded as `struct sockaddr_in` or `sockaddr_in6`.
 fn bytes_of(address: SocketAddr) -> Vec<u8> {
     let family = if address.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
     let mut bytes = u16::try_from(family).unwrap_or_default().to_ne_bytes().to_vec();
@@ -402,10 +407,12 @@ fn bytes_of(address: SocketAddr) -> Vec<u8> {
     bytes
 }
 
+/// Tests of socket addresses and netlink messages.
 #[cfg(test)]
 mod tests {
     use super::{bytes_of, internet, only_asks};
 
+    /// Socket addresses encoded for the kernel and parsed again are unchanged.
     #[test]
     fn addresses_survive_a_round_trip() {
         for text in ["1.2.3.4:5", "[::1]:80", "[fe80::1%3]:9", "[::ffff:1.2.3.4]:53"] {
@@ -414,6 +421,7 @@ mod tests {
         }
     }
 
+    /// Netlink messages that would change something are told from those that only query.
     #[test]
     fn changing_netlink_messages_are_recognised() {
         let message = |kind: u16| [&20_u32.to_ne_bytes()[..], &kind.to_ne_bytes(), &[0; 14]].concat();

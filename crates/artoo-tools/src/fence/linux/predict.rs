@@ -14,7 +14,7 @@ use rustix::process::geteuid;
 use super::caller::DirEntry;
 use super::syscalls::SET_ID_BITS;
 
-/// The effect that a call would have.
+/// The predicted effect of a call without a sandbox: a change, no change, or an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Predicted {
     Fails(i32),
@@ -28,17 +28,17 @@ impl From<Errno> for Predicted {
     }
 }
 
-/// [`Predicted::Changes`], or the failure of the check.
+/// [`Predicted::Changes`] if the check of the call succeeded, otherwise that the call fails with its error.
 fn changes_unless(checked: Result<()>) -> Predicted {
     checked.map_or_else(Predicted::from, |()| Predicted::Changes)
 }
 
-/// The error if `fails`.
+/// `Err(error)` if `fails`, otherwise `Ok(())`.
 fn or_fail(fails: bool, error: Errno) -> Result<()> {
     if fails { Err(error) } else { Ok(()) }
 }
 
-/// A new mode, owner or times for a file.
+/// A change of a file's metadata: a new mode, owner or times.
 #[derive(Debug, Clone)]
 pub(super) enum Change {
     Mode(u32),
@@ -47,7 +47,7 @@ pub(super) enum Change {
 }
 
 impl Change {
-    /// Makes the change.
+    /// Makes the change of mode, owner or times on the open file; a mode with set-id bits fails.
     pub(super) fn apply(&self, file: &OwnedFd) -> Result<()> {
         let path = proc_path(file);
         match *self {
@@ -60,7 +60,8 @@ impl Change {
         }
     }
 
-    /// The effect on a file. Setting what is set already changes nothing that matters.
+    /// Whether a change of mode, owner or times would have an effect on the open file, fail, or leave everything as it
+    /// is.
     pub(super) fn effect(&self, file: &OwnedFd) -> Predicted {
         let Ok(found) = fstat(file) else { return Predicted::Changes };
         let may = match self {
@@ -74,7 +75,7 @@ impl Change {
         if may.is_ok() && self.is_made(&found) { Predicted::ChangesNothing } else { changes_unless(may) }
     }
 
-    /// Whether the file has the new value already.
+    /// Whether the file already has the new mode, owner or times, so that setting them changes nothing.
     fn is_made(&self, found: &Stat) -> bool {
         match self {
             Self::Mode(mode) => *mode & 0o7777 == found.st_mode & 0o7777,
@@ -96,37 +97,37 @@ impl Change {
     }
 }
 
-/// Whether a mode has set-id bits.
+/// Whether a mode has a set-user-id or set-group-id bit.
 pub(super) fn is_set_id(mode: u32) -> bool {
     SET_ID_BITS.iter().any(|bit| mode & bit != 0)
 }
 
-/// Whether a time stands for the current time.
+/// Whether a time argument is `UTIME_NOW`, which stands for the current time.
 fn is_now(time: &Timespec) -> bool {
     time.tv_nsec == libc::UTIME_NOW
 }
 
-/// Whether this user owns the file, or is root.
+/// Whether this user may set the metadata of a file, as its owner or as root.
 fn is_owned(found: &Stat) -> bool {
     geteuid().is_root() || found.st_uid == geteuid().as_raw()
 }
 
-/// Whether this user may write to an open file, without opening it again.
+/// Whether this user may write to an open file; otherwise the kernel's error.
 pub(super) fn writable(file: &OwnedFd) -> Result<()> {
     may(file, Access::WRITE_OK)
 }
 
-/// Whether this user may access an open file this way.
+/// Whether this user may access an open file in this way; otherwise the kernel's error.
 fn may(file: &OwnedFd, access: Access) -> Result<()> {
     accessat(CWD, proc_path(file), access, AtFlags::EACCESS)
 }
 
-/// A path that leads to an open file, whatever happened to its own path.
+/// The `/proc/self/fd` path of an open file, which leads to it even after the file was renamed.
 fn proc_path(file: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// Predicts creating an entry.
+/// Predicts whether creating an entry would succeed, or fail with which error.
 pub(super) fn making(entry: &DirEntry, is_folder: bool) -> Predicted {
     let check = || {
         or_fail(find(entry).is_ok(), Errno::EXIST)?;
@@ -136,7 +137,7 @@ pub(super) fn making(entry: &DirEntry, is_folder: bool) -> Predicted {
     changes_unless(check())
 }
 
-/// Predicts deleting an entry.
+/// Predicts whether deleting an entry would succeed, and so be a change, or fail with which error.
 pub(super) fn removing(entry: &DirEntry, is_folder: bool) -> Predicted {
     let check = || {
         let found = find(entry)?;
@@ -148,7 +149,7 @@ pub(super) fn removing(entry: &DirEntry, is_folder: bool) -> Predicted {
     changes_unless(check())
 }
 
-/// Predicts renaming an entry.
+/// Predicts whether renaming an entry would succeed, fail with which error, or change nothing.
 pub(super) fn renaming(from: &DirEntry, to: &DirEntry, flags: RenameFlags) -> Predicted {
     let replaced = find(to);
     if let (Ok(from), Ok(to)) = (find(from), &replaced)
@@ -175,7 +176,7 @@ pub(super) fn renaming(from: &DirEntry, to: &DirEntry, flags: RenameFlags) -> Pr
     changes_unless(check())
 }
 
-/// Predicts a hard link.
+/// Predicts whether creating a hard link would succeed, or fail with which error.
 pub(super) fn linking(from: &DirEntry, to: &DirEntry) -> Predicted {
     let check = || {
         let found = find(from)?;
@@ -187,7 +188,7 @@ pub(super) fn linking(from: &DirEntry, to: &DirEntry) -> Predicted {
     changes_unless(check())
 }
 
-/// Predicts opening an existing file for writing or truncating.
+/// Predicts whether opening an existing file for writing or truncating would succeed, fail, or change nothing.
 pub(super) fn opening(file: &OwnedFd, flags: OFlags) -> Predicted {
     let Ok(found) = fstat(file) else { return Predicted::Changes };
     let reads = flags.contains(OFlags::RDWR);
@@ -216,38 +217,39 @@ pub(super) fn opening(file: &OwnedFd, flags: OFlags) -> Predicted {
     }
 }
 
-/// Predicts truncating a file by its path.
+/// Predicts whether truncating a file by its path would change it or fail.
 pub(super) fn truncating(file: &OwnedFd) -> Predicted {
     let effect = opening(file, OFlags::WRONLY);
     if effect == Predicted::ChangesNothing { Predicted::Fails(libc::EINVAL) } else { effect }
 }
 
-/// Null, zero, full, random and urandom by their minor numbers.
+/// Whether a device is `/dev/null`, `zero`, `full`, `random` or `urandom`, so that writing to it changes nothing.
 fn is_data(found: &Stat) -> bool {
     [3, 5, 7, 8, 9].iter().any(|minor| found.st_rdev == rustix::fs::makedev(1, *minor))
 }
 
-/// The `stat` of an entry; symlinks are not followed.
+/// The `stat` result of an entry; of a symlink itself.
 fn find(entry: &DirEntry) -> Result<Stat> {
     statat(&entry.folder, &entry.name, AtFlags::SYMLINK_NOFOLLOW)
 }
 
+/// Whether the `stat` result is that of a folder.
 fn is_dir(found: &Stat) -> bool {
     FileType::from_raw_mode(found.st_mode).is_dir()
 }
 
-/// Whether this user may add and delete entries in the folder.
+/// Whether this user may add and delete entries in the folder; otherwise the kernel's error.
 fn may_change(entry: &DirEntry) -> Result<()> {
     may(&entry.folder, Access::WRITE_OK | Access::EXEC_OK)
 }
 
-/// Whether the sticky bit lets this user delete the entry.
+/// Whether the folder's sticky bit lets this user delete the entry; otherwise the kernel's error.
 fn may_delete(entry: &DirEntry, found: &Stat) -> Result<()> {
     let folder = fstat(&entry.folder)?;
     or_fail(folder.st_mode & libc::S_ISVTX != 0 && !is_owned(found) && !is_owned(&folder), Errno::PERM)
 }
 
-/// Whether an entry can be removed or replaced as a folder, which must be empty, or as a file.
+/// Whether an entry can be removed or replaced: as an empty folder, or as a file; otherwise the kernel's error.
 fn may_be_gone(as_folder: bool, entry: &DirEntry, found: &Stat) -> Result<()> {
     match (as_folder, is_dir(found)) {
         (false, true) => Err(Errno::ISDIR),

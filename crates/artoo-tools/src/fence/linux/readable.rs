@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Maximum number of rules. Beside the protected paths of a home folder lie some hundred entries; further entries can't
-/// be read by the command.
+/// Maximum number of Landlock rules for reading. Beside the protected paths of a home lie some hundred entries; further
+/// ones can't be read.
 const RULES_MAX: usize = 8192;
 
 /// Readable paths below a folder, and the number of those beyond [`RULES_MAX`].
@@ -38,7 +38,7 @@ impl FromIterator<PathBuf> for Hidden {
 }
 
 impl Hidden {
-    /// The folders above the hidden paths, up to the root.
+    /// All folders above the hidden paths, up to the root.
     pub(crate) fn above(&self) -> impl Iterator<Item = &Path> {
         self.above.iter().map(PathBuf::as_path)
     }

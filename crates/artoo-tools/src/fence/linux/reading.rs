@@ -17,7 +17,8 @@ use super::syscalls::INTERFACE_ADDRESSES;
 use crate::fence::denial::Denial;
 
 impl Supervisor {
-    /// Answers a decoded call of a reading run.
+    /// Answers a decoded call of a reading run: a call that would change something ends the run, one that would fail
+    /// fails.
     pub(super) fn answer_reading_run(&mut self, notification: Notification, call: Call) -> io::Result<Answer> {
         let Ok(caller) = Caller::new(notification.thread) else {
             // Its memory can't be read, so the arguments are unknown.
@@ -67,18 +68,17 @@ impl Supervisor {
         }
     }
 
-    /// Denies a system call by its name.
+    /// Records the denial of a system call by its name; a reading run is killed, any other call fails with `EPERM`.
     pub(super) fn deny_call(&self, name: &'static str) -> Answer {
         self.deny(Denial::Call(name.trim_start_matches("SYS_")), Answer::Fails(libc::EPERM))
     }
 
-    /// Denies a write to this path.
+    /// In a reading run, denies a write to this path, unless the program does not need it.
     fn deny_write(&self, path: PathBuf) -> Answer {
         self.deny(Denial::Write(path), Answer::NoReply)
     }
 
-    /// Calls `act` with the entry at a path. If the entry can't be found, the kernel answers the call, except behind
-    /// magic links, which only the kernel can follow.
+    /// Calls `act` with the directory entry at the caller's path. If it can't be found, the kernel answers the call.
     fn found(
         &self,
         caller: &Caller,
@@ -93,7 +93,8 @@ impl Supervisor {
         }
     }
 
-    /// Answers a call that would have this effect on one entry.
+    /// In a reading run, answers a call on one entry: a call that would have `effect` is denied and ends the run, one
+    /// that would fail fails.
     fn changing(
         &self,
         caller: &Caller,
@@ -103,7 +104,8 @@ impl Supervisor {
         self.found(caller, path, |entry| Ok(self.decided(caller, effect(&entry), entry)))
     }
 
-    /// The answer for a predicted effect on one entry.
+    /// In a reading run, the answer to a call with this predicted effect on one entry: a change outside its own folder
+    /// is denied.
     fn decided(&self, caller: &Caller, effect: Predicted, entry: DirEntry) -> Answer {
         if self.is_own(&entry.path) {
             return Answer::Continue;
@@ -116,7 +118,8 @@ impl Supervisor {
         }
     }
 
-    /// Answers a call that would have this effect on two entries.
+    /// In a reading run, answers a call on two entries, such as a rename: denied if it would have `effect`, else
+    /// failing as it would.
     fn changing_two(
         &self,
         caller: &Caller,
@@ -132,7 +135,8 @@ impl Supervisor {
         })
     }
 
-    /// Answers opening a file for writing, creating or truncating.
+    /// In a reading run, answers opening a file: denied if that would create, truncate or write a file outside the
+    /// run's own folder.
     fn opening(&self, caller: &Caller, path: PathArgument, flags: OFlags, mode: u32) -> io::Result<Answer> {
         let Ok(text) = caller.path(path.address) else { return Ok(Answer::Continue) };
         if flags.contains(OFlags::PATH) {
@@ -170,14 +174,16 @@ impl Supervisor {
         }
     }
 
-    /// Denies creating a file with set-id bits. It never continues, not even if the folder can't be found yet.
+    /// Denies creating a file with set-id bits, and fails with EPERM if its folder is not found, so that it is never
+    /// created.
     fn creating_set_id(&self, caller: &Caller, path: PathArgument) -> io::Result<Answer> {
         let deny = |entry: DirEntry| Ok(self.deny(Denial::Metadata(entry.path), Answer::NoReply));
         let answer = self.found(caller, path, deny)?;
         Ok(if answer == Answer::Continue { Answer::Fails(libc::EPERM) } else { answer })
     }
 
-    /// Answers truncating a file by its path.
+    /// In a reading run, answers a call that truncates a file by its path: denied unless the file is in the run's own
+    /// folder.
     fn truncating(&self, caller: &Caller, path: PathArgument) -> io::Result<Answer> {
         let file = subject(caller, Subject::Path { path, follows: true })?;
         let path = caller::real(&file)?;
@@ -190,7 +196,8 @@ impl Supervisor {
         })
     }
 
-    /// Answers a call that sets extended attributes.
+    /// In a reading run, answers a call that sets extended attributes: unsupported in the run's own folder, denied
+    /// elsewhere.
     fn attributes(&self, caller: &Caller, of: Subject) -> io::Result<Answer> {
         let file = subject(caller, of)?;
         let path = caller::real(&file)?;

@@ -18,16 +18,17 @@ use rustix::io::Errno;
 
 use super::caller::DirEntry;
 
-/// Maximum depth of a folder that is copied.
+/// Maximum depth of a folder that is copied to rename it in a view.
 const DEPTH_MAX: usize = 128;
 
-/// Maximum number of copied entries; a larger folder is not renamed.
+/// Maximum number of entries copied to rename a folder in a view; a larger folder is not renamed.
 const ENTRIES_MAX: usize = 500_000;
 
-/// Maximum bytes of the names, and of one value, of extended attributes.
+/// Maximum bytes of the names, and of one value, of extended attributes that are copied.
 const ATTRIBUTES_MAX_BYTES: usize = 64 * 1024;
 
-/// Renames a folder, copying at most `bytes`; returns whether it was renamed. Files are left to the kernel.
+/// Renames a folder in a view by copying at most `bytes` of files; returns whether it was renamed. Files are left to
+/// the kernel.
 pub(super) fn rename(from: &DirEntry, to: &DirEntry, flags: RenameFlags, bytes: u64) -> io::Result<bool> {
     let found = facts(&from.folder, &from.name)?;
     let is_folder = kind(&found) == FileType::Directory;
@@ -66,7 +67,7 @@ pub(super) fn rename(from: &DirEntry, to: &DirEntry, flags: RenameFlags, bytes: 
     Ok(true)
 }
 
-/// A copy in progress.
+/// A copy of a folder in progress: its hard links, and the bytes and entries that may still be copied.
 struct Copy {
     /// Copied files with several names, by device and inode: path of the first copy below `root`.
     links: HashMap<(u32, u32, u64), PathBuf>,
@@ -78,7 +79,8 @@ struct Copy {
 }
 
 impl Copy {
-    /// Copies an entry with everything below it; `path` is the target relative to the new folder.
+    /// Copies a directory entry with everything below it into an open folder; `path` is its path relative to the new
+    /// folder.
     fn entry(
         &mut self,
         from: &OwnedFd,
@@ -153,7 +155,7 @@ impl Copy {
     }
 }
 
-/// Copies owner, mode and times.
+/// Copies owner, mode and times of an entry to its copy.
 fn finish(folder: &OwnedFd, name: &OsStr, open: Option<&OwnedFd>, found: &Statx) -> io::Result<()> {
     let owner = (Uid::from_raw(found.stx_uid), Gid::from_raw(found.stx_gid));
     // Without the right to change owners, the file already has the right one.
@@ -179,7 +181,7 @@ fn attributes(from: impl AsFd, to: impl AsFd) {
     }
 }
 
-/// Deletes an entry with everything below it.
+/// Deletes a directory entry, and for a folder everything below it; fails with `EXDEV` beyond the maximum depth.
 fn delete(parent: &OwnedFd, name: &OsStr, depth: usize) -> io::Result<()> {
     if kind(&facts(parent, name)?) != FileType::Directory {
         return Ok(unlinkat(parent, name, AtFlags::empty())?);
@@ -194,13 +196,13 @@ fn delete(parent: &OwnedFd, name: &OsStr, depth: usize) -> io::Result<()> {
     Ok(unlinkat(parent, name, AtFlags::REMOVEDIR)?)
 }
 
-/// Opens a folder in an open folder.
+/// Opens a subfolder of an open folder.
 fn folder(parent: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(parent, name, flags, Mode::empty())
 }
 
-/// The names in an open folder.
+/// The names of the entries in an open folder, without `.` and `..`.
 fn names(folder: &OwnedFd) -> io::Result<Vec<OsString>> {
     let names = Dir::read_from(folder)?
         .map(|entry| entry.map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned()));
@@ -209,7 +211,7 @@ fn names(folder: &OwnedFd) -> io::Result<Vec<OsString>> {
     Ok(names)
 }
 
-/// The `statx` of a name in an open folder.
+/// The `statx` result of a name in an open folder, not following a symlink.
 fn facts(folder: &OwnedFd, name: &OsStr) -> Result<Statx, Errno> {
     statx(folder, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS)
 }

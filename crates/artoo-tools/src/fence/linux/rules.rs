@@ -9,18 +9,18 @@ use landlock::{
     RulesetError, Scope, path_beneath_rules,
 };
 
-/// The newest ABI used here; an older kernel enforces what it knows, and the report says what is missing.
+/// The newest Landlock version used; an older kernel enforces what it knows, and the report says what is missing.
 const NEWEST: ABI = ABI::V6;
 
-/// Devices that are readable and writable without effect on others.
+/// Devices, such as `/dev/null`, that a sandboxed program may read and write, without effect on other programs.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// The Landlock rights to read.
+/// The Landlock rights to read: files, folders, and executing.
 pub(super) fn read() -> BitFlags<AccessFs> {
     AccessFs::Execute | AccessFs::ReadFile | AccessFs::ReadDir
 }
 
-/// The ruleset for reading these files, these folders with everything below them, and harmless devices. All folders can
+/// The Landlock ruleset for reading these files, everything below these folders, and harmless devices. All folders can
 /// be listed.
 pub(super) fn reading(whole: &[PathBuf], beyond: &[&Path]) -> Result<RulesetCreated, RulesetError> {
     // Each layer denies moving files between folders unless it allows `Refer`.
@@ -34,7 +34,8 @@ pub(super) fn reading(whole: &[PathBuf], beyond: &[&Path]) -> Result<RulesetCrea
         .add_rules(path_beneath_rules(devices(), AccessFs::ReadFile))
 }
 
-/// The ruleset for changing files, for signals and for the network.
+/// The ruleset of a sandboxed command: changes only below these folders and to harmless devices; signals and network
+/// restricted.
 pub(super) fn changing(open: &[&Path], network: bool) -> Result<RulesetCreated, RulesetError> {
     let all = AccessFs::from_all(NEWEST) & !read();
     let mut ruleset = Ruleset::default().handle_access(all)?.scope(Scope::from_all(NEWEST))?;
@@ -53,7 +54,7 @@ pub(super) fn change() -> BitFlags<AccessFs> {
     all & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev | AccessFs::MakeSock)
 }
 
-/// Adds rules with these rights for open folders.
+/// Adds rules with these access rights below open folders to a Landlock ruleset.
 pub(super) fn add(
     rules: RulesetCreated,
     folders: &[OwnedFd],
@@ -62,7 +63,7 @@ pub(super) fn add(
     rules.add_rules(folders.iter().map(|folder| Ok::<_, RulesetError>(PathBeneath::new(folder, rights))))
 }
 
-/// The ruleset that restricts only signals and abstract sockets.
+/// A Landlock ruleset that restricts only signals and abstract sockets, to the command's own processes.
 pub(super) fn scoped() -> Result<RulesetCreated, RulesetError> {
     // Each layer denies moving files between folders unless it allows `Refer`.
     Ruleset::default()
@@ -72,12 +73,12 @@ pub(super) fn scoped() -> Result<RulesetCreated, RulesetError> {
         .add_rules(path_beneath_rules(["/"], AccessFs::Refer))
 }
 
-/// The devices of [`DEVICES`] that exist.
+/// The harmless devices listed in [`DEVICES`] that exist on this machine.
 fn devices() -> impl Iterator<Item = &'static Path> {
     DEVICES.iter().map(Path::new).filter(|device| device.metadata().is_ok_and(|found| is_data(&found)))
 }
 
-/// The ruleset that allows nothing, to test what the kernel enforces.
+/// A Landlock ruleset that allows nothing, to test what the kernel enforces.
 pub(crate) fn deny_all_ruleset() -> Result<RulesetCreated, RulesetError> {
     Ruleset::default()
         .handle_access(AccessFs::from_all(NEWEST))?
@@ -86,7 +87,7 @@ pub(crate) fn deny_all_ruleset() -> Result<RulesetCreated, RulesetError> {
         .create()
 }
 
-/// Whether a file is a character device.
+/// Whether a file is a character device, such as `/dev/null`.
 fn is_data(found: &std::fs::Metadata) -> bool {
     found.file_type().is_char_device()
 }

@@ -32,7 +32,7 @@ use crate::run_by::run_by;
 /// Maximum number of recorded renames; later ones are seen as deleted and new.
 const RENAMED_MAX: usize = 10_000;
 
-/// A program whose seccomp notifications are received here.
+/// A program whose seccomp notifications artoo receives: its listener and its first process.
 #[derive(Debug)]
 pub(crate) struct Listening {
     pub(crate) listener: OwnedFd,
@@ -61,23 +61,24 @@ pub(crate) struct Observed {
 }
 
 impl Observed {
-    /// Whether the run is being killed, so that its calls are no longer answered.
+    /// Whether the run is being killed (for a denial, or for its disk use), so that its calls are no longer answered.
     pub(crate) fn is_being_killed(&self) -> bool {
         self.is_stopped || self.full.is_some()
     }
 }
 
-/// Facts shared between threads.
+/// The facts about a run, shared between the supervisor and other threads.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SharedObserved(Arc<Mutex<Observed>>);
 
 impl SharedObserved {
+    /// Locks the recorded facts, waiting for other threads.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Observed> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The facts; `None` while another thread holds the lock. The monitor must not wait: that thread may have ended
-    /// together with artoo.
+    /// Locks the recorded facts; `None` while another thread has them locked. The monitor must not wait: that thread
+    /// may have ended.
     pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, Observed>> {
         match self.0.try_lock() {
             Ok(observed) => Some(observed),
@@ -87,7 +88,7 @@ impl SharedObserved {
     }
 }
 
-/// Limits that the supervisor enforces.
+/// Limits that the supervisor enforces on a run: bytes of a copied file, and disk space.
 #[derive(Debug)]
 pub(crate) struct RunLimits {
     /// Maximum bytes of one copy made for the program.
@@ -95,7 +96,7 @@ pub(crate) struct RunLimits {
     pub(crate) disk: Disk,
 }
 
-/// Answers the calls of one program.
+/// Answers the system calls of one sandboxed program on which the kernel alone can't decide.
 pub(crate) struct Supervisor {
     pub(super) listener: OwnedFd,
     /// The program's temporary folder.
@@ -113,7 +114,7 @@ pub(crate) struct Supervisor {
     pub(super) waiting: Arc<()>,
 }
 
-/// The program's access to a path.
+/// What the program may do with a path: it is in its temporary folder, approved, or outside of both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     /// Landlock allows everything there.
@@ -124,7 +125,7 @@ pub(super) enum Access {
 }
 
 impl Supervisor {
-    /// `scratch` is the program's temporary folder.
+    /// A supervisor for the run of one program. `scratch` is the program's temporary folder.
     pub(crate) fn new(
         Listening { listener, pid, pidfd }: Listening,
         fence: Fence,
@@ -152,7 +153,7 @@ impl Supervisor {
         self.kind == RunKind::Reading
     }
 
-    /// Answers until no process of the run is left, or until `is_over`.
+    /// Receives and answers the program's system calls until no process of the run is left, or until `is_over`.
     pub(crate) fn serve(mut self, is_over: impl Fn() -> bool) {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         // Older kernels report the end only once the last zombie has been waited for.
@@ -175,7 +176,7 @@ impl Supervisor {
         }
     }
 
-    /// Kills the run if it exceeds its limit on disk space.
+    /// Kills the run if it exceeds its limit on disk space, and records that.
     fn check_disk(&mut self) {
         let full =
             self.limits.disk.exceeded(|pid| session(pid).is_some_and(|session| self.sessions.contains(&session)));
@@ -186,17 +187,17 @@ impl Supervisor {
         }
     }
 
-    /// The thread that made a call; in a view, with the view's mounts.
+    /// The thread that made the system call; in a view, with the view's mounts.
     fn caller(&self, notification: Notification) -> io::Result<Caller> {
         if self.kind == RunKind::View { Caller::in_view(notification.thread) } else { Caller::new(notification.thread) }
     }
 
-    /// The listener from which notifications are received.
+    /// The seccomp listener from which notifications of the program's system calls are received.
     fn listener(&self) -> BorrowedFd<'_> {
         self.listener.as_fd()
     }
 
-    /// Answers one notification: decodes the call, and sends the answer.
+    /// Handles one seccomp notification: decodes the system call, decides, and sends the answer to the kernel.
     fn answer(&mut self, notification: Notification) {
         let answer = match call::read(notification) {
             _ if self.observed.lock().is_being_killed() => Ok(Answer::NoReply),
@@ -209,7 +210,7 @@ impl Supervisor {
         kernel::answer(self.listener(), notification, answer);
     }
 
-    /// The answer to a decoded call.
+    /// Decides about a decoded system call: makes it for the program, denies it, or lets it continue in the kernel.
     pub(super) fn answer_call(&mut self, notification: Notification, call: Call) -> io::Result<Answer> {
         match call {
             Call::NewSession | Call::NewGroup => Ok(self.leave_group(notification, call == Call::NewSession)),
@@ -293,7 +294,7 @@ impl Supervisor {
         Answer::Continue
     }
 
-    /// Renames a folder in a view; the kernel handles anything else.
+    /// Renames a folder in a view by copying it, which the overlay can't do; any other rename is left to the kernel.
     fn rename_in_view(
         &self,
         notification: Notification,
@@ -320,7 +321,7 @@ impl Supervisor {
         Ok(Answer::Returns(0))
     }
 
-    /// Sets mode, owner or times if allowed. No such call continues, since Landlock does not restrict it.
+    /// Sets a file's mode, owner or times on behalf of the program, if the file is approved; otherwise denies it.
     pub(super) fn set_metadata(&self, notification: Notification, of: Subject, change: &Change) -> io::Result<Answer> {
         let file = subject(&self.caller(notification)?, of)?;
         let path = caller::real(&file)?;
@@ -342,7 +343,8 @@ impl Supervisor {
         Ok(Answer::Returns(0))
     }
 
-    /// Changes entries if all may be changed and one of them was approved by name. The kernel answers for any others.
+    /// Makes a change of entries on behalf of the program, if all may be changed and one was approved by name;
+    /// otherwise the kernel answers.
     fn change<const N: usize>(
         &self,
         notification: Notification,
@@ -365,7 +367,8 @@ impl Supervisor {
         Ok(Answer::Returns(0))
     }
 
-    /// Opens a file for writing if it was approved by name, and sends it to the program.
+    /// Opens a file for writing on behalf of the program, if it was approved by name, or is a temporary file beside an
+    /// approved one.
     fn open(&mut self, notification: Notification, path: PathArgument, flags: OFlags, mode: u32) -> io::Result<Answer> {
         let caller = self.caller(notification)?;
         let Some(entry) = find_entry(&caller, path) else { return Ok(Answer::Continue) };
@@ -392,12 +395,13 @@ impl Supervisor {
         Ok(Answer::NoReply)
     }
 
-    /// Fails if the thread has ended meanwhile: its number may have been reused during the lookup.
+    /// Fails if the thread's system call no longer waits: the thread may have ended and its number may have been
+    /// reused.
     pub(super) fn ensure_waiting(&self, notification: Notification) -> io::Result<()> {
         if kernel::still_waits(self.listener(), notification) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
-    /// The program's access to a path.
+    /// What the program may do with this path: change it, because it is approved or temporary, or not.
     pub(super) fn access(&self, path: &Path) -> Access {
         if self.fence.kept_back.iter().any(|kept| path.starts_with(kept) || kept.starts_with(path)) {
             Access::Outside
@@ -410,7 +414,7 @@ impl Supervisor {
         }
     }
 
-    /// The program's access to a directory entry.
+    /// What the program may do with a directory entry: change it, because it is approved or temporary, or not.
     pub(super) fn access_to(&self, entry: &DirEntry) -> Access {
         let access = self.access(&entry.path);
         let is_own = access == Access::Outside && self.observed.lock().temporaries.stands_at(entry);
@@ -424,7 +428,7 @@ impl Supervisor {
         self.fence.granted.iter().any(is_beside) && run_by(path, false).is_none()
     }
 
-    /// Records a denial. A reading run is killed for it; any other run gets `otherwise`.
+    /// Records a denial. A reading run is killed; in any other run the system call gets the answer `otherwise`.
     pub(super) fn deny(&self, denial: Denial, otherwise: Answer) -> Answer {
         let mut observed = self.observed.lock();
         if observed.denied.len() < DENIALS_MAX && !observed.denied.contains(&denial) {
@@ -440,7 +444,7 @@ impl Supervisor {
     }
 }
 
-/// Opens the file in a call that sets metadata.
+/// Opens with `O_PATH` the file whose mode, owner or times a system call sets, by descriptor or path.
 pub(super) fn subject(caller: &Caller, of: Subject) -> io::Result<OwnedFd> {
     match of {
         Subject::File(number) => caller.file(number),
@@ -448,7 +452,7 @@ pub(super) fn subject(caller: &Caller, of: Subject) -> io::Result<OwnedFd> {
     }
 }
 
-/// The directory entry at a path; if the lookup fails, the call fails in the kernel as well.
+/// The directory entry at the caller's path; `None` if the lookup fails, as the call then fails in the kernel too.
 fn find_entry(caller: &Caller, path: PathArgument) -> Option<DirEntry> {
     caller.place(path.folder, &caller.path(path.address).ok()?).ok().flatten()
 }
@@ -464,17 +468,17 @@ fn identity(file: &OwnedFd) -> io::Result<(u64, u64)> {
     Ok((found.st_dev, found.st_ino))
 }
 
-/// A mode without set-id bits.
+/// A mode without its set-user-id and set-group-id bits.
 fn plain(mode: u32) -> Mode {
     Mode::from_raw_mode(SET_ID_BITS.iter().fold(mode, |mode, bit| mode & !bit))
 }
 
-/// The error number of an I/O error.
+/// The error number (`errno`) of an I/O error.
 pub(super) fn number(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(libc::EPERM)
 }
 
-/// Reads times from memory; address 0 means now.
+/// Reads from the caller's memory the times that a call sets on a file; at address 0, the present time.
 fn times(caller: &Caller, address: u64, format: TimeFormat) -> io::Result<Timestamps> {
     let now = Timespec { tv_sec: 0, tv_nsec: libc::UTIME_NOW };
     if address == 0 {

@@ -2,10 +2,10 @@
 
 use libc::c_long;
 
-/// The number and the name of a system call.
+/// The number and the name of a system call, for tables and denials.
 type Named = (c_long, &'static str);
 
-/// Lists system calls with their names; the calls after `x86_64` exist on that architecture only.
+/// Lists system calls with their names, for filter tables; those after `x86_64` exist on that architecture only.
 macro_rules! named {
     ($($call:ident)* $(; x86_64: $($older:ident)*)?) => {
         &[
@@ -15,18 +15,18 @@ macro_rules! named {
     };
 }
 
-/// Numbers of calls, and of older calls that only x86-64 still has.
+/// Lists system call numbers, with those of older calls that only x86-64 still has.
 macro_rules! calls {
     ($($call:ident)* $(; x86_64: $($older:ident)*)?) => {
         &[$(libc::$call,)* $($(#[cfg(target_arch = "x86_64")] libc::$older,)*)?]
     };
 }
 
-/// First system call that was not reviewed (Linux 6.13). Later ones fail with `ENOSYS`, as on an older kernel. The x32
-/// calls lie beyond it, too.
+/// Number of the first system call that was not reviewed (Linux 6.13). Later ones fail with `ENOSYS`, as on an older
+/// kernel.
 pub(super) const FIRST_UNKNOWN: u32 = 463;
 
-/// Calls that act on the whole machine, on other processes or on the sandbox. Never allowed.
+/// System calls that act on the whole machine, on other processes or on the sandbox. Never allowed.
 pub(super) const DENIED: &[Named] = named![
     SYS_acct SYS_add_key SYS_adjtimex SYS_bpf SYS_chroot SYS_clock_adjtime SYS_clock_settime SYS_delete_module
     SYS_fanotify_init SYS_finit_module SYS_fsconfig SYS_fsmount SYS_fsopen SYS_fspick SYS_init_module SYS_kcmp
@@ -46,29 +46,29 @@ pub(super) const ABSENT: &[c_long] = calls![
     SYS_clone3 SYS_openat2 SYS_io_uring_setup SYS_io_uring_enter SYS_io_uring_register
 ];
 
-/// Calls that change extended attributes, which Landlock does not restrict. Programs that copy files expect file
-/// systems without them.
+/// System calls that change extended attributes, which Landlock does not restrict. They fail as on file systems without
+/// attributes.
 pub(super) const ATTRIBUTES: &[c_long] = calls![
     SYS_setxattr SYS_lsetxattr SYS_fsetxattr SYS_removexattr SYS_lremovexattr SYS_fremovexattr
 ];
 
-/// Calls that change the user of a process, which even root can't do in the sandbox.
+/// System calls that change the user of a process, which even root can't do in the sandbox.
 pub(super) const IDENTITY: &[Named] = named![
     SYS_setuid SYS_setgid SYS_setreuid SYS_setregid SYS_setresuid SYS_setresgid SYS_setgroups
 ];
 
-/// Calls that reach other processes by signals and sockets. Always asked about.
+/// System calls that reach other processes by signals or sockets. The supervisor always decides about them.
 pub(super) const REACHING: &[c_long] = calls![
     SYS_kill SYS_tkill SYS_tgkill SYS_rt_sigqueueinfo SYS_rt_tgsigqueueinfo SYS_pidfd_send_signal SYS_connect
     SYS_socket
 ];
 
-/// Other calls on sockets, which runs without the network ask about.
+/// System calls on sockets that the supervisor answers in runs without the network.
 pub(super) const SOCKETS: &[c_long] = calls![
     SYS_bind SYS_listen SYS_getsockname SYS_setsockopt SYS_sendto SYS_sendmsg SYS_sendmmsg
 ];
 
-/// Other calls on sockets that runs with some approved addresses ask about. `sendto` is added if it has an address.
+/// System calls on sockets that a run with some approved addresses asks about, besides those of every run.
 pub(super) const ADDRESSED: &[c_long] = &[libc::SYS_bind, libc::SYS_listen, libc::SYS_sendmsg, libc::SYS_sendmmsg];
 
 /// Socket options, by level and number, that route packets over other hosts or send packets by themselves.
@@ -79,32 +79,34 @@ pub(super) const ROUTING_OPTIONS: [(i32, &[i32]); 2] = [
     (libc::IPPROTO_IPV6, &[3, 4, 5, 6, 20, 21, 27, 28, 32, 42, 43, 44, 45, 46, 47, 48, 54, 55, 57, 59]),
 ];
 
-/// Calls that set mode, owner or times, which Landlock does not restrict. Asked about, or denied without a listener.
+/// System calls that set mode, owner or times, which Landlock does not restrict. The supervisor decides; without one
+/// they fail.
 pub(super) const METADATA: &[c_long] = calls![
     SYS_fchmod SYS_fchmodat SYS_fchmodat2 SYS_fchown SYS_fchownat SYS_utimensat;
     x86_64: SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat
 ];
 
-/// Calls that create, delete or rename entries, and `setsid`, which the supervisor must know of.
+/// System calls that create, delete or rename directory entries, and `setsid`, about which the supervisor must know.
 pub(super) const ENTRIES: &[c_long] = calls![
     SYS_setsid SYS_unlinkat SYS_mkdirat SYS_symlinkat SYS_linkat SYS_renameat2 SYS_truncate;
     x86_64: SYS_renameat SYS_unlink SYS_rmdir SYS_mkdir SYS_symlink SYS_link SYS_rename SYS_creat
 ];
 
-/// Calls asked about in a view: renames, which an overlay refuses for folders of the lower layer, and leaving the
-/// process group, which is recorded.
+/// System calls about which a run in a view asks: renames of folders, which an overlay can't do, and leaving the
+/// process group.
 pub(super) const RENAMING: &[c_long] = calls![
     SYS_renameat2 SYS_setpgid SYS_setsid;
     x86_64: SYS_rename SYS_renameat
 ];
 
-/// Calls that create named pipes and devices.
+/// System calls that create named pipes and devices.
 pub(super) const NODES: &[c_long] = calls![
     SYS_mknodat;
     x86_64: SYS_mknod
 ];
 
-/// Calls that read links, since Landlock denies those of other processes in `/proc`, which show the owner of a socket.
+/// System calls that read links, which the supervisor answers, since Landlock denies links of other processes in
+/// `/proc`.
 pub(super) const LINKS: &[c_long] = calls![
     SYS_readlinkat;
     x86_64: SYS_readlink
@@ -119,7 +121,7 @@ pub(super) const NAMESPACES: u32 = (libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWUSER
     | libc::CLONE_NEWUTS) as u32;
 
-/// A flag of `unshare` only; in `clone` it is part of the signal number.
+/// `CLONE_NEWTIME`, a flag of `unshare` only; in `clone` its bit is part of the signal number.
 pub(super) const CLONE_NEWTIME: u32 = 0x80;
 
 /// Allowed `ioctl` requests, by their upper bytes and their lowest byte. They describe a terminal, a file or a network
@@ -142,12 +144,12 @@ pub(super) const REQUESTS: [(u32, &[u8]); 12] = [
     (0xc020_6600, &[0x0b]), // FS_IOC_FIEMAP
 ];
 
-/// SIOCGIFADDR, -DSTADDR, -BRDADDR, -NETMASK need an internet socket. A run without the network has none, so the supervisor
-/// answers.
+/// `ioctl` requests for addresses of interfaces, which need an internet socket. A run without the network has none, so
+/// the supervisor answers.
 pub(super) const INTERFACE_ADDRESSES: [u32; 4] = [0x8915, 0x8917, 0x8919, 0x891b];
 
-/// Calls on processes: index of the argument with the process ID, which must be 0 for the caller, and the kind
-/// (argument 0) that means all processes of a user.
+/// Calls that set priorities or CPUs of a process: number, name, index of the process ID argument (0: the caller), and
+/// the kind in argument 0 that means all processes of a user.
 pub(super) const ON_PROCESSES: [(c_long, &str, u8, Option<u32>); 6] = [
     (libc::SYS_setpriority, "SYS_setpriority", 1, Some(2)),
     (libc::SYS_ioprio_set, "SYS_ioprio_set", 1, Some(3)),
@@ -157,10 +159,11 @@ pub(super) const ON_PROCESSES: [(c_long, &str, u8, Option<u32>); 6] = [
     (libc::SYS_sched_setscheduler, "SYS_sched_setscheduler", 0, None),
 ];
 
-/// Set-id bits, which are never set.
+/// Set-user-id and set-group-id bits of a mode, which sandboxed programs may never set.
 pub(super) const SET_ID_BITS: [u32; 2] = [0o4000, 0o2000];
 
-/// Calls that create a file: index of the mode argument, and of the flags that say whether the file is created.
+/// System calls that can create a file: number, index of the mode argument, and of the flags that say whether the file
+/// is created.
 pub(super) const MAKING: &[(c_long, u8, Option<u8>)] = &[
     (libc::SYS_openat, 3, Some(2)),
     (libc::SYS_mknodat, 2, None),
@@ -172,5 +175,5 @@ pub(super) const MAKING: &[(c_long, u8, Option<u8>)] = &[
     (libc::SYS_mknod, 1, None),
 ];
 
-/// Mask of a socket's kind without its flags.
+/// Mask that separates a socket's type (stream, datagram) from flags such as `SOCK_NONBLOCK`.
 pub(super) const KIND_MASK: u32 = 0xf;

@@ -9,7 +9,7 @@ use rustix::fs::{AtFlags, fstat, statat, unlinkat};
 
 use super::caller::DirEntry;
 
-/// Temporary files that a program has at once.
+/// Maximum number of temporary files that a program may have at once beside an approved file.
 const TEMPORARIES_MAX: usize = 256;
 
 /// The temporary files of one run. Those that still exist at its end are removed.
@@ -19,7 +19,7 @@ pub(crate) struct Temporaries {
     is_over: bool,
 }
 
-/// A temporary file: its entry, its open descriptor and its identity.
+/// A temporary file that a program made: its directory entry, its open descriptor, and its device and inode.
 #[derive(Debug)]
 struct Made {
     entry: DirEntry,
@@ -29,18 +29,18 @@ struct Made {
 }
 
 impl Temporaries {
-    /// Whether a file with this device and inode is a temporary file of the run.
+    /// Whether a file with this device and inode is one of the run's temporary files.
     pub(super) fn holds(&self, identity: (u64, u64)) -> bool {
         self.made.iter().any(|made| made.identity == identity)
     }
 
-    /// Whether the entry's file is a temporary file of the run.
+    /// Whether the file at a directory entry is a temporary file of the run.
     pub(super) fn stands_at(&self, entry: &DirEntry) -> bool {
         let found = statat(&entry.folder, &entry.name, AtFlags::SYMLINK_NOFOLLOW);
         found.is_ok_and(|found| self.holds((found.st_dev, found.st_ino)))
     }
 
-    /// Creates a temporary file by `make` and records it.
+    /// Creates a temporary file by calling `make`, and records it so that it is removed after the run.
     ///
     /// # Errors
     /// When it can't be made, when there are too many, or when the run is over.

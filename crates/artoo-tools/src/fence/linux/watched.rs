@@ -6,13 +6,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::stat;
 
-/// Age that the last change of a path must have: a second change within one clock tick leaves the same time.
+/// Minimum age of a path's last change for caching: a second change within one clock tick leaves the same time.
 const TICK: Duration = Duration::from_millis(100);
 
-/// The age on a file system whose times have a resolution of one or two seconds.
+/// How old a change must be to be noticed by its time on a file system whose times have a resolution of one or two
+/// seconds.
 const COARSE_TICK: Duration = Duration::from_secs(3);
 
-/// The file at a path and the time of its last change.
+/// Device and inode of the file at a path, and the time of its last change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Facts {
     device: u64,
@@ -20,7 +21,7 @@ struct Facts {
     changed: (i64, u64),
 }
 
-/// Paths with their last known state.
+/// Watches paths for changes: their device, inode and time of change when they were added.
 #[derive(Debug)]
 pub(super) struct Watched {
     facts: BTreeMap<PathBuf, Facts>,
@@ -28,7 +29,7 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    /// Watches nothing yet.
+    /// Watches no path yet; records the present time as the start.
     pub(super) fn new() -> Self {
         Self { facts: BTreeMap::new(), since: SystemTime::now() }
     }
@@ -46,7 +47,7 @@ impl Watched {
         self.facts.iter().all(|(path, known)| facts(path).as_ref() == Some(known))
     }
 
-    /// Whether every later change of the paths will be noticed: none was changed within the last clock tick.
+    /// Whether comparing times detects every later change of the paths: none was changed within the last clock tick.
     pub(super) fn tells_changes(&self) -> bool {
         let since = self.since.duration_since(UNIX_EPOCH).unwrap_or_default();
         self.facts.values().all(|facts| {
@@ -60,7 +61,7 @@ impl Watched {
     }
 }
 
-/// The facts of a path; `None` if it does not exist.
+/// Device, inode and time of change of a path, by which a change is noticed; `None` if it does not exist.
 fn facts(path: &Path) -> Option<Facts> {
     let found = stat(path).ok()?;
     Some(Facts { device: found.st_dev, number: found.st_ino, changed: (found.st_ctime, found.st_ctime_nsec) })

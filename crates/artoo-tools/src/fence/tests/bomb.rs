@@ -1,4 +1,4 @@
-//! A fork bomb in its own PID namespace, which ends all of its processes.
+//! Tests that a fork bomb in its own PID namespace is limited, and that all of its processes end.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

@@ -24,23 +24,23 @@ fn furnished() -> TestHome {
     home
 }
 
-/// The paths of these names in the workspace.
+/// The paths of these names in the test home's workspace.
 fn at(home: &TestHome, names: &[&str]) -> Vec<PathBuf> {
     names.iter().map(|name| Path::new(&home.config.environment.workspace).join(name)).collect()
 }
 
-/// Runs a command as a reading command that opens these files.
+/// Runs a command in the sandbox of a read-only command that opens these files.
 fn reading(home: &TestHome, opened: &[PathBuf], command: &str) -> Ended {
     home.run_in(Fence::of_reading(&home.protected, opened), command, TIME).unwrap()
 }
 
-/// Runs a command that may create these names in the workspace.
+/// Runs a command in a sandbox that allows it to create these names in the workspace, if they are missing.
 fn creating(home: &TestHome, created: &[&str], command: &str) -> Ended {
     let fence = Fence::of_creating(&home.config, &home.protected, &[], &at(home, created));
     home.run_in(fence, command, TIME).unwrap()
 }
 
-/// The state of the workspace without one name.
+/// The state of the workspace, leaving out the entry of this name.
 fn without(home: &TestHome, name: &str) -> State {
     let [workspace, name] = [".", name].map(|name| at(home, &[name]).remove(0));
     let mut found = state(&[&workspace], &name);
@@ -49,6 +49,7 @@ fn without(home: &TestHome, name: &str) -> State {
     found
 }
 
+/// A command in a read-only sandbox can write only in its temporary folder.
 #[doc = "holds: law 1.16"]
 #[test]
 fn reading_command_writes_only_temporary_files() {
@@ -96,6 +97,7 @@ fn reading_command_writes_only_temporary_files() {
     }
 }
 
+/// In a sandbox that allows creating some names, a command can create these names only.
 #[doc = "holds: law 1.16"]
 #[test]
 fn creating_command_creates_only_its_names() {
@@ -146,6 +148,7 @@ fn creating_command_creates_only_its_names() {
     }
 }
 
+/// A hidden file is readable only if the command names that file, not a folder above it.
 #[doc = "holds: law 1.16"]
 #[test]
 fn hidden_file_is_readable_only_if_opened() {

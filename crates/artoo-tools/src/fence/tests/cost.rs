@@ -10,13 +10,13 @@ use crate::fence::Fence;
 use crate::process::{self, Invocation, Order};
 use crate::view::View;
 
-/// Number of starts measured for each way, in turns, so that a busy moment affects all ways.
+/// Number of starts measured for each way of starting a program, by turns, so that a busy moment affects all ways.
 const TURNS: usize = 200;
 
-/// Maximum cost of a reading run beyond a bare one.
+/// Maximum time that a reading run may take longer than the same program without sandbox.
 const READING_MAX: Duration = Duration::from_millis(3);
 
-/// Number of starts for a command that creates many files.
+/// Number of measured starts for a command that creates many files.
 const FEW_TURNS: usize = 5;
 
 /// How a program is started.
@@ -28,7 +28,7 @@ enum StartMode {
     View,
 }
 
-/// Time of a program from start to end, including the creation and deletion of its view.
+/// Measures the time of a program from start to end, including the creation and deletion of its view.
 fn time(home: &TestHome, way: StartMode, command: &[&str]) -> Duration {
     let (program, arguments) = command.split_first().unwrap();
     let workspace = &home.config.environment.workspace;
@@ -77,6 +77,7 @@ fn medians<const N: usize>(
     })
 }
 
+/// Compares how long the start of a program takes with and without the sandbox and a view.
 #[test]
 #[ignore = "a measurement"]
 fn cost_of_a_start() {
@@ -102,6 +103,7 @@ fn cost_of_a_start() {
     assert!(reading <= bare + READING_MAX, "{reading:?}");
 }
 
+/// Compares how long a command that creates 20,000 files takes with and without the sandbox and a view.
 #[test]
 #[ignore = "a measurement"]
 fn cost_of_many_files() {

@@ -92,7 +92,7 @@ fn workarounds_change_nothing_outside() {
     }
 }
 
-/// A script that makes system calls directly.
+/// Denied system calls made directly, without the C library, fail in the sandbox too.
 #[doc = "holds: law 1.17"]
 #[test]
 fn system_calls_do_not_escape() {
@@ -149,6 +149,7 @@ fn system_calls_do_not_escape() {
     }
 }
 
+/// A sandboxed program can't read keys, shell start-up files or artoo's own data.
 #[doc = "holds: law 1.20"]
 #[test]
 fn keys_startup_files_and_artoo_are_unreadable() {
@@ -168,6 +169,7 @@ fn keys_startup_files_and_artoo_are_unreadable() {
     assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "open", "{}", ended.text(SHOWN_CHARS).0);
 }
 
+/// A sandboxed program can't connect to Unix sockets or write to pipes of other processes.
 #[doc = "holds: law 1.18"]
 #[test]
 fn unix_sockets_and_foreign_pipes_are_unreachable() {
@@ -209,6 +211,7 @@ fn unix_sockets_and_foreign_pipes_are_unreachable() {
     assert_eq!(&byte, b"o");
 }
 
+/// Every protected place is unreadable in a reading run, in a view and in other runs.
 #[doc = "holds: law 1.20"]
 #[test]
 fn every_protected_place_is_closed() {
@@ -225,7 +228,7 @@ fn every_protected_place_is_closed() {
     }
 }
 
-/// System V objects outlive their processes and have guessable IDs; another program of the same user may own some.
+/// Other processes of the user, and their shared memory and semaphores, can't be changed from the sandbox.
 #[doc = "holds: law 1.17"]
 #[test]
 fn other_processes_stay_unchanged() {
@@ -291,6 +294,7 @@ def take(shm,sem,msq):
     return b.raw[8:8+n].decode() if n>=0 else 'gone'
 ";
 
+/// A sandboxed program can't signal processes outside its sandbox.
 #[doc = "holds: law 1.17"]
 #[test]
 fn outside_processes_are_not_signalled() {
@@ -316,6 +320,7 @@ fn inheritable_files_are_not_inherited() {
     assert_eq!(fs::read(home.path.join("ours")).unwrap(), b"");
 }
 
+/// A program's temporary folder can't be read by other users, and is deleted after the run.
 #[test]
 fn temporary_folder_is_private_and_deleted() {
     let home = TestHome::new();

@@ -10,14 +10,14 @@ use super::test_home::TestHome;
 use crate::fence::Fence;
 use crate::process::Ended;
 
-/// Runs a command with an approval of these paths.
+/// Runs a command in a sandbox that allows changes to these paths, as after an approval.
 fn allowed(home: &TestHome, shown: &[&str], command: &str) -> Ended {
     let shown: Vec<PathBuf> = shown.iter().map(|path| home.path.join(path)).collect();
     let fence = Fence::of_allowed(&home.config, &home.protected, &shown, false);
     home.run_in(fence, command, Duration::from_secs(20)).unwrap()
 }
 
-/// Each command changes the approved path, and the other one stays unchanged.
+/// A command with an approval of one path can change it, and no path beside it.
 #[doc = "holds: law 1.17"]
 #[test]
 fn approval_of_one_path_excludes_its_neighbours() {
@@ -49,6 +49,8 @@ fn approval_of_one_path_excludes_its_neighbours() {
     }
 }
 
+/// Temporary files that a program creates beside the one file it may change are removed after the run, and the user is
+/// told.
 #[test]
 fn temporary_files_beside_approved_file_are_removed() {
     for (command, expected, is_told) in [
@@ -74,6 +76,7 @@ fn temporary_files_beside_approved_file_are_removed() {
     }
 }
 
+/// artoo's own data can't be changed even by a command with an approval of that path.
 #[doc = "holds: law 1.20"]
 #[test]
 fn own_data_stays_unchanged_despite_approval() {
@@ -96,6 +99,7 @@ fn own_data_stays_unchanged_despite_approval() {
     assert_eq!(allowed(&home, &[""], "rm ~/work/x").exit_code, Some(0), "a whole folder was allowed");
 }
 
+/// A command may set modes of new workspace files, but not set-user-id or set-group-id bits.
 #[test]
 fn workspace_modes_are_set_without_set_id() {
     let home = TestHome::new();

@@ -14,7 +14,7 @@ use crate::view::View;
 
 pub(super) const TIME: Duration = Duration::from_secs(60);
 
-/// A home with a data folder, so that there are views.
+/// A test home with a data folder, which views need.
 pub(super) fn home() -> TestHome {
     home_within(&std::env::temp_dir())
 }
@@ -35,7 +35,7 @@ impl TestHome {
         self.in_view_by(self.fence(), command)
     }
 
-    /// Runs a command in a view with these permissions.
+    /// Runs a command in a view with this sandbox; returns its end and the view.
     pub(super) fn in_view_by(&self, fence: Fence, command: &str) -> (Ended, Arc<View>) {
         let view = Arc::new(View::prepare(&self.config, &self.protected, &[]).unwrap());
         let invocation = Invocation {
@@ -52,13 +52,13 @@ impl TestHome {
         (ended, view)
     }
 
-    /// The state of the home without artoo's data.
+    /// The state of the home, without artoo's data folder.
     pub(super) fn all(&self) -> State {
         state(&[&self.path], &self.path.join(".artoo"))
     }
 }
 
-/// A command that runs a Python script.
+/// A shell command that runs this Python script.
 pub(super) fn python(script: &str) -> String {
     format!("python3 - <<'EOF'\n{script}\nEOF")
 }
@@ -96,12 +96,12 @@ pub(super) fn rerun_in_child(test: &str, by: &[&str], inside: &str) -> bool {
     }
 }
 
-/// What [`rerun_in_child`] set in this process; `None` in the first process.
+/// The value that [`rerun_in_child`] gave this process by environment variable; `None` in the first process.
 pub(super) fn inside() -> Option<String> {
     std::env::var(INSIDE).ok()
 }
 
-/// The user id of an ordinary user.
+/// The user and group id under which tests run commands as an ordinary user.
 pub(super) const USER: u32 = 4242;
 
 /// As root: runs the test `test` again in a process without root rights, because the kernel treats root differently.

@@ -1,4 +1,4 @@
-//! The rules for reading are cached between commands until something changes.
+//! Tests that the rules for reading are cached between commands until something changes.
 
 use std::fs;
 use std::path::Path;
@@ -9,11 +9,11 @@ use std::time::Duration;
 use super::SHOWN_CHARS;
 use super::test_home::TestHome;
 
-/// Longer than the clock tick within which a change could be missed.
+/// A pause longer than the clock tick within which a second change could go unnoticed.
 const LONGER_THAN_A_TICK: Duration = Duration::from_millis(200);
 
-/// A home whose rules for reading are cached. It is not in the folder for temporary files, in which each command
-/// creates a folder.
+/// A test home whose reading rules are cached. It lies outside the folder for temporary files, which changes with each
+/// command.
 fn seen() -> TestHome {
     let home = TestHome::within(Path::new("/var/tmp"));
     for (path, content) in [
@@ -35,10 +35,11 @@ fn seen() -> TestHome {
     panic!("something keeps changing on the way from / to {}", home.path.display());
 }
 
+/// Each change of the home that matters makes the next command's readable paths right again.
 #[doc = "holds: law 1.20"]
 #[test]
 fn changes_invalidate_cached_rules() {
-    /// A change of the home that must invalidate the cached rules.
+    /// A change of the test home that must invalidate the cached rules.
     type Change = fn(&TestHome);
     let changes: [(&str, Change, &str, Option<&str>); 8] = [
         ("nothing", |_| (), "cat ~/docs/a", Some("open")),
@@ -59,7 +60,7 @@ fn changes_invalidate_cached_rules() {
     }
 }
 
-/// Files in the workspace, a temporary folder and named paths are readable without a cached rule.
+/// A path named in a command is readable for that command only, and not for the next one.
 #[test]
 fn named_paths_are_readable_by_one_command() {
     let home = seen();
@@ -71,6 +72,7 @@ fn named_paths_are_readable_by_one_command() {
     assert_ne!(home.run("cat ~/.bashrc").exit_code, Some(0), "the next command has not named it");
 }
 
+/// A sandboxed program can rename files from one writable folder to another.
 #[test]
 fn files_move_between_writable_folders() {
     let home = seen();
@@ -79,13 +81,13 @@ fn files_move_between_writable_folders() {
     assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "x\n", "{}", ended.text(SHOWN_CHARS).0);
 }
 
-/// Replaces a file by a new one with this content.
+/// Replaces a file by another file with this content, so that its inode changes.
 fn replace(home: &TestHome, path: &str, content: &str) {
     let new = home.file("replacement", content);
     fs::rename(new, home.path.join(path)).unwrap();
 }
 
-/// Replaces a folder by a copy of the same name.
+/// Replaces a folder by a new folder of the same name with copies of its files.
 fn exchange(home: &TestHome, folder: &str) {
     let (folder, aside) = (home.path.join(folder), home.path.join("aside"));
     fs::rename(&folder, &aside).unwrap();

@@ -17,10 +17,10 @@ mod table;
 mod test_home;
 mod view;
 
-/// Maximum characters of a command's output in messages.
+/// Maximum characters of a command's output in the messages of failed tests.
 const SHOWN_CHARS: usize = 20_000;
 
-/// Prints why a row can't be tried on this machine.
+/// Prints a text to standard output even if the test passes, such as why a row can't be tried on this machine.
 fn print_uncaptured(text: &str) {
     println!("{text}");
 }

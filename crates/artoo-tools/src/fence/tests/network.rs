@@ -20,12 +20,12 @@ fn run_in(home: &TestHome, reach: &Reach, in_view: bool, command: &str) -> Ended
     if in_view { home.in_view_by(fence, command).0 } else { home.run_in(fence, command, TIME).unwrap() }
 }
 
-/// Runs a command twice, in an overlay view and directly on the disk; returns both results in this order.
+/// Runs a command in an overlay view and then outside of views; returns both results in this order.
 fn both(home: &TestHome, reach: &Reach, command: &str) -> [Ended; 2] {
     [true, false].map(|in_view| run_in(home, reach, in_view, command))
 }
 
-/// Everything that was sent to a listener over all connections, with a `+` before each.
+/// Everything that was sent to a listener; each connection is marked with a `+`.
 fn received(listener: &TcpListener) -> Vec<u8> {
     listener.set_nonblocking(true).unwrap();
     let mut all = Vec::new();
@@ -51,6 +51,7 @@ struct Listeners {
 }
 
 impl Listeners {
+    /// Opens two TCP listeners and two UDP sockets on free ports of loopback.
     fn new() -> Self {
         let tcp = [0, 1].map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
         let udp = [0, 1].map(|_| UdpSocket::bind("127.0.0.1:0").unwrap());
@@ -62,7 +63,7 @@ impl Listeners {
         self.tcp[of].local_addr().unwrap()
     }
 
-    /// The address of a UDP socket; 0 is the approved one.
+    /// The address of UDP socket number `of`; 0 is the approved one.
     fn udp(&self, of: usize) -> SocketAddr {
         self.udp[of].local_addr().unwrap()
     }
@@ -73,6 +74,7 @@ impl Listeners {
     }
 }
 
+/// A program that may reach one approved address reaches no other.
 #[doc = "holds: law 1.17; law 1.18"]
 #[test]
 fn approval_of_an_address_excludes_others() {
@@ -92,7 +94,7 @@ fn approval_of_an_address_excludes_others() {
     }
 }
 
-/// Every call that could send elsewhere, on sockets that may be connected to the approved address.
+/// A program that may reach one address can send to no other one, by any system call.
 #[doc = "holds: law 1.17; law 1.18"]
 #[test]
 fn other_addresses_are_denied_to_every_call() {
@@ -145,7 +147,7 @@ s=socket.create_connection((h,{a})); s.setsockopt(6,1,1); print(s.getpeername()=
     }
 }
 
-/// A program that only creates a socket, or asks the kernel for routes, reaches nothing.
+/// A program in a view that creates sockets and uses none of them needs no approval.
 #[test]
 fn unused_sockets_ask_nothing_in_views() {
     also_as_user("network::unused_sockets_ask_nothing_in_views");
@@ -174,7 +176,7 @@ print(fcntl.ioctl(socket.socket(2,2),0x8915,struct.pack('16s24x',b'lo'))[20:24])
     assert_eq!(received(&listeners.tcp[1]), b"");
 }
 
-/// A service that resolves names may pass a query on to any host.
+/// A program in the sandbox can't reach services that resolve names, since they may pass a query on to any host.
 #[doc = "holds: law 1.16; law 1.18"]
 #[test]
 fn name_services_are_not_reached() {

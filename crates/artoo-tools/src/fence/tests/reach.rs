@@ -20,14 +20,14 @@ use super::{SHOWN_CHARS, print_uncaptured};
 use crate::fence::{Denial, Fence, Reach};
 use crate::process::Ended;
 
-/// Runs a command with this access in a view and outside.
+/// Runs a command with this access in a view and then outside; returns both results in this order.
 fn both(home: &TestHome, reach: &Reach, command: &str) -> [Ended; 2] {
     let fence = || Fence { reach: reach.clone(), ..home.fence() };
     let in_view = home.in_view_by(fence(), command).0;
     [in_view, home.run_in(fence(), command, TIME).unwrap()]
 }
 
-/// Starts a server on a Unix socket, which answers each connection with the name of the socket.
+/// Starts a server on a Unix socket that answers each connection with the socket's file name.
 fn listening(path: &Path) {
     let listener = UnixListener::bind(path).unwrap();
     let name = path.file_name().unwrap().to_str().unwrap().to_owned();
@@ -50,6 +50,7 @@ def ask(a,blocking=True):
     return s
 ";
 
+/// A program can connect to the Unix socket that the user approved.
 #[doc = "holds: law 1.17"]
 #[test]
 fn granted_socket_is_connected() {
@@ -111,7 +112,7 @@ except OSError as e: print('inet',errno.errorcode[e.errno])",
     }
 }
 
-/// Calls with other addresses continue in the kernel: a change of the address during the call must have no effect.
+/// A socket given in place of an internet socket can neither be connected to an address nor be disconnected.
 #[test]
 fn substitute_socket_stays_unconnected() {
     let dir = tempfile::TempDir::new().unwrap();
@@ -126,6 +127,7 @@ fn substitute_socket_stays_unconnected() {
     assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
 }
 
+/// A program can signal its own processes and the one that the user approved, and no other.
 #[doc = "holds: law 1.17"]
 #[test]
 fn granted_process_is_signalled() {
@@ -162,6 +164,7 @@ fn granted_process_is_signalled() {
     }
 }
 
+/// The access named in a question is exactly what the denial was about, and nothing wider.
 #[test]
 fn grants_name_exactly_what_was_denied() {
     let own = i32::try_from(std::process::id()).unwrap();
@@ -194,7 +197,7 @@ fn grants_name_exactly_what_was_denied() {
 /// Serialises the tests that fill the disk, because files that one test deletes hide the space that another one uses.
 static DISK: Mutex<()> = Mutex::new(());
 
-/// The free space of a view's file system is checked; sparse files count by their blocks.
+/// A run that exceeds its limit on disk space is killed; sparse files count by their blocks.
 #[doc = "holds: law 1.17"]
 #[test]
 fn run_that_fills_disk_is_killed() {
@@ -227,7 +230,7 @@ fn run_that_fills_disk_is_killed() {
     }
 }
 
-/// Space that was reserved but not written may be used between two checks, so the check at the end counts it.
+/// Disk space that was reserved but not written counts at the end of a run, since it may be used between two checks.
 #[test]
 fn reserved_space_counts_at_the_end() {
     if !std::path::Path::new("/usr/bin/fallocate").exists() {

@@ -18,13 +18,13 @@ const TRIES: usize = 4;
 /// Time between two runs of a command whose outputs differed.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Tables with commands that only read.
+/// Names of the tables whose commands only read.
 const TABLES: [&str; 2] = [
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/commands/reading.tsv"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/commands/everyday.tsv"),
 ];
 
-/// Rows with known differences, and their reasons.
+/// Commands whose output in the sandbox differs from that outside, each with the reason.
 const OTHERWISE: [(&str, &str); 5] = [
     ("getconf -a", "it prints the limits of its run"),
     ("ps -eo pid,ppid,comm --sort=-rss | head", "it lists the process that holds its run"),
@@ -46,7 +46,7 @@ fn rows() -> Vec<String> {
     rows
 }
 
-/// A working folder with all files that the rows name.
+/// A home whose working folder has all files that the rows of the table name.
 pub(super) fn furnished() -> TestHome {
     let home = TestHome::new();
     let text = "one 1 e\ntwo 2 e\n# three\nTODO foo 7\nfn main\n";
@@ -79,12 +79,12 @@ pub(super) fn furnished() -> TestHome {
     home
 }
 
-/// Runs a command without the sandbox.
+/// Runs a command without the sandbox, to compare it with a reading run.
 pub(super) fn bare(home: &TestHome, command: &str) -> Ended {
     home.start(Fence::default(), command, TIME, false).unwrap()
 }
 
-/// Runs a command as a reading run.
+/// Runs a command in a sandbox as a reading run, which may change nothing.
 pub(super) fn reading_run(home: &TestHome, command: &str) -> Ended {
     home.start(Fence::of_reading_run(&home.protected), command, TIME, true).unwrap()
 }
@@ -92,7 +92,7 @@ pub(super) fn reading_run(home: &TestHome, command: &str) -> Ended {
 /// Exit code, signal, standard output and standard error of a run, without the name of its temporary folder.
 type Seen = (Option<i32>, Option<i32>, String, String);
 
-/// What is compared of a run.
+/// What a test compares of a run: exit code and output, with temporary paths replaced.
 fn seen(ended: &Ended) -> Seen {
     let temporary = format!("{}/artoo-", std::env::temp_dir().canonicalize().unwrap().display());
     let text = |stream: &crate::process::Captured| {
@@ -106,7 +106,7 @@ fn seen(ended: &Ended) -> Seen {
     (ended.exit_code, ended.signal, text(&ended.stdout), text(&ended.stderr))
 }
 
-/// Changes the times of tracked files, so that git would refresh its index.
+/// Changes the modification times of tracked files, so that git wants to refresh its index.
 fn outdate(home: &TestHome) {
     for name in ["old.txt", "src/main.rs"] {
         let file = fs::File::options().append(true).open(home.path.join("work").join(name)).unwrap();
@@ -114,7 +114,7 @@ fn outdate(home: &TestHome) {
     }
 }
 
-/// The result of comparing a reading run with bare runs.
+/// The result of comparing a reading run with bare runs: the same, not comparable, or different.
 enum Outcome {
     Same,
     Missing,
@@ -167,7 +167,7 @@ fn tried(home: &TestHome, command: &str, attempt: usize) -> Outcome {
     }
 }
 
-/// The first difference between two runs: the exit status or a line.
+/// The first difference between a run without sandbox and a reading run, as text: exit status or a line of output.
 fn difference(bare: &Seen, read: &Seen) -> String {
     if (bare.0, bare.1) != (read.0, read.1) {
         return format!("ended with {:?} bare and {:?} in a reading run", (bare.0, bare.1), (read.0, read.1));
@@ -179,6 +179,7 @@ fn difference(bare: &Seen, read: &Seen) -> String {
     format!("{first:?} is the first line that differs, bare and in a reading run")
 }
 
+/// A reading run prints the same as a run without sandbox, for every command that only reads.
 #[doc = "holds: law 1.16"]
 #[test]
 fn reading_runs_print_what_bare_runs_print() {
@@ -209,9 +210,9 @@ fn reading_runs_print_what_bare_runs_print() {
     assert!(counts["same"] >= 120, "{counts:?}");
 }
 
-/// Returns the first item that matches, or else the last one.
+/// Adds `find_or_last` to iterators, which returns the first item that matches, or else the last one.
 trait FindOrLast: Iterator + Sized {
-    /// The first item that fits, or else the last one.
+    /// The first item for which `fits` is true, or else the last one.
     fn find_or_last(self, fits: impl Fn(&Self::Item) -> bool) -> Option<Self::Item> {
         let mut last = None;
         for item in self {

@@ -15,7 +15,7 @@ use crate::process::Ended;
 
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/commands/changing.tsv");
 
-/// Abbreviations in the table, with their meanings.
+/// Abbreviations in the table of commands, each with the shell text that it stands for.
 const FORMS: [(&str, &str); 4] = [
     (
         "{GIT}",
@@ -26,20 +26,21 @@ const FORMS: [(&str, &str); 4] = [
     ("␤", "\n"),
 ];
 
-/// A text of the table with its abbreviations replaced.
+/// A text of the table in which each abbreviation is replaced by the text it stands for.
 fn in_full(text: &str) -> String {
     FORMS.iter().fold(text.to_owned(), |text, (form, full)| text.replace(form, full))
 }
 
+/// Whether a test finds this program in the usual folders; one with a `/` counts as installed.
 pub(super) fn is_installed(program: &str) -> bool {
     let mut folders = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"].iter();
     program.contains('/') || folders.any(|folder| std::path::Path::new(folder).join(program).exists())
 }
 
-/// Paths that only root may change: other users' attempts fail anyway.
+/// Parts of commands that only root could run with effect; for other users they fail anyway, so they are skipped.
 const OF_ROOT: [&str; 2] = [" > /proc/1/", " > /etc/"];
 
-/// Programs that a row needs besides the shell.
+/// A program that a row of the table needs and this machine lacks; `None` if all are installed.
 fn missing(row: &str) -> Option<&'static str> {
     const PROGRAMS: [&str; 14] = [
         "bzip2", "xz", "zstd", "zip", "gcc", "git", "python3", "perl", "node", "npm", "sqlite3", "setfattr", "chattr",
@@ -49,6 +50,7 @@ fn missing(row: &str) -> Option<&'static str> {
     PROGRAMS.into_iter().find(|program| is_word(program) && !is_installed(program))
 }
 
+/// Each command of a table that changes something is ended by the reading run, which then names what it denied.
 #[doc = "holds: law 1.16"]
 #[test]
 fn changing_commands_are_stopped() {
@@ -89,7 +91,7 @@ fn changing_commands_are_stopped() {
     assert!(stopped >= 80, "{stopped}");
 }
 
-/// How a run ended, in one line.
+/// How a run ended as one line of text: denials, exit code, signal, timeout and output.
 fn outcome(ended: &Ended) -> String {
     let Ended { denied, exit_code, signal, timed_out, is_full, .. } = ended;
     let text = ended.text(400).0.replace('\n', " / ");
@@ -100,6 +102,7 @@ fn outcome(ended: &Ended) -> String {
 pub(super) struct Victim(pub(super) Child);
 
 impl Victim {
+    /// Starts a process that sandboxed programs try to signal; it is killed at the test's end.
     pub(super) fn new() -> Self {
         // Longer than any test takes on a slow machine; it is killed at the test's end.
         Self(Command::new("sleep").arg("3600").process_group(0).spawn().unwrap())
@@ -120,7 +123,7 @@ m=ctypes.create_string_buffer(struct.pack('l',1)+b'secret',80)
 def call(*a): l.syscall(*[ctypes.c_long(x) if isinstance(x,int) else x for x in a])
 ";
 
-/// Whether a denial is the expected one.
+/// A predicate: whether a denial is the expected one.
 type Check = Box<dyn Fn(&Denial) -> bool>;
 
 /// Runs each script in Python, and checks the denial that ends it. Python neither writes compiled modules nor reads the
@@ -140,11 +143,12 @@ fn are_stopped(home: &TestHome, rows: Vec<(String, Check)>) {
     assert!(wrong.is_empty(), "{} of {}: {}", wrong.len(), rows.len(), wrong.join("\n"));
 }
 
-/// A check for exactly this denial.
+/// A check that a denial is exactly this one.
 fn exactly(denial: Denial) -> Check {
     Box::new(move |found| *found == denial)
 }
 
+/// A sandboxed program's signals to other processes are denied, and the denial names the process.
 #[doc = "holds: law 1.17"]
 #[test]
 fn signals_to_others_are_stopped_and_named() {
@@ -172,6 +176,7 @@ fn signals_to_others_are_stopped_and_named() {
     assert!(victim.0.try_wait().unwrap().is_none(), "the other process lives");
 }
 
+/// Connecting to a socket of another process ends a reading run, and the denial names the socket.
 #[doc = "holds: law 1.18"]
 #[test]
 fn sockets_to_others_are_stopped_and_named() {
@@ -228,7 +233,8 @@ fn sockets_to_others_are_stopped_and_named() {
     are_stopped(&home, rows);
 }
 
-/// System calls by number and arguments, as on x86-64, with the name that the denial must have.
+/// System calls (numbers and arguments on x86-64) that a sandboxed program must not make, each with the name that the
+/// denial must have.
 #[cfg(target_arch = "x86_64")]
 const CALLS: &[(&str, &str)] = &[
     ("30,0,0,0", "shmat"),
@@ -276,6 +282,7 @@ const CALLS: &[(&str, &str)] = &[
     ("169,0,0,0,0", "reboot"),
 ];
 
+/// System calls that act beyond files end a reading run, and the denial names the call.
 #[cfg(target_arch = "x86_64")]
 #[doc = "holds: law 1.17"]
 #[test]
@@ -295,7 +302,7 @@ fn calls_beyond_files_are_stopped_and_named() {
     assert!(victim.0.try_wait().unwrap().is_none(), "the other process lives");
 }
 
-/// Missing services fail as without a sandbox; calls on a run's own processes are allowed.
+/// In a reading run, calls to missing services fail as without a sandbox, and calls on own processes are allowed.
 #[doc = "holds: law 1.18"]
 #[test]
 fn missing_services_are_not_counted_as_denials() {
@@ -356,6 +363,7 @@ fn secrets_and_other_processes_stay_closed() {
     assert_eq!(ended.stdout.total(), 0, "{}", ended.text(2000).0);
 }
 
+/// A reading run that is killed at a denial leaves no process behind.
 #[doc = "holds: law 1.16"]
 #[test]
 fn stopped_run_ends_with_all_descendants() {
@@ -390,7 +398,7 @@ fn stopped_run_ends_with_all_descendants() {
     );
 }
 
-/// Other runs continue and record all denials.
+/// A run that is not a reading run continues after denials, and all of them are recorded.
 #[test]
 fn fenced_runs_record_every_denial() {
     let home = furnished();

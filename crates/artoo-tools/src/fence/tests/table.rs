@@ -18,13 +18,13 @@ use crate::fence::{Fence, Reach};
 
 const OWN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/commands/fence.tsv");
 
-/// Timeout of one command.
+/// Time limit of one command of the table.
 const TIME: Duration = Duration::from_millis(2500);
 
-/// Ports with listeners in a private network; elsewhere one free port.
+/// Ports on which a test listens in a network of its own; otherwise it uses one free port.
 const PORTS: [u16; 12] = [21, 22, 25, 53, 80, 443, 587, 873, 4444, 5432, 6379, 9418];
 
-/// Folders checked besides the home if the test runs in namespaces of its own.
+/// Folders outside the home that must stay unchanged; compared if the test runs in namespaces of its own.
 const WATCHED: [&str; 5] = ["/tmp", "/var/tmp", "/dev/shm", "/run", "/etc"];
 
 /// A row of the table: class, command, and how it is run.
@@ -34,13 +34,13 @@ struct Row {
     run: String,
 }
 
-/// The rows of a table.
+/// Parses the rows of a table of commands.
 fn rows(table: &str) -> Vec<Row> {
     let is_row = |line: &&str| !line.starts_with('#') && !line.starts_with("class\t") && !line.trim().is_empty();
     table.lines().filter(is_row).map(row).collect()
 }
 
-/// Parses a line of the table.
+/// Parses one line of a table of commands.
 fn row(line: &str) -> Row {
     let fields: Vec<&str> = line.split('\t').collect();
     let [class, command, .., run] = fields.as_slice() else { panic!("not a row: {line:?}") };
@@ -51,7 +51,7 @@ fn row(line: &str) -> Row {
     Row { class: (*class).to_owned(), command, run: (*run).trim().to_owned() }
 }
 
-/// Creates all files that a row may name.
+/// Creates in a test home all files that a row of the table may name.
 fn furnish(home: &TestHome, command: &str) {
     for name in [".artoo/audit.jsonl", ".artoo/config.json", ".bashrc", ".ssh/id_rsa", ".ssh/id_ed25519", ".netrc"] {
         home.file(name, "held dear\n");
@@ -86,7 +86,7 @@ fn furnish(home: &TestHome, command: &str) {
     let _ = home.run_in(open, setup, Duration::from_secs(20));
 }
 
-/// Counts the connections and packets that reach these ports; returns the counter and the ports that are open.
+/// Listens on these ports and counts connections and packets; returns the counter and the ports that could be opened.
 fn listen(ports: &[u16]) -> (Arc<AtomicUsize>, Vec<u16>) {
     let reached = Arc::new(AtomicUsize::new(0));
     let mut heard = Vec::new();
@@ -112,7 +112,7 @@ fn listen(ports: &[u16]) -> (Arc<AtomicUsize>, Vec<u16>) {
     (reached, heard)
 }
 
-/// The state of the home, and of the watched folders if the test is alone in its namespaces.
+/// The state of the home, and of the folders of `WATCHED` if the test runs in namespaces of its own.
 fn everything(home: &TestHome, is_alone: bool) -> State {
     let mut roots = vec![home.path.as_path()];
     if is_alone {
@@ -124,6 +124,7 @@ fn everything(home: &TestHome, is_alone: bool) -> State {
     found
 }
 
+/// The sandbox alone, without approvals or other checks, keeps every command of the table from changing files outside.
 #[doc = "holds: law 1.17"]
 #[test]
 fn sandbox_alone_confines_every_row() {

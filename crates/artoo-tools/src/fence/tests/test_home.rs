@@ -16,7 +16,8 @@ use crate::fence::{Fence, ReadAllowlist};
 use crate::process::{self, Ended, Invocation, Order};
 use crate::protect::Protected;
 
-/// Content, mode and owner of everything below some folders, and separately the times of change.
+/// Content, mode and owner of everything below some folders, and separately the times of change, to compare before and
+/// after a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct State {
     pub(super) facts: BTreeMap<PathBuf, String>,
@@ -33,11 +34,12 @@ pub(super) struct TestHome {
 }
 
 impl TestHome {
+    /// A test home in a new temporary folder.
     pub(super) fn new() -> Self {
         Self::within(&std::env::temp_dir())
     }
 
-    /// A home in a new folder below `folder`.
+    /// A test home in a new folder below `folder`.
     pub(super) fn within(folder: &Path) -> Self {
         let dir = TempDir::with_prefix_in("home-", folder).unwrap();
         let home = dir.path().canonicalize().unwrap().join("home");
@@ -59,7 +61,7 @@ impl TestHome {
         Self { _dir: dir, path: home, config, read_allowlist: Arc::new(ReadAllowlist::new(&protected)), protected }
     }
 
-    /// Creates a file in the home, with its folders.
+    /// Creates a file in the test home, with its folders.
     pub(super) fn file(&self, path: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -67,7 +69,7 @@ impl TestHome {
         path
     }
 
-    /// Creates an executable shell script in the home.
+    /// Creates an executable shell script in the test home.
     pub(super) fn program(&self, path: &str, script: &str) -> PathBuf {
         let path = self.file(path, format!("#!/bin/sh\n{script}\n"));
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -79,12 +81,12 @@ impl TestHome {
         Fence::of_allowed(&self.config, &self.protected, &[], false)
     }
 
-    /// Runs a command with these permissions, without the steps of a call.
+    /// Runs a command directly in this sandbox, without the steps of a tool call.
     pub(super) fn run_in(&self, fence: Fence, command: &str, time: Duration) -> std::io::Result<Ended> {
         self.start(fence, command, time, true)
     }
 
-    /// Runs a command with these permissions, in the sandbox only if `is_held`.
+    /// Runs a command in this sandbox, or without one unless `is_held`.
     pub(super) fn start(&self, fence: Fence, command: &str, time: Duration, is_held: bool) -> std::io::Result<Ended> {
         let invocation = Invocation {
             program: process::find_program(&self.config, "bash").unwrap(),
@@ -109,7 +111,7 @@ impl TestHome {
     }
 }
 
-/// The state of everything below `roots`, except what lies below `without`.
+/// The state (content, mode, owner) of everything below `roots`, except what lies below `without`.
 pub(super) fn state(roots: &[&Path], without: &Path) -> State {
     let mut state = State::default();
     let mut open: Vec<PathBuf> = roots.iter().map(|root| root.to_path_buf()).collect();

@@ -39,6 +39,7 @@ fn furnished() -> TestHome {
     home
 }
 
+/// Commands in a view see their own changes, and the real files stay unchanged.
 #[doc = "holds: law 1.16"]
 #[test]
 fn commands_change_only_their_layers() {
@@ -99,6 +100,7 @@ fn commands_change_only_their_layers() {
     assert!(views.is_empty(), "{views:?}");
 }
 
+/// A folder renamed in a view has all its content at the new path, and the rename is recorded.
 #[test]
 fn renamed_folders_are_recorded_with_their_content() {
     let home = home();
@@ -130,6 +132,7 @@ fn renamed_folders_are_recorded_with_their_content() {
     }
 }
 
+/// A program in a view can't read secrets; they are hidden by empty files and folders.
 #[doc = "holds: law 1.20"]
 #[test]
 fn secrets_are_covered() {
@@ -177,6 +180,7 @@ fn secrets_are_covered() {
     }
 }
 
+/// Programs in a view can't change the real files, whatever they try.
 #[doc = "holds: law 1.17; law 1.18; law 1.20"]
 #[test]
 fn real_files_stay_unchanged_in_views() {
@@ -225,6 +229,7 @@ fn real_files_stay_unchanged_in_views() {
     assert_eq!(ended.0.stdout.text(SHOWN_CHARS).0, "0\n", "{}", ended.0.text(SHOWN_CHARS).0);
 }
 
+/// A program in a view can't reach sockets and threads of other processes.
 #[doc = "holds: law 1.17; law 1.18"]
 #[test]
 fn sockets_and_threads_outside_are_unreachable() {
@@ -260,6 +265,7 @@ fn sockets_and_threads_outside_are_unreachable() {
     assert!(listener.accept().is_err() && hidden.accept().is_err());
 }
 
+/// Commands that only read print the same in a view as without sandbox.
 #[test]
 fn views_print_what_bare_runs_print() {
     also_as_user("view::views_print_what_bare_runs_print");
@@ -280,6 +286,7 @@ fn views_print_what_bare_runs_print() {
     assert_eq!(seen, expected);
 }
 
+/// When a command ends, its descendants are killed too, even those in sessions of their own.
 #[doc = "holds: law 1.27"]
 #[test]
 fn descendants_end_with_their_command() {
@@ -298,7 +305,7 @@ fn running(text: &str) -> usize {
     words.filter(|words| String::from_utf8_lossy(words).contains(text) && words.starts_with(b"sleep")).count()
 }
 
-/// If artoo is killed during a command, the command is killed too.
+/// If artoo is killed while a command runs, the command and its descendants are killed too.
 #[doc = "holds: law 1.27"]
 #[test]
 fn killed_process_leaves_nothing() {
@@ -333,8 +340,8 @@ fn killed_process_leaves_nothing() {
     assert!(views.is_empty(), "{views:?}");
 }
 
-/// Folders with mounts below them are overlaid in parts. The test runs as its own process, which mounts file systems
-/// below the home if that is possible.
+/// Folders with mounts below them are overlaid in parts. The test mounts file systems in a process of its own, if it
+/// can.
 #[test]
 fn folders_with_mounts_below_are_divided() {
     let test = "view::folders_with_mounts_below_are_divided";
@@ -375,7 +382,7 @@ fn folders_with_mounts_below_are_divided() {
     }
 }
 
-/// Runs a command in a home below which file systems are mounted, and checks which files it could change.
+/// Runs a command in a view of a home below which file systems are mounted, and checks which files it could change.
 fn below_mounts(path: &Path) {
     let mut home = TestHome::new();
     let text = path.to_str().unwrap().to_owned();
@@ -395,6 +402,7 @@ fn below_mounts(path: &Path) {
     assert_eq!(ended.stderr.text(SHOWN_CHARS).0.matches("Read-only file system").count(), 2);
 }
 
+/// If a view can't be made, the error has the reason.
 #[test]
 fn missing_views_have_a_reason() {
     let test = "view::missing_views_have_a_reason";
@@ -418,6 +426,7 @@ fn missing_views_have_a_reason() {
     }
 }
 
+/// Changes stored for a later approval still exist after the view that they were made in has ended.
 #[test]
 fn kept_changes_outlive_their_view() {
     let home = home();
@@ -430,7 +439,7 @@ fn kept_changes_outlive_their_view() {
     assert_eq!(fs::read_to_string(home.path.join("artoo_workspace/old")).unwrap(), "old");
 }
 
-/// The limit also applies to the kernel's copy of a changed file.
+/// The limit on file size also applies to the kernel's copy of a changed file in a view.
 #[test]
 fn limits_hold_in_a_view() {
     let mut home = home();

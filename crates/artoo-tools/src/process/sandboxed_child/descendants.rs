@@ -9,19 +9,17 @@ use rustix::fs::{Mode, OFlags, RawDir, open};
 use rustix::io::read;
 use rustix::process::{Pid, Signal, getpid, getppid, kill_process, kill_process_group, test_kill_process};
 
-/// Bytes of names read at once.
+/// Size in bytes of the buffer for one read of the entries of `/proc`.
 const NAMES_BYTES: usize = 4096;
 
-/// Bytes of the path of a process's `stat`, and of its beginning that is read: all fields up to the session.
+/// Buffer size in bytes for the path `/proc/PID/stat` of a process.
 const PATH_BYTES: usize = 32;
 const STAT_BYTES: usize = 512;
 
-/// Maximum number of ancestors followed from a process.
+/// Maximum number of ancestors followed from a process, since processes that end meanwhile may form a cycle.
 const STEPS_MAX: usize = 32_768;
 
-/// Finds and signals all descendants of the program. Landlock lets a thread signal only processes in its own domain;
-/// signal 0 asks without sending anything. A process can't leave its domain by a new session or a new parent. On older
-/// kernels descendants are found by their session and parents: one that has left both is missed.
+/// Finds and signals all descendants of a sandboxed program: the processes that its sandbox lets the monitor signal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Descendants {
     leader: Pid,
@@ -29,14 +27,14 @@ pub(super) struct Descendants {
 }
 
 impl Descendants {
-    /// The descendants of a program that the calling thread started. `is_fenced` says that the thread is sandboxed and
-    /// that its signals are known to be restricted; artoo's parent is tried once more.
+    /// The descendants of a program that the calling thread started. `is_fenced`: the thread is sandboxed, so that
+    /// signals may identify them.
     pub(super) fn new(leader: Pid, is_fenced: bool) -> Self {
         let parent_is_out_of_reach = getppid().is_none_or(|parent| test_kill_process(parent).is_err());
         Self { leader, by_fence: is_fenced && parent_is_out_of_reach }
     }
 
-    /// Whether no living descendant is found.
+    /// Whether the program has no living descendant.
     pub(super) fn is_empty(&self) -> bool {
         !self.any(|_| true)
     }
@@ -56,13 +54,13 @@ impl Descendants {
         });
     }
 
-    /// Whether `is` holds for one of the living descendants.
+    /// Whether the predicate holds for one of the program's living descendants.
     fn any(&self, mut holds: impl FnMut(Pid) -> bool) -> bool {
         let own = getpid();
         any_process(|pid| pid != own && self.has(pid) && holds(pid))
     }
 
-    /// Whether a process is a living descendant.
+    /// Whether a process is a living descendant of the program.
     fn has(&self, pid: Pid) -> bool {
         if self.by_fence {
             return test_kill_process(pid).is_ok() && process(pid).is_some_and(|process| !process.is_dead);
@@ -70,7 +68,7 @@ impl Descendants {
         process(pid).is_some_and(|process| !process.is_dead && self.descends(pid, &process))
     }
 
-    /// Whether a process belongs to the program's session or descends from it.
+    /// Whether a process is the program's first process, in its session, or below it in the process tree.
     fn descends(&self, pid: Pid, process: &Process) -> bool {
         if pid == self.leader || process.session == Some(self.leader) {
             return true;
@@ -88,7 +86,7 @@ impl Descendants {
     }
 }
 
-/// Fields of `/proc/PID/stat`.
+/// The parent and the session of a process, from `/proc/PID/stat`.
 #[derive(Debug, PartialEq, Eq)]
 struct Process {
     is_dead: bool,
@@ -96,7 +94,7 @@ struct Process {
     session: Option<Pid>,
 }
 
-/// Whether `is` holds for one of all processes.
+/// Whether the predicate holds for any process in `/proc`.
 fn any_process(mut holds: impl FnMut(Pid) -> bool) -> bool {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let Ok(folder) = open(c"/proc", flags, Mode::empty()) else { return false };
@@ -111,7 +109,7 @@ fn any_process(mut holds: impl FnMut(Pid) -> bool) -> bool {
     false
 }
 
-/// The fields of a living process; `None` if it can't be read.
+/// State, parent and session of a living process from `/proc`; `None` if it can't be read.
 fn process(pid: Pid) -> Option<Process> {
     let mut path = [0; PATH_BYTES];
     write!(path.as_mut_slice(), "/proc/{}/stat", pid.as_raw_nonzero()).ok()?;
@@ -122,7 +120,7 @@ fn process(pid: Pid) -> Option<Process> {
     facts(stat.get(..length)?)
 }
 
-/// Parses `/proc/PID/stat`.
+/// Parses the text of `/proc/PID/stat`: state, parent and session of a process.
 fn facts(stat: &[u8]) -> Option<Process> {
     // The process name before the state may contain a parenthesis too.
     let end = stat.iter().rposition(|byte| *byte == b')')?;
@@ -135,12 +133,14 @@ fn facts(stat: &[u8]) -> Option<Process> {
     Some(Process { is_dead: matches!(state, "Z" | "X"), parent, session: number() })
 }
 
+/// Tests of finding processes and their parents.
 #[cfg(test)]
 mod tests {
     use rustix::process::{Pid, getpid, getppid};
 
     use super::{Process, any_process, facts, process};
 
+    /// A running process is found in `/proc` with its parent, and a missing one is not found.
     #[doc = "holds: design T3"]
     #[test]
     fn processes_are_found_with_their_parents() {
@@ -151,6 +151,7 @@ mod tests {
         assert_eq!(process(Pid::from_raw(i32::MAX).unwrap()), None);
     }
 
+    /// A process that is a zombie or being removed while it is read counts as ended.
     #[doc = "holds: design T3"]
     #[test]
     fn process_ending_during_read_is_dead() {

@@ -34,14 +34,15 @@ enum Command {
     Kill = b'k' as isize,
 }
 
-/// A running program. Dropping it kills all of its descendants.
+/// A running sandboxed program. Dropping it kills all of its descendants.
 #[derive(Debug)]
 pub(crate) struct SandboxedChild {
     control: File,
     verdict: oneshot::Receiver<Verdict>,
 }
 
-/// Messages from the monitor.
+/// Messages from the monitor to the thread that started it: a listener to answer, the start, and the end of the
+/// program.
 #[derive(Debug)]
 enum Event {
     /// The program has a listener, whose notifications must be answered.
@@ -50,7 +51,7 @@ enum Event {
     Ended(Verdict),
 }
 
-/// Input of the monitor.
+/// Everything that the monitor process needs to start and restrict a program.
 struct Orders {
     order: Order,
     program: Program,
@@ -61,7 +62,7 @@ struct Orders {
     signals_are_held: bool,
 }
 
-/// The program's ends of the pipes.
+/// The ends of the pipes that the program gets as standard input, output and error.
 struct Streams {
     /// `None` for an empty input.
     stdin: Option<Arc<PipeReader>>,
@@ -93,17 +94,17 @@ impl SandboxedChild {
         self.send(Command::End);
     }
 
-    /// Asks the monitor to kill all descendants.
+    /// Asks the monitor to kill all descendants of the program.
     pub(crate) fn kill(&mut self) {
         self.send(Command::Kill);
     }
 
-    /// The end of the program; `None` if it can't be known. Can be awaited again after a timeout.
+    /// Waits for the program's end and returns it; `None` if it can't be known. Can be awaited again after a timeout.
     pub(crate) async fn ended(&mut self) -> Option<Verdict> {
         (&mut self.verdict).await.ok()
     }
 
-    /// Sends a command to the monitor.
+    /// Sends a command (end or kill all processes of the program) to the monitor through its pipe.
     fn send(&mut self, command: Command) {
         // The pipe is closed once the monitor has ended.
         let _ = self.control.write_all(&[command as u8]);
@@ -177,7 +178,7 @@ fn supervise(
     drop(scratch);
 }
 
-/// The limit on disk space of a run.
+/// The limit on disk space of a run, with the folders in which its use is measured.
 fn disk(fence: &Fence, view: Option<&View>, scratch: &Path, most: u64) -> Disk {
     // A granted file may not exist yet.
     let real = fence.granted.iter().filter_map(|path| path.parent());
@@ -210,7 +211,7 @@ fn prepare(order: Order) -> io::Result<(Scratch, Orders)> {
     Ok((scratch, orders))
 }
 
-/// The parts joined as a C string.
+/// The parts joined as one C string; an error if one has a NUL byte.
 fn text(parts: &[&[u8]]) -> io::Result<CString> {
     CString::new(parts.concat()).map_err(|error: NulError| io::Error::new(io::ErrorKind::InvalidInput, error))
 }

@@ -19,21 +19,21 @@ use crate::fence::{Listening, SharedObserved, drop_capabilities, hold_signals, k
 use crate::process::{Verdict, limits};
 use crate::view::{Entry, NoView, Step, child};
 
-/// Descriptors are moved to this number or above, to free 0 to 2.
+/// The lowest number for copies of descriptors, so that 0 to 2 are free for standard input, output and error.
 const ABOVE_STANDARD: RawFd = 16;
 
-/// How long descendants may outlive the program: long enough for the other end of a pipe to write what it has read.
+/// How long descendants may outlive the program before they are killed: long enough to write what a pipe still has.
 const LEFT_GRACE: Duration = Duration::from_millis(300);
 
-/// First and longest pause between checks for descendants; each pause is twice the one before.
+/// First pause between two checks for remaining descendants; each pause is twice the one before, up to the next
+/// constant.
 const LOOK_FIRST: Duration = Duration::from_millis(1);
 const LOOK_LATER: Duration = Duration::from_millis(32);
 
-/// How long to wait for killed processes: one that does not end by then is blocked in the kernel.
+/// How long to wait for the end of processes after SIGKILL: one that does not end by then is blocked in the kernel.
 const GONE_GRACE: Duration = Duration::from_secs(1);
 
-/// Runs one program from start to end, in a process that shares this one's memory and, until the program has started,
-/// its files.
+/// Runs one sandboxed program from start to end in the monitor process, which shares this process's memory.
 pub(super) fn run(
     orders: Orders,
     control: &PipeReader,
@@ -72,7 +72,7 @@ pub(super) fn run(
     }
 }
 
-/// Enters the view, restricts the calling process and starts the program.
+/// Enters the view, restricts the calling process, and starts the program.
 fn begin<'a>(
     mut orders: Orders,
     entry: Option<&Entry<'_>>,
@@ -109,8 +109,8 @@ fn begin<'a>(
     Ok(Started { pid, pidfd, descendants, observed: is_listening.then_some(observed) })
 }
 
-/// Sandboxes the calling child and executes the program. `open` are the folders that may be changed in a view. Returns
-/// only on failure: until then, the caller owns everything that must be freed.
+/// Sandboxes the calling child and executes the program; returns only if that fails. `open`: folders that may be
+/// changed in a view.
 fn execute(
     orders: &mut Orders,
     open: &[OwnedFd],
@@ -160,7 +160,7 @@ fn keep_control(control: &PipeReader) -> io::Result<()> {
     kernel::close_from(1)
 }
 
-/// A started program, as the monitor knows it.
+/// A started program, as the monitor process knows it.
 struct Started<'a> {
     pid: Pid,
     pidfd: OwnedFd,
@@ -170,7 +170,7 @@ struct Started<'a> {
 }
 
 impl Started<'_> {
-    /// Waits for the program's end, follows commands and kills remaining descendants.
+    /// Waits for the program's end, carries out commands meanwhile, and kills remaining descendants.
     fn wait(self) -> Verdict {
         while !self.has_ended() {}
         let status = waitpid(Some(self.pid), WaitOptions::empty()).ok().flatten().map(|(_, status)| status);
@@ -183,7 +183,7 @@ impl Started<'_> {
         }
     }
 
-    /// Waits for the program's end or a command, and follows the command.
+    /// Waits until the program has ended or a command arrives, and carries out the command.
     fn has_ended(&self) -> bool {
         let control = control();
         let mut files = [PollFd::new(&self.pidfd, PollFlags::IN), PollFd::new(&control, PollFlags::IN)];
@@ -205,8 +205,8 @@ impl Started<'_> {
         ended
     }
 
-    /// Whether no descendant can be left: none has asked to leave the group of the first process, and the kernel finds
-    /// no process in that group. A process that is being started is in it.
+    /// Whether it is certain that no descendant is left: none has left the first process's group, and the kernel finds
+    /// none in it.
     fn has_no_descendants(&self) -> bool {
         let observed = self.observed.and_then(SharedObserved::try_lock);
         let none_left_it = observed.is_some_and(|observed| !observed.left_group);
@@ -227,7 +227,7 @@ impl Started<'_> {
         by_themselves
     }
 
-    /// Whether all descendants end within this time.
+    /// Whether all descendants of the program end within this time.
     fn end_within(&self, grace: Duration) -> bool {
         let until = Instant::now() + grace;
         let mut pause = LOOK_FIRST;
@@ -269,19 +269,19 @@ impl Started<'_> {
     }
 }
 
-/// The control pipe, which is the monitor's standard input.
+/// The pipe from which the monitor reads commands, which is its standard input.
 fn control() -> BorrowedFd<'static> {
     rustix::stdio::stdin()
 }
 
-/// Whether a command, or the end of the pipe, can be read.
+/// Whether a command, or the end of the control pipe, can be read without waiting.
 fn is_command_waiting() -> bool {
     let control = control();
     let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
     poll(&mut [PollFd::new(&control, PollFlags::IN)], Some(&now)).is_ok_and(|ready| ready > 0)
 }
 
-/// The next command; `None` at the end of the pipe.
+/// Reads the next command from the control pipe; `None` at its end, which means kill.
 fn read_command() -> Option<Command> {
     let mut byte = [0_u8];
     match rustix::io::read(control(), &mut byte) {

@@ -16,7 +16,7 @@ use crate::transaction::Program;
 
 pub(super) const NAME: &str = "harmless";
 
-/// The tool that declares every command harmless.
+/// The test tool that runs any command and declares it harmless.
 #[derive(Debug)]
 pub(super) struct Harmless;
 
@@ -35,7 +35,7 @@ impl Tool for Harmless {
     }
 }
 
-/// The job that runs a command in a shell.
+/// The job that runs a command in a shell in the test tool.
 fn job(machine: &Machine, command: String) -> Job {
     let invocation = Invocation {
         program: process::find_program(&machine.config, "bash").unwrap(),

@@ -9,10 +9,10 @@ use std::process::{Command, Stdio};
 use super::super::Fixture;
 use crate::digest;
 
-/// What the text of each secret file of these tests begins with.
+/// First bytes of each secret file of these tests, by which disclosed secrets are found.
 pub(super) const MARK: &str = "zQ7secretX";
 
-/// Files that hold secrets.
+/// Paths in the generated home of files that hold secrets.
 const SECRETS: [&str; 24] = [
     ".ssh/id_rsa",
     ".ssh/id_ed25519",
@@ -42,13 +42,14 @@ const SECRETS: [&str; 24] = [
 
 const TEXT: &str = "one 1 e\ntwo 2 e\n# three\nTODO foo 7\nfn main\n";
 
-/// Files with that text in the working folder.
+/// Names of ordinary files in the working folder, all with the same text.
 const FILES: &str = "old.txt dir/a.txt dir/inner/b.md dir2/a.txt src/main.rs src/lib.rs Cargo.toml old keep_dir/in.txt \
     keep_mirror/in.txt build/out.o keep_notes.md keep_report.pdf keep_names.txt keep_migrations.sql keep_main.c keep_a.txt \
     keep_b.txt keep_list.txt keep_x.bak keep_big.txt keep_log keep_app.log keep_data.txt keep_urls.txt keep_topic \
     keep_token keep_db.sqlite keep_job.txt new_text";
 
-/// Programs in the working folder that delete files, named like programs that commands may run by mistake.
+/// Names of planted programs in the working folder that delete files, such as `ls`, which no command may run by
+/// mistake.
 const PLANTED: &str = "ls x x.sh keep_tool keep_script.sh keep_env.sh conftest.py";
 
 const SETUP: &str = "tar czf a.tgz dir; tar cf a.tar dir; gzip -k < old.txt > a.gz; cp a.tgz keep_backup.tgz
@@ -102,7 +103,7 @@ pub(super) fn furnish(fixture: &Fixture) {
     }
 }
 
-/// Runs a script in the working folder without artoo.
+/// Runs a shell script in the test's working folder without artoo.
 pub(super) fn script(fixture: &Fixture, script: &str) {
     let mut command = Command::new("/bin/bash");
     command.args(["--noprofile", "--norc", "-c", script]).current_dir(&fixture.config.environment.cwd);
@@ -117,10 +118,10 @@ pub(super) struct Facts {
     time: (i64, i64),
 }
 
-/// Facts by path.
+/// The facts of every path, to compare before and after a command.
 pub(super) type State = BTreeMap<PathBuf, Facts>;
 
-/// The state of the home without artoo's own records, and of the other folders.
+/// The facts of every path in the home, except artoo's own records, and in the folders `others`.
 pub(super) fn state(fixture: &Fixture, others: &[&str]) -> State {
     let mut state = State::new();
     let data = fixture.home.join(".artoo");
@@ -150,7 +151,7 @@ pub(super) fn state(fixture: &Fixture, others: &[&str]) -> State {
     state
 }
 
-/// Removes the paths that are in the second state only.
+/// Deletes the paths that exist in the second state only.
 pub(super) fn remove_new(before: &State, after: &State) {
     for path in after.keys().filter(|path| !before.contains_key(*path)).rev() {
         let is_folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());

@@ -20,19 +20,20 @@ use home::{State, furnish, remove_new, script, state};
 use rows::Row;
 use world::World;
 
-/// Time for one command; those that wait for something are ended.
+/// Time limit for one command of the tables; commands that wait for input or events are killed then.
 const TIME: Duration = Duration::from_secs(3);
 
-/// Folders that are compared besides the home.
+/// Folders outside the home that must not change either, compared before and after each command.
 const OTHERS: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", "/run"];
 
-/// File names that other programs run without being asked.
+/// File names that other programs run without being asked, such as `Makefile`, and which no command may create unasked.
 const RUN_BY_OTHERS: [&str; 6] = [".git", ".envrc", "Makefile", "GNUmakefile", ".vscode", ".husky"];
 
-/// One row in so many of the other tables is run, unless `ARTOO_LAW1_ALL` is set: all rows take a quarter of an hour.
+/// Of this many rows of the other tables one is run, unless `ARTOO_LAW1_ALL` is set: all rows take a quarter of an
+/// hour.
 const PART: usize = 8;
 
-/// A way to run the rows: in views or not, by which tool, and in which folder.
+/// A way to run the table's commands: in views or not, by which tool, and in which folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Way {
     views: bool,
@@ -41,7 +42,7 @@ struct Way {
     at_workspace: bool,
 }
 
-/// Why a row is not run on this machine; `None` if it is run.
+/// The reason why a command of the tables is not run on this machine; `None` if it is run.
 fn left_out(row: &Row) -> Option<&'static str> {
     let command = &row.command;
     let is_bomb = command.contains(":|:&") || command.contains("b | b &");
@@ -59,7 +60,7 @@ fn left_out(row: &Row) -> Option<&'static str> {
         .then_some("it names a disk of this machine, which a hole would destroy")
 }
 
-/// A fixture with the home of the rows, for one way to run them.
+/// A fixture with the home that the table's commands expect, for one way to run them.
 fn fixture(way: Way) -> Fixture {
     let mut fixture = Fixture::with(|config| {
         config.views = way.views;
@@ -77,12 +78,12 @@ fn fixture(way: Way) -> Fixture {
     fixture
 }
 
-/// The order of a call of this tool.
+/// The order of a call of this tool with this command.
 fn order(tool: &str, command: &str) -> ToolOrder {
     ToolOrder { allowed_tools: vec![tool.to_owned()], ..Fixture::context(tool, json!({"command": command})) }
 }
 
-/// Everything that a call disclosed: its record or question, and the complete stored output.
+/// All bytes that a call disclosed: its record or question, and its complete stored output.
 fn given_out(fixture: &Fixture, outcome: &ToolOutcome) -> Vec<u8> {
     let mut out = format!("{outcome:?}").into_bytes();
     if let ToolOutcome::Called { call } = outcome {
@@ -105,10 +106,11 @@ fn reveals(text: &[u8]) -> bool {
         || BASE64.iter().any(|part| found(part))
 }
 
-/// The middle of [`home::MARK`] in base64, for each of its three alignments.
+/// The middle of the secrets' first bytes ([`home::MARK`]) in base64, in each of its three alignments.
 const BASE64: [&str; 3] = ["elE3c2VjcmV0", "pRN3NlY3JldF", "6UTdzZWNyZXRY"];
 
-/// The changes of a row that are not allowed.
+/// Changes between two states that the row was not allowed to make, one line each; new files in the workspace are
+/// allowed.
 fn changed(fixture: &Fixture, before: &State, after: &State) -> Vec<String> {
     let workspace = fixture.workspace();
     let is_run_by_others = |path: &Path| {
@@ -129,7 +131,7 @@ fn changed(fixture: &Fixture, before: &State, after: &State) -> Vec<String> {
     differing.map(line).collect()
 }
 
-/// Runs rows one way; returns a line for each row that broke a rule.
+/// Runs table rows in one way; returns a line for each row that changed, disclosed or touched what it must not.
 fn run(rows: &[Row], way: Way) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut world = World::new();
@@ -181,7 +183,7 @@ fn run(rows: &[Row], way: Way) -> Vec<String> {
     broken
 }
 
-/// The state after the scratch folders of runs are deleted, which happens in the background.
+/// The state of the home after the temporary folders of runs are deleted, which happens in the background.
 fn state_after_cleanup(fixture: &Fixture) -> State {
     let is_scratch =
         |path: &Path| path.parent() == Some(Path::new("/tmp")) && path.to_string_lossy().contains("/artoo-");
@@ -196,7 +198,8 @@ fn state_after_cleanup(fixture: &Fixture) -> State {
     found
 }
 
-/// Each way to run the rows: the first two as artoo does, the others by the tool that declares everything harmless.
+/// Each way to run the table's commands: as `shell` with and without views, and by a test tool that declares every
+/// command harmless.
 const WAYS: [Way; 4] = [
     Way { views: true, tool: "shell", at_workspace: false },
     Way { views: false, tool: "shell", at_workspace: true },
@@ -204,6 +207,7 @@ const WAYS: [Way; 4] = [
     Way { views: false, tool: harmless::NAME, at_workspace: false },
 ];
 
+/// The labelled commands, run without any approval, change, send and disclose nothing.
 #[doc = "holds: law 1.1; law 1.16"]
 #[test]
 fn labelled_rows_are_harmless_without_approval() {
@@ -214,6 +218,7 @@ fn labelled_rows_are_harmless_without_approval() {
     });
 }
 
+/// Commands of the other tables, run without any approval, change, send and disclose nothing.
 #[doc = "holds: law 1.1; law 1.16"]
 #[test]
 fn other_rows_are_harmless_without_approval() {

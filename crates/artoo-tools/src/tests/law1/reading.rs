@@ -12,10 +12,10 @@ use super::home::furnish;
 use super::{order, rows, world};
 use crate::process;
 
-/// Number of attempts for a row that differs, since values such as free space change by themselves.
+/// How often a command whose output differs is run again, since values such as free space change by themselves.
 const TRIES: usize = 4;
 
-/// Rows whose output differs, with the reason.
+/// Rows whose output through artoo differs from that without it, each with the reason.
 const OTHERWISE: [(&str, &str); 5] = [
     ("getconf -a", "it prints the limits of its run"),
     ("ps -eo pid,ppid,comm --sort=-rss | head", "it lists the process that holds its run"),
@@ -27,7 +27,7 @@ const OTHERWISE: [(&str, &str); 5] = [
 /// What a run prints: its exit code and both streams, without the name of its temporary folder.
 type Printed = (Option<i32>, Vec<u8>, Vec<u8>);
 
-/// Runs a command without artoo.
+/// Runs a command with bash directly, without artoo; returns its exit code and output.
 fn bare(fixture: &Fixture, command: &str) -> Printed {
     let mut bash = Command::new("/usr/bin/bash");
     bash.arg0("bash")
@@ -38,7 +38,7 @@ fn bare(fixture: &Fixture, command: &str) -> Printed {
     (output.status.code(), without_scratch(output.stdout), without_scratch(output.stderr))
 }
 
-/// Runs a command as a call; an error if it needs approval.
+/// Runs a command through artoo; an error if it needs approval.
 fn by_artoo(fixture: &Fixture, runtime: &tokio::runtime::Runtime, command: &str) -> Result<Printed, String> {
     let order = order("shell", command);
     let outcome = runtime.block_on(fixture.outcome(&order, None));
@@ -55,7 +55,7 @@ fn by_artoo(fixture: &Fixture, runtime: &tokio::runtime::Runtime, command: &str)
     Ok((call.exit_code, without_scratch(stream("stdout")), without_scratch(stream("stderr"))))
 }
 
-/// A run's output as text.
+/// A run's exit code and output as text.
 fn shown((code, out, errors): &Printed) -> String {
     format!("{code:?} {} {}", String::from_utf8_lossy(out), String::from_utf8_lossy(errors))
 }
@@ -70,6 +70,7 @@ fn without_scratch(bytes: Vec<u8>) -> Vec<u8> {
     text.chars().map(|c| c as u8).collect()
 }
 
+/// Commands that only read print exactly the same through artoo as without it.
 #[doc = "holds: law 1.16"]
 #[test]
 fn read_only_rows_print_the_same_bytes() {

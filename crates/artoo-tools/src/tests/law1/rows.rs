@@ -1,14 +1,13 @@
 //! The tables of commands under `fixtures/commands`.
 
-/// Includes the text of a table.
+/// Includes the text of a table of `fixtures/commands` at compile time.
 macro_rules! table {
     ($name:literal) => {
         include_str!(concat!("../../../../../fixtures/commands/", $name))
     };
 }
 
-/// Abbreviations in the tables: a repository with one commit, a file with a diff driver, and settings that name a
-/// program as the driver.
+/// Abbreviations in the tables' commands, each with the shell text that it stands for.
 const SHORT: [(&str, &str); 3] = [
     (
         "{GIT}",
@@ -18,7 +17,7 @@ const SHORT: [(&str, &str); 3] = [
     ("{EVIL}", "printf '[diff \"x\"]\\ntextconv = touch pwned;cat\\n' > evil"),
 ];
 
-/// A command of a table.
+/// A row of a table: a command with its table, class and preparation.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) table: &'static str,
@@ -29,7 +28,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// A row; abbreviations are replaced.
+    /// A row of a table, in whose command the abbreviations are replaced by the text they stand for.
     fn new(table: &'static str, class: &str, command: &str, setup: &str) -> Self {
         let whole =
             |text: &str| SHORT.iter().fold(text.replace('␤', "\n"), |text, (short, long)| text.replace(short, long));
@@ -46,7 +45,7 @@ impl Row {
     }
 }
 
-/// Decodes a command that is written as a JSON string.
+/// Decodes a table's command that is written as a JSON string, with escapes.
 fn surrogates(text: &str) -> String {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
@@ -57,12 +56,12 @@ fn lines(text: &str) -> Vec<Vec<String>> {
     text.lines().filter(is_row).map(|line| line.split('\t').map(str::to_owned).collect()).collect()
 }
 
-/// The rows of the labelled table.
+/// The rows of the table `law1.tsv`, which is labelled with classes.
 pub(super) fn labelled() -> Vec<Row> {
     lines(table!("law1.tsv")).iter().map(|row| Row::new("law1", &row[0], &row[1], "")).collect()
 }
 
-/// The rows of all other tables.
+/// The rows of all tables except the labelled one, for tests of Law 1.
 pub(super) fn others() -> Vec<Row> {
     let mut rows = Vec::new();
     let tables =

@@ -10,10 +10,10 @@ use tempfile::TempDir;
 
 const INSIDE: &str = "ARTOO_LAW1_INSIDE";
 
-/// The user id of an ordinary user that has no other processes.
+/// The user id of an ordinary user that has no other processes, as text.
 const USER: &str = "4243";
 
-/// Script that prepares the namespaces, copies this program to a fixed path, and runs its other arguments.
+/// Shell script that prepares the test's namespaces, copies the test program to a fixed path, and runs it there.
 const SCRIPT: &str = "ip link set lo up; ip route add local default dev lo; ip -6 route add local default dev lo
     mount -t tmpfs -o mode=755 none /mnt && : > /mnt/tests && mount --bind \"$2\" /mnt/tests && mount --bind \"$1\" /tmp &&
         mount -t tmpfs none /var/tmp && mount -t tmpfs none /dev/shm && mount -t tmpfs none /run || exit 77
@@ -76,6 +76,7 @@ pub(super) struct World {
 }
 
 impl World {
+    /// Starts a process that no command may touch, and notes the machine's state before the commands.
     pub(super) fn new() -> Self {
         let _ = Command::new("ipcmk").args(["-M", "4096", "-S", "1", "-Q"]).stdout(Stdio::null()).status();
         let mut world = Self { other: start_untouched_process(), before: Vec::new() };
@@ -83,7 +84,7 @@ impl World {
         world
     }
 
-    /// The objects touched since the last call.
+    /// What has changed since the last call of what no command may touch, one line each.
     pub(super) fn touched(&mut self) -> Vec<String> {
         let mut facts = self.facts();
         if facts == self.before {
@@ -102,7 +103,8 @@ impl World {
         touched
     }
 
-    /// What an attack could change without a file: another process, shared-memory objects, bytes sent; by name.
+    /// The state, by name, of what an attack could change without a file: another process, shared memory, network
+    /// traffic.
     fn facts(&self) -> Vec<(&'static str, String)> {
         let own = format!("/proc/{}", self.other.id());
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
@@ -131,7 +133,7 @@ impl Drop for World {
     }
 }
 
-/// Starts the process that no row may touch.
+/// Starts a process on which the commands of the tables must have no effect.
 fn start_untouched_process() -> Child {
     let child = Command::new("sleep").arg("86400").stdin(Stdio::null()).spawn().unwrap();
     // The process has another state until it sleeps.

@@ -14,20 +14,21 @@ use super::{Fixture, furnish, tree};
 use crate::undo::{Report, UndoConfig, UndoStore};
 use crate::{Registry, ToolConfig};
 
-/// Variable with the number of the point at which the child kills itself; see `undo/fault.rs`.
+/// Name of the environment variable with the number of the fault point at which the child kills itself; see
+/// `undo/fault.rs`.
 const KILL_AT: &str = "ARTOO_TEST_KILL_AT";
 
-/// Variable with the home folder in which the child works.
+/// Name of the environment variable with the home folder in which the child works.
 const HOME: &str = "ARTOO_TEST_HOME";
 
-/// Variable with the task of the child: `act` or `undo`.
+/// Name of the environment variable with the task of the child process: `act` or `undo`.
 const ROLE: &str = "ARTOO_TEST_ROLE";
 
-/// Upper bound on the number of points; the loop ends when a child is not killed.
+/// Upper bound on the number of fault points; the test's loop ends earlier, when a child is not killed.
 const MOMENTS_MAX: u64 = 400;
 
 impl Fixture {
-    /// A fixture in an existing folder, which the child and its parent share.
+    /// A fixture in an existing home folder, which the test and its child process share.
     fn at(home: &Path, dir: TempDir) -> Self {
         let text = |path: PathBuf| path.to_str().unwrap().to_owned();
         let mut config = ToolConfig::new(Environment {
@@ -53,7 +54,7 @@ fn temporary(home: &Path) -> PathBuf {
     home.with_file_name("tmp")
 }
 
-/// A fixture with files of many kinds, in memory if possible.
+/// A fixture for a crash test, with files of many kinds, in memory if possible.
 fn fresh() -> Fixture {
     // In memory if possible, since each sync to a disk takes time.
     let dir = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
@@ -67,7 +68,7 @@ fn fresh() -> Fixture {
     fixture
 }
 
-/// All changes that the child makes to the home.
+/// Makes all the changes to the home that the child process of the crash tests makes.
 async fn change(fixture: &Fixture) {
     let ws = fixture.workspace();
     let ws = ws.to_str().unwrap();
@@ -82,7 +83,8 @@ async fn change(fixture: &Fixture) {
         .await;
 }
 
-/// The body of the child processes; passes without doing anything if the variables are not set.
+/// Code of the child processes that other tests start and kill: acts or undoes, by variable; without the variables,
+/// does nothing.
 #[tokio::test]
 async fn child() {
     let (Ok(home), Ok(role)) = (std::env::var(HOME), std::env::var(ROLE)) else { return };
@@ -97,7 +99,7 @@ async fn child() {
     }
 }
 
-/// Runs the child, killed at point number `kill_at`; `true` if it ended by itself.
+/// Runs the child test in its own process, killed at fault point `kill_at`; `true` if it ended by itself.
 fn run(fixture: &Fixture, role: &str, kill_at: Option<u64>) -> bool {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "tests::undo::crash::child", "--test-threads=1"]).env(HOME, &fixture.home).env(ROLE, role);
@@ -124,7 +126,7 @@ fn undo_all(store: &UndoStore) -> Vec<Report> {
     reports
 }
 
-/// Checks that every path is as before, or is named in a report with the reason.
+/// Checks that every path is as before the act, or is named in a report as not restored, with the reason.
 #[track_caller]
 fn check(fixture: &Fixture, before: &super::Tree, reports: &[Report], moment: &str) {
     let found = tree(&fixture.home);
@@ -144,6 +146,7 @@ fn check(fixture: &Fixture, before: &super::Tree, reports: &[Report], moment: &s
     assert!(rests.is_empty(), "{moment}: {rests:?} is left lying around");
 }
 
+/// After a kill at any fault point of several acts, an undo restores every file or reports it.
 #[doc = "holds: law 1.12"]
 #[test]
 fn kill_during_an_act_keeps_undo_complete() {
@@ -164,6 +167,7 @@ fn kill_during_an_act_keeps_undo_complete() {
     panic!("the child never came to its end");
 }
 
+/// An undo that was killed can be run again and then restores everything.
 #[doc = "holds: law 1.12"]
 #[test]
 fn killed_undo_can_be_resumed() {

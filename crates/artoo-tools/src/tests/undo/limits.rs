@@ -21,6 +21,7 @@ impl Fixture {
     }
 }
 
+/// A question says what is too large to be undone, and the undo then names these paths.
 #[doc = "holds: law 1.10"]
 #[tokio::test]
 async fn too_large_changes_are_announced_and_named() {
@@ -49,6 +50,7 @@ async fn too_large_changes_are_announced_and_named() {
     assert!(report.items.is_empty() && report.not_undoable.len() == 1, "{report:?}");
 }
 
+/// An approval of a change that can be undone does not cover the same change if it no longer can.
 #[doc = "holds: law 1.10"]
 #[tokio::test]
 async fn approval_of_undoable_change_excludes_others() {
@@ -64,6 +66,7 @@ async fn approval_of_undoable_change_excludes_others() {
     assert!(ws.join("a.txt").exists());
 }
 
+/// Paths written with wildcards, `~` or `$HOME` are recognised, so that their files can be undone.
 #[tokio::test]
 async fn patterns_and_home_are_expanded_for_undo() {
     let fixture = Fixture::keeping();
@@ -81,6 +84,7 @@ async fn patterns_and_home_are_expanded_for_undo() {
     assert_eq!(tree(&fixture.home), before);
 }
 
+/// The content of keys that a command changes is never copied into the undo journal.
 #[tokio::test]
 async fn keys_are_not_copied_into_the_journal() {
     let fixture = Fixture::keeping_directly(|_| {});
@@ -96,6 +100,7 @@ async fn keys_are_not_copied_into_the_journal() {
     }
 }
 
+/// Tasks beyond the journal's limits are deleted, the oldest first, and counted.
 #[tokio::test]
 async fn oldest_tasks_are_deleted_and_counted() {
     let fixture = Fixture::keeping_with(|undo| undo.max_tasks = 3);
@@ -120,6 +125,7 @@ async fn oldest_tasks_are_deleted_and_counted() {
     assert_eq!(fixture.store().entries().unwrap().len(), 1, "the newest stays whatever it weighs");
 }
 
+/// Wherever the log of an interrupted act is truncated, an undo reverts the steps that are complete.
 #[doc = "holds: law 1.12"]
 #[tokio::test]
 async fn truncated_journal_undoes_its_complete_entries() {
@@ -144,7 +150,7 @@ async fn truncated_journal_undoes_its_complete_entries() {
     }
 }
 
-/// Creates files, and then rewrites the journal as if the process had been killed during the act.
+/// Creates files, and then rewrites the undo journal as if the process had been killed during that.
 async fn interrupted(fixture: &Fixture) {
     fixture.act(json!({"act": "create_file", "to": fixture.home.join("n/e/w"), "text": "x"})).await;
     let entry = fs::read_dir(&fixture.config.undo.as_ref().unwrap().folder).unwrap();
@@ -158,13 +164,13 @@ async fn interrupted(fixture: &Fixture) {
     fs::remove_file(act.join("ended.json")).unwrap();
 }
 
-/// The log of steps of the first act.
+/// The path of the log of steps of the task's first act.
 fn steps(fixture: &Fixture) -> std::path::PathBuf {
     let folder = &fixture.config.undo.as_ref().unwrap().folder;
     folder.join(super::super::task().as_str()).join("000001/steps.jsonl")
 }
 
-/// The body of a child process that can't make files larger; passes without doing anything if its variable is not set.
+/// Code of a child process in which files can't become larger; does nothing unless the test's variable is set.
 #[tokio::test]
 async fn full() {
     if std::env::var("ARTOO_TEST_FULL").is_err() {
@@ -192,6 +198,7 @@ async fn full() {
     assert_eq!(tree(&fixture.home), before);
 }
 
+/// If the undo journal can't be written, a command that changes files is not run.
 #[doc = "holds: law 1.10"]
 #[test]
 fn unwritable_journal_prevents_changes() {

@@ -17,7 +17,7 @@ const SEEDS: u64 = 24;
 struct Numbers(u64);
 
 impl Numbers {
-    /// A number below this one.
+    /// A pseudo-random number from 0 up to, not including, `below`.
     fn next(&mut self, below: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -25,7 +25,7 @@ impl Numbers {
         usize::try_from(self.0 % below as u64).unwrap()
     }
 
-    /// One of these values.
+    /// A pseudo-randomly chosen one of these values.
     fn one_of<T: Clone>(&mut self, all: &[T]) -> T {
         all[self.next(all.len())].clone()
     }
@@ -58,12 +58,12 @@ fn create_random_tree(numbers: &mut Numbers, folder: &Path, depth: usize) {
     }
 }
 
-/// The path quoted for a shell.
+/// The path in single quotes for a shell.
 fn quoted(path: &Path) -> String {
     format!("'{}'", path.to_str().unwrap())
 }
 
-/// One random act on existing or missing paths. Many fail; whatever a failed act changed is undone as well.
+/// Makes one random act on existing or missing paths. Many fail; whatever a failed act changed is undone as well.
 async fn act(fixture: &Fixture, numbers: &mut Numbers) -> String {
     let ws = fixture.workspace();
     let mut all: Vec<PathBuf> = tree(&ws).into_keys().collect();
@@ -125,6 +125,7 @@ async fn act(fixture: &Fixture, numbers: &mut Numbers) -> String {
     format!("{command}\n  {:?} {}", call.status, call.output)
 }
 
+/// Random acts and commands are undone exactly, and the undo of the undo restores their result.
 #[doc = "holds: law 1.10"]
 #[tokio::test]
 async fn random_acts_are_undone_and_redone_exactly() {
@@ -152,7 +153,7 @@ async fn random_acts_are_undone_and_redone_exactly() {
     }
 }
 
-/// Checks that two trees are equal; `story` lists the acts.
+/// Checks that two trees are equal; `story` lists the random acts, for the message.
 #[track_caller]
 fn assert_same(found: &Tree, expected: &Tree, story: &str) {
     let differs = |(path, entry): (&PathBuf, &(u32, Vec<u8>))| {

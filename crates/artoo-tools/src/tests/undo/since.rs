@@ -10,13 +10,14 @@ use serde_json::json;
 use super::{Fixture, furnish, is_fine, mode, tree};
 use crate::undo::{ItemOutcome, Report, UndoError, UndoStore};
 
-/// The outcome of the path with this name.
+/// The outcome in an undo's report of the path that ends with this name.
 fn outcome<'a>(report: &'a Report, name: &str) -> &'a ItemOutcome {
     let fits = |path: &str| path.ends_with(&format!("/{name}"));
     let found = report.items.iter().find(|item| fits(&item.path));
     &found.unwrap_or_else(|| panic!("{name} is not reported: {report:#?}")).outcome
 }
 
+/// An undo leaves files that were changed since as they are, names them, and restores the others.
 #[doc = "holds: law 1.11"]
 #[tokio::test]
 async fn undo_skips_and_names_files_modified_since() {
@@ -57,6 +58,7 @@ async fn undo_skips_and_names_files_modified_since() {
     assert_eq!(tree(&fixture.home), before);
 }
 
+/// An undo leaves moved files that were changed since, or whose old path is taken, and reports them.
 #[doc = "holds: law 1.11"]
 #[tokio::test]
 async fn undo_skips_changed_or_blocked_moves() {
@@ -78,6 +80,7 @@ async fn undo_skips_changed_or_blocked_moves() {
     }
 }
 
+/// Undoing an undo restores the changes that it had reverted.
 #[doc = "holds: law 1.11"]
 #[tokio::test]
 async fn undo_of_an_undo_restores_the_change() {
@@ -106,6 +109,7 @@ async fn undo_of_an_undo_restores_the_change() {
     }
 }
 
+/// An interrupted command counts as an act whose changes the next undo finds by comparing files.
 #[doc = "holds: law 1.12"]
 #[tokio::test]
 async fn interrupted_act_is_recorded_until_compared() {
@@ -136,6 +140,7 @@ async fn interrupted_act_is_recorded_until_compared() {
     assert_eq!(tree(&fixture.home), before);
 }
 
+/// An undo reports that it is busy while an act is in progress.
 #[tokio::test]
 async fn undo_is_refused_during_an_act() {
     let fixture = Fixture::keeping_directly(|_| {});
@@ -159,6 +164,7 @@ async fn undo_is_refused_during_an_act() {
     assert!(matches!(undo.await.unwrap(), Err(UndoError::Busy)));
 }
 
+/// An undo does not follow a symlink that was put in place of a folder since.
 #[doc = "holds: law 1.11"]
 #[tokio::test]
 async fn folder_replaced_by_link_is_not_followed() {
@@ -174,6 +180,7 @@ async fn folder_replaced_by_link_is_not_followed() {
     assert_eq!(tree(&fixture.home), before);
 }
 
+/// Files that another program writes while an undo runs are not overwritten.
 #[tokio::test]
 async fn files_written_during_an_undo_survive() {
     for (command, moment, name) in [
@@ -208,6 +215,7 @@ async fn files_written_during_an_undo_survive() {
     }
 }
 
+/// The changes of each task are one undo entry.
 #[tokio::test]
 async fn each_task_has_its_own_undo_entry() {
     let fixture = Fixture::keeping();
@@ -225,6 +233,7 @@ async fn each_task_has_its_own_undo_entry() {
     assert!(!fixture.workspace().join("two").exists());
 }
 
+/// A file on another disk than the home goes to the trash folder of its own disk.
 #[doc = "holds: law 1.8"]
 #[tokio::test]
 async fn other_disks_use_their_own_trash() {
@@ -255,6 +264,7 @@ async fn other_disks_use_their_own_trash() {
     assert!(!note.exists(), "{report:#?}");
 }
 
+/// Folders whose mode denies access are restored by an undo with their content.
 #[tokio::test]
 async fn unreadable_folders_are_restored() {
     let fixture = Fixture::keeping();

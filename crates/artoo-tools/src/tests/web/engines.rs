@@ -18,6 +18,7 @@ const DUCK: &str = r#"<html><body><div class="result results_links"><h2>
     <div class="result result--ad"><a class="result__a" href="https://duckduckgo.com/y.js?ad_domain=shop.example">Buy</a></div>
     </body></html>"#;
 
+/// A query needs approval only if it has words that are not in the user's request.
 #[doc = "holds: law 1.22"]
 #[tokio::test]
 async fn only_foreign_query_words_need_approval() {
@@ -47,6 +48,7 @@ async fn only_foreign_query_words_need_approval() {
     assert_eq!(call.status, CallStatus::Ok, "{call:?}");
 }
 
+/// A query to the fallback engine, which the user did not choose, needs approval whatever its words are.
 #[doc = "holds: law 1.22"]
 #[tokio::test]
 async fn fallback_engine_always_needs_approval() {
@@ -111,6 +113,7 @@ async fn empty_answers_differ_from_failed_ones() {
     check("duck", captcha, failed, "proof of a person").await;
 }
 
+/// If one search engine fails, the next one is asked.
 #[doc = "holds: law 0.10; design D15"]
 #[tokio::test]
 async fn next_engine_is_asked_after_failure() {
@@ -133,7 +136,7 @@ async fn next_engine_is_asked_after_failure() {
     assert!(call.output.contains("nothing is known of what there is"), "{call:?}");
 }
 
-/// A key is sent in a header only, whatever the server answers.
+/// The key of a search engine is sent in a header only, and is in no URL, record or error, whatever the server answers.
 #[doc = "holds: design H7"]
 #[tokio::test]
 async fn keys_are_not_in_urls_or_errors() {
@@ -153,6 +156,7 @@ async fn keys_are_not_in_urls_or_errors() {
     assert!(Engine::brave(" \n").is_err() && Engine::google("a b", "c").is_err());
 }
 
+/// The URL of a SearXNG instance must be http(s), without password or query; the error does not show a password.
 #[test]
 fn instance_urls_are_checked() {
     let check = |url: &str, expected: bool| assert_eq!(Engine::searxng(url).is_ok(), expected, "{url}");

@@ -12,7 +12,7 @@ use super::{Fixture, called};
 use crate::Registry;
 use crate::web::{Engine, WebConfig};
 
-/// A fixture with these engines, in which `site.test` resolves to the server.
+/// A fixture with these search engines, in which the host `site.test` resolves to the test server.
 fn fixture(engines: Vec<Engine>, server: &Server) -> Fixture {
     let loopback = [("site.test".to_owned(), server.address)].into();
     Fixture::with(|config| config.web = WebConfig { engines, loopback })
@@ -23,17 +23,17 @@ fn with_searxng(server: &Server) -> Fixture {
     fixture(vec![Engine::searxng(&server.url("/")).unwrap()], server)
 }
 
-/// The order of a `search` call.
+/// The order of a call of the tool `search`.
 fn context(input: serde_json::Value) -> ToolOrder {
     Fixture::context("search", input)
 }
 
-/// The record of a call that needs no approval, since its words are the user's own.
+/// The record of a `search` call that needs no approval, since its words are in the user's request `said`.
 async fn call_without_approval(fixture: &Fixture, input: serde_json::Value, said: &str) -> ToolCall {
     called(fixture.outcome_for(&context(input), said, None).await)
 }
 
-/// The record of a call after approval.
+/// The record of a `search` call; its question is approved if there is one.
 async fn allowed(fixture: &Fixture, input: serde_json::Value) -> ToolCall {
     let context = context(input);
     match fixture.outcome(&context, None).await {
@@ -44,6 +44,7 @@ async fn allowed(fixture: &Fixture, input: serde_json::Value) -> ToolCall {
     }
 }
 
+/// The tool `search` is offered only if a search engine is configured.
 #[doc = "holds: design D14"]
 #[test]
 fn search_needs_a_configured_engine() {
@@ -53,6 +54,7 @@ fn search_needs_a_configured_engine() {
     assert!(names(&with_searxng(&server).registry).contains(&"search".to_owned()));
 }
 
+/// Each invalid input of `search` is refused with an error that names the field.
 #[tokio::test]
 async fn invalid_search_inputs_are_refused_by_field() {
     let server = Server::start(vec![]);

@@ -13,6 +13,7 @@ const PAGE: &str = "<html><head><title>A  page</title><style>p{}</style><script>
     <div style='display: none'>hidden <div>deep</div> still</div><div hidden>gone</div>
     <table><tr><td>1</td><td>2</td></tr></table><p hidden>open-ended<p>end\u{202e}\u{1b}[2J</body></html>";
 
+/// A page is returned as its visible text, without scripts and hidden elements.
 #[tokio::test]
 async fn pages_are_read_as_visible_text() {
     let server = Server::start(vec![("/a", html(PAGE))]);
@@ -37,6 +38,7 @@ async fn pages_are_read_as_visible_text() {
     );
 }
 
+/// Fetching a page needs approval unless the user's request names its address or a search returned it.
 #[doc = "holds: law 1.22"]
 #[tokio::test]
 async fn only_named_pages_are_fetched_unasked() {
@@ -62,7 +64,7 @@ async fn only_named_pages_are_fetched_unasked() {
     check("/found/more", "look it up", true).await;
 }
 
-/// Each redirect is checked as the first URL is: the URL itself, and the address that its host resolves to.
+/// A redirect to a private address is refused; each redirect is checked like the first URL.
 #[doc = "holds: law 1.24; design T21"]
 #[tokio::test]
 async fn redirects_to_private_addresses_are_refused() {
@@ -87,7 +89,7 @@ async fn redirects_to_private_addresses_are_refused() {
     assert_eq!(inside.asked().len(), 0);
 }
 
-/// DNS rebinding: the client connects only to addresses that were checked.
+/// A host that resolves to a private address is refused, also if it resolved to a public one before (DNS rebinding).
 #[doc = "holds: law 1.24; design T21"]
 #[tokio::test]
 async fn names_resolving_to_private_addresses_are_refused() {
@@ -100,6 +102,7 @@ async fn names_resolving_to_private_addresses_are_refused() {
     assert_eq!(server.asked().len(), 0);
 }
 
+/// Fetching a page fails beyond a maximum size, time or number of redirects.
 #[doc = "holds: design T21"]
 #[tokio::test]
 async fn size_time_and_hops_are_bounded() {
@@ -137,6 +140,7 @@ async fn size_time_and_hops_are_bounded() {
     check(&fixture, "/silence", CallStatus::TimedOut, "time was up").await;
 }
 
+/// If a page can't be fetched, the call fails because of the environment, and the error does not show the query.
 #[doc = "holds: design T21"]
 #[tokio::test]
 async fn network_failures_are_environmental() {
@@ -153,6 +157,7 @@ async fn network_failures_are_environmental() {
     assert!(call.output.contains("gone.test could not be asked") && !call.output.contains("hunter2"), "{call:?}");
 }
 
+/// A page that asks to solve a captcha is reported as a failure, not as an answer.
 #[doc = "holds: law 0.10; design D7"]
 #[tokio::test]
 async fn captcha_pages_are_failures() {
@@ -180,6 +185,7 @@ async fn captcha_pages_are_failures() {
     check("/article", CallStatus::Ok, "How to solve the captcha").await;
 }
 
+/// A long page is returned in parts, by the character at which to start.
 #[tokio::test]
 async fn long_pages_are_read_in_parts() {
     let text: String = (0..3000).map(|n| format!("word{n} ")).collect();

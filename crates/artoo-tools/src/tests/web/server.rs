@@ -44,7 +44,7 @@ impl Server {
         Self { address, asked, sent }
     }
 
-    /// Number of bytes of endless bodies that were sent.
+    /// Number of bytes that the server has sent of bodies without end.
     pub(super) fn sent(&self) -> usize {
         self.sent.load(Ordering::Relaxed)
     }
@@ -60,7 +60,7 @@ impl Server {
     }
 }
 
-/// Reads one request, records it and answers it.
+/// Reads one request on a connection, records it and sends the reply for its path.
 fn serve(mut stream: TcpStream, seen: &Mutex<Vec<String>>, replies: &BTreeMap<&str, Reply>, sent: &AtomicUsize) {
     let mut head = String::new();
     let mut reader = BufReader::new(stream.try_clone().unwrap());
@@ -98,7 +98,7 @@ fn send_endless_body(stream: &mut TcpStream, sent: &AtomicUsize) -> std::io::Res
     }
 }
 
-/// A reply with this HTML body.
+/// A test server's reply with this HTML body.
 pub(super) fn html(body: &str) -> Reply {
     Reply::Plain("200 OK", vec![("content-type", "text/html; charset=utf-8".to_owned())], body.as_bytes().to_vec())
 }
@@ -108,7 +108,7 @@ pub(super) fn json(body: &str) -> Reply {
     Reply::Plain("200 OK", vec![("content-type", "application/json".to_owned())], body.as_bytes().to_vec())
 }
 
-/// A redirect to this location.
+/// A test server's reply that redirects to this location.
 pub(super) fn to(location: &str) -> Reply {
     Reply::Plain("302 Found", vec![("location", location.to_owned())], Vec::new())
 }

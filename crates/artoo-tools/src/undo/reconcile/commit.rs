@@ -12,7 +12,7 @@ use super::super::tree::fingerprint_at;
 use crate::limit::Limit;
 use crate::openat::Place;
 
-/// A commit that was cut off.
+/// A commit that a crash interrupted, with what is needed to find out what it did.
 pub(super) struct Found<'a> {
     pub(super) blobs: &'a BlobDir,
     pub(super) nonce: &'a str,
@@ -22,7 +22,7 @@ pub(super) struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// The changes of one operation. A temporary name that remains is reported as a move that was cut off.
+    /// The changes an interrupted commit made by this operation. A temporary name that remains is added as a torn move.
     pub(super) fn done(&self, operation: &Operation) -> io::Result<Vec<Done>> {
         let mut done = self.found(operation)?;
         let path = operation.path();
@@ -34,7 +34,7 @@ impl Found<'_> {
         Ok(done)
     }
 
-    /// The changes of one operation, as the inodes at its paths show them.
+    /// The changes that an interrupted commit made by this operation, found by the inodes at its paths.
     fn found(&self, operation: &Operation) -> io::Result<Vec<Done>> {
         let stored = self.blobs.stored()?;
         let place = match Place::of(operation.path()) {
@@ -86,7 +86,8 @@ impl Found<'_> {
         }
     }
 
-    /// The changes of an operation that replaces a file or folder; completes or reverts one that is half done.
+    /// The changes of an interrupted operation that replaces a file or folder; completes or reverts one that is half
+    /// done.
     fn exchanged(&self, operation: &Operation, place: &Place) -> io::Result<Vec<Done>> {
         let Operation::Exchange { path, source, before, after, old, new, tree, number, .. } = operation else {
             return Ok(Vec::new());
@@ -132,14 +133,15 @@ impl Found<'_> {
         Ok(done)
     }
 
-    /// Whether the place has the new file or folder: the same inode, or an equal copy on another file system.
+    /// Whether the commit's new file or folder is at the place: the same inode, or an equal copy on another file
+    /// system.
     fn is_new(&self, place: &Place, new: &Identity, after: &State) -> io::Result<bool> {
         let Some(found) = Identity::at(place)? else { return Ok(false) };
         Ok(found.same_inode(new) || found.device != new.device && state::read(place, self.limit)?.same(after))
     }
 
-    /// Whether the copy on the other file system is complete and the original was being deleted. Nothing else makes the
-    /// original differ from the digest while the copy does not.
+    /// Whether the process was killed while it removed the original of a move to another file system, whose copy is
+    /// complete.
     fn is_half_removed(
         &self,
         original: &Place,
@@ -151,7 +153,7 @@ impl Found<'_> {
         Ok(fingerprint_at(original, path, self.limit)? != tree && fingerprint_at(copy, path, self.limit)? == tree)
     }
 
-    /// Restores the mode of a folder that was made writable to be moved.
+    /// Removes the owner's access that was added to a folder so that it could be moved, if it is still there.
     fn give_mode(&self, place: &Place, state: &State) -> io::Result<()> {
         let State::Folder(facts) = state else { return Ok(()) };
         let present = state::read_facts(place)?;
@@ -161,12 +163,12 @@ impl Found<'_> {
     }
 }
 
-/// Whether a place has the file or folder with this inode.
+/// Whether the file or folder at a place has this device and inode.
 fn is_inode(place: &Place, wanted: &Identity) -> io::Result<bool> {
     Ok(Identity::at(place)?.is_some_and(|found| found.same_inode(wanted)))
 }
 
-/// The place of a file or folder stored under this number.
+/// The place in the journal of a file or folder that is stored under this number.
 fn stored_place(stored: &Path, number: u64) -> io::Result<Place> {
     Place::of(&stored.join(number.to_string()))
 }

@@ -45,7 +45,7 @@ impl Restoring<'_> {
         let _ = self.act.note_reverted(removed);
     }
 
-    /// Removes one created path by `act`, and adds the outcome.
+    /// Reverts the creation of one path by `act`, and adds the outcome; does nothing if a path below it stays.
     fn remove(&mut self, path: &Path, all: &mut Vec<Told>, act: impl FnOnce(&mut Self) -> io::Result<ItemOutcome>) {
         // Paths that stay keep their folders, and in the trash the note with their origin.
         if self.undone.left.iter().any(|left| left.starts_with(path)) {
@@ -76,7 +76,8 @@ impl Restoring<'_> {
         Ok(Some((Before { path: change.path.clone(), state }, old)))
     }
 
-    /// Moves a file into the journal if it is still the one that was read, or removes an empty folder.
+    /// Moves a file into the journal instead of deleting it, if it is still the one that was read; removes a folder
+    /// that is empty.
     fn move_into_journal(&mut self, place: &Place, present: &State, old: &Identity) -> io::Result<ItemOutcome> {
         let Some((blobs, number)) = self.act.blobs().zip(present.saved()) else { return remove_folder(place) };
         let to = blobs.place(number)?;

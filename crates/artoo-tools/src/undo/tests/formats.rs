@@ -17,7 +17,7 @@ const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/undo/tests/forma
 /// The modification time of the files that the command moved, which a git checkout does not keep.
 const MODIFIED: Duration = Duration::from_secs(1_767_323_045);
 
-/// Copies a folder.
+/// Copies a folder with its content.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
@@ -34,6 +34,7 @@ fn copy(from: &Path, to: &Path) {
     fs::set_permissions(to, Permissions::from_mode(0o755)).unwrap();
 }
 
+/// An undo entry that an earlier artoo wrote in format 2 is read and undone.
 #[test]
 fn undo_entry_of_format_2_is_undone() {
     let dir = TempDir::new().unwrap();

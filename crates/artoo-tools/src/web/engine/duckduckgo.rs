@@ -6,7 +6,7 @@ use super::{Hit, NoAnswer, unreadable_answer};
 use crate::limit::Limit;
 use crate::web::html::{self, Event};
 
-/// Collects results from the page's tags.
+/// Collects the results of DuckDuckGo's page from its tags and texts.
 #[derive(Default)]
 struct Reader {
     hits: Vec<Draft>,
@@ -15,7 +15,7 @@ struct Reader {
     part: Option<(Part, Vec<u8>)>,
 }
 
-/// A result as it appears in the page.
+/// A search result while its page is read: URL, title and snippet so far.
 #[derive(Default)]
 struct Draft {
     url: String,
@@ -23,14 +23,14 @@ struct Draft {
     snippet: String,
 }
 
-/// The part of a result that a text belongs to.
+/// The part of a search result, title or snippet, that a text of the page belongs to.
 #[derive(Clone, Copy)]
 enum Part {
     Title,
     Snippet,
 }
 
-/// The results in the page.
+/// The search results in DuckDuckGo's page; `Err` if the page is not an answer.
 pub(super) fn hits(text: &str, limit: &Limit) -> Result<Vec<Hit>, NoAnswer> {
     let mut reader = Reader::default();
     if !html::events(text, limit, |event| reader.handle_event(event)) {
@@ -45,7 +45,7 @@ pub(super) fn hits(text: &str, limit: &Limit) -> Result<Vec<Hit>, NoAnswer> {
 }
 
 impl Reader {
-    /// Handles one tag or text.
+    /// Handles one tag or text of the page: begins or ends a result's title or snippet, or adds text to it.
     fn handle_event(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) if html::has_class(tag, "result__a") => {
@@ -75,8 +75,7 @@ impl Reader {
     }
 }
 
-/// The URL of a result. The link goes through a redirect of DuckDuckGo with the URL in `uddg`; a link without it is an
-/// advertisement and is left out.
+/// The URL to which a result of DuckDuckGo's page leads; `None` for advertisements.
 fn target(href: &str) -> Option<String> {
     let base = Url::parse("https://html.duckduckgo.com/html/").ok()?;
     let url = base.join(href).ok()?;

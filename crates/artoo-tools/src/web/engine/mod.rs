@@ -13,16 +13,16 @@ use crate::web::config::{ApiKey, Engine, EngineKind};
 use crate::web::html::{joined, visible_text};
 use crate::web::{challenge, charset};
 
-/// Longest title shown.
+/// Longest title of a search result, in characters.
 const TITLE_MAX_CHARS: usize = 150;
 
-/// Longest snippet shown; engines give about half of it.
+/// Longest snippet of a search result, in characters; engines give about half of it.
 const SNIPPET_MAX_CHARS: usize = 400;
 
 /// Maximum number of engines named that gave a SearXNG instance no answer.
 const SILENT_MAX: usize = 10;
 
-/// One result.
+/// One result of a search engine: title, URL and snippet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hit {
     pub(crate) title: String,
@@ -31,7 +31,7 @@ pub(crate) struct Hit {
 }
 
 impl Hit {
-    /// A result as an engine gave it, shortened and escaped; `None` if its URL is not http(s).
+    /// A search result as an engine gave it, shortened and escaped; `None` if its URL is not http(s).
     fn new(title: &str, url: &str, snippet: &str) -> Option<Self> {
         let url = Url::parse(url.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
         let short = |text: &str, max| escape::shorten(&escape::one_line(&joined(text)), max);
@@ -46,13 +46,13 @@ impl Hit {
 /// The reason that an engine gave no answer. It differs from an empty answer.
 type NoAnswer = String;
 
-/// The reason of an answer that can't be parsed.
+/// The reason why a search engine's answer can't be used: it can't be parsed.
 fn unreadable_answer(problem: impl std::fmt::Display) -> NoAnswer {
     let problem = escape::one_line(&escape::shorten(&problem.to_string(), 200));
     format!("its answer could not be read: {problem}")
 }
 
-/// The request for this engine; `query` has been checked.
+/// The HTTP request that asks this search engine the query, for at most `count` results.
 pub(crate) fn request(engine: &Engine, query: &str, count: usize) -> Result<Request, NoAnswer> {
     let mut url = engine.base.clone();
     let mut headers = HeaderMap::new();
@@ -80,7 +80,7 @@ pub(crate) fn request(engine: &Engine, query: &str, count: usize) -> Result<Requ
     Ok(request)
 }
 
-/// The key as a header value.
+/// A search engine's key as a header value; an error if it has other characters.
 fn header(key: &ApiKey) -> Result<HeaderValue, NoAnswer> {
     let mut value = HeaderValue::from_str(key.expose()).map_err(unreadable_answer)?;
     value.set_sensitive(true);
@@ -116,8 +116,8 @@ pub(crate) fn hits(engine: &Engine, answer: &Answer, limit: &Limit) -> Result<Ve
     }
 }
 
-/// The results in a JSON response. If there are none, `says_none` fails unless the response says that nothing was
-/// found.
+/// Extracts the results from a JSON response. If there are none, `says_none` fails unless the response proves an empty
+/// result.
 fn from_json(
     text: &str,
     results: &str,
@@ -139,7 +139,8 @@ fn from_json(
     Ok(hits?.into_iter().flatten().collect())
 }
 
-/// Fails unless the response of SearXNG says that nothing was found.
+/// Fails if an empty SearXNG response does not prove that nothing was found: it has no result list, or some engines did
+/// not answer.
 fn says_none_searxng(answer: &Value) -> Result<(), NoAnswer> {
     if !answer.get("results").is_some_and(Value::is_array) {
         return Err(unreadable_answer("it has no list of results"));
@@ -154,13 +155,13 @@ fn says_none_searxng(answer: &Value) -> Result<(), NoAnswer> {
     Err(format!("it found nothing, but some engines gave it no answer: {who}"))
 }
 
-/// Fails unless the response of Brave says that nothing was found.
+/// Fails if an empty response of Brave does not prove that nothing was found.
 fn says_none_brave(answer: &Value) -> Result<(), NoAnswer> {
     let kind = answer.get("type").and_then(Value::as_str).unwrap_or_default();
     if kind == "search" { Ok(()) } else { Err(unreadable_answer(format!("it is of the kind {kind:?}"))) }
 }
 
-/// Fails unless the response of Google says that nothing was found.
+/// Fails if an empty response of Google does not prove that nothing was found.
 fn says_none_google(answer: &Value) -> Result<(), NoAnswer> {
     let total = answer.pointer("/searchInformation/totalResults").and_then(Value::as_str);
     if total == Some("0") {
