@@ -12,7 +12,7 @@ use std::{path::PathBuf, process::Command};
 #[path = "../tests/it/kill.rs"]
 mod kill;
 
-/// Default number of rounds.
+/// Default number of rounds, in each of which a writing process is killed.
 const ROUNDS: u64 = 50;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

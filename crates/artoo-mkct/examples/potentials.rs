@@ -202,6 +202,7 @@ fn print(figures: &Figures, json: bool) {
     }
 }
 
+/// Prints a line to standard output.
 #[expect(clippy::print_stdout, reason = "an example's output")]
 fn print_line(text: &str) {
     println!("{text}");

@@ -16,8 +16,8 @@ const MS_PER_DAY: i64 = 86_400_000;
 const DAYS: i64 = 60;
 const SAMPLES_PER_DAY: i64 = 8;
 
-// The picture, in pixels: a frame of the plot, and the values at its top and bottom.
-/// Size of the picture in pixels, the margins of the plot, and the values at its top and bottom.
+/// Width of the picture in pixels. The other constants are its height, the margins, and the plotted values at top and
+/// bottom.
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 400.0;
 const LEFT: f64 = 48.0;

@@ -14,7 +14,7 @@ use artoo_tools::ToolConfig;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-/// A tool is a program and its arguments; no shell reads them. Whether a call changes anything is observed from the run.
+/// The example tool's manifest: a program and its arguments, run without a shell. Changes are observed from the run.
 const MANIFEST: &str = r#"
 name = "word_count"
 description = "the number of words in a text file"

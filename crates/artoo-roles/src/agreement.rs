@@ -12,11 +12,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-// Values drawn for each question: an alternative with one wrong field is found within the first dozen.
 /// Number of random values for each comparison; the first dozen finds an alternative with one wrong field.
 const CASES: u32 = 300;
 
-// Items of a list beyond the fewest that is drawn.
 /// Number of list items that may be drawn beyond the minimum.
 const ITEMS: usize = 3;
 
@@ -86,7 +84,7 @@ pub(crate) fn every_length_is_bounded(schema: &Value, open: &[&str]) {
     assert!(found.is_empty(), "without a bound: {found:?} in {schema}");
 }
 
-/// Adds the places of a schema without a maximum length to `found`.
+/// Adds the paths of texts and lists in a schema that have no maximum length to `found`.
 fn unbounded(schema: &Value, place: &str, open: &[&str], found: &mut Vec<String>) {
     let Some(fields) = schema.as_object() else { return };
     if open.contains(&place) {

@@ -98,6 +98,7 @@ pub(crate) struct Accumulator {
 }
 
 impl Accumulator {
+    /// An accumulator without records for the decay rate `k`, weighted as of `reference_ms`.
     fn new(k: f64, excused: bool, reference_ms: i64) -> Self {
         let zero = Compensated::default();
         Self { k, excused, reference_ms, attention: zero, decision: zero }

@@ -47,6 +47,7 @@ impl Rows {
         self.rows.len() - self.free.len() - self.dead
     }
 
+    /// The decoded row in a slot; `None` if the slot is missing or its row deleted.
     pub(crate) fn get(&self, slot: u32) -> Option<Row> {
         let bytes = self.rows.get(slot as usize)?;
         Row::decode(bytes, |kind| self.kinds.get(kind as usize).copied(), || self.starts.get(&slot).copied())

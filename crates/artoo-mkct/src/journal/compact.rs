@@ -159,6 +159,7 @@ struct Rewrite<'a> {
 }
 
 impl<'a> Rewrite<'a> {
+    /// A compacted journal to be written to `file`, without records deleted before `keep_from_ms`.
     fn new(file: &Arc<dyn DiskFile>, deletions: &'a Deletions, keep_from_ms: i64) -> Self {
         Self {
             out: io::BufWriter::with_capacity(256 * 1024, FileEnd { file: Arc::clone(file), at: 0 }),

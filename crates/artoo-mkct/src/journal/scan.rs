@@ -183,6 +183,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// A reader of a journal of `length` bytes that begins at offset `from`.
     pub(crate) fn new(file: &'a dyn DiskFile, from: u64, length: u64) -> Self {
         let left = length.saturating_sub(from);
         let capacity = READ_BYTES.min(left as usize + 1);

@@ -72,6 +72,7 @@ pub(super) struct Opened {
 }
 
 impl MemoryFiles {
+    /// The files of the memory in a folder on this disk.
     pub(super) fn new(disk: &Arc<dyn Disk>, folder: &Path) -> Self {
         Self { disk: Arc::clone(disk), folder: folder.to_owned() }
     }

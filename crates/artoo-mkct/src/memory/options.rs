@@ -64,8 +64,8 @@ pub struct Options {
     pub similarity: Option<Arc<dyn Similarity>>,
 }
 
-/// Is told which changes the Dreamer made, the merge of another process's journal, or a deletion on request, so that a
-/// program with its own copy of the engine can apply them.
+/// Receives the changes that the Dreamer, the merge of another process's journal, or a deletion on request made, so
+/// that a program with its own copy of the engine can apply them.
 pub trait Observer: std::fmt::Debug + Send + Sync {
     /// Called after the changes were made, on the thread that made them, which waits. A copy of the engine that was
     /// taken in between rejects frames that it has already.

@@ -39,6 +39,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
+    /// The shared state of a memory that begins with this engine.
     pub(super) fn new(engine: Engine, options: &Options) -> Self {
         Self {
             published: RwLock::new(Arc::new(engine.clone())),
@@ -104,6 +105,7 @@ pub(super) struct PendingFrames {
 }
 
 impl JournalWriter {
+    /// The state of the journal's thread for a memory that was just opened.
     pub(super) fn new(opened: folder::Opened, shared: Arc<Shared>, tail_bytes: u64) -> Self {
         Self {
             shared,

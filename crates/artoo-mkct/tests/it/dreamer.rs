@@ -184,6 +184,7 @@ fn closing_does_not_wait_for_a_distiller() {
     is_closed.recv_timeout(LONG / 2).expect("closing waits for an answer").unwrap();
 }
 
+/// A clock that jumps ten years ahead between two runs makes the sweep skip, or delete at most a tenth of the tags.
 #[doc = "holds: design K2"]
 #[test]
 fn clock_jumps_delete_nothing() {
@@ -202,6 +203,7 @@ fn clock_jumps_delete_nothing() {
     assert!(dream.skipped.is_some() || dream.faded_tags <= 1, "{dream:?}");
 }
 
+/// After sweeps and writes at the same time, the memory reopened after a power loss equals the one in RAM.
 #[test]
 fn sweep_and_write_order_survives_crash() {
     let (disk, distiller) = (SimDisk::default(), scripted(Behaviour::Fails));
@@ -225,6 +227,7 @@ fn sweep_and_write_order_survives_crash() {
     assert_eq!((contents(&memory), memory.stats().engine, summary.refused_frames), (seen, stats, 0));
 }
 
+/// After a write whose time is more than a day off the clock, sweeps change nothing until a write with a right time.
 #[test]
 fn wrong_clock_writes_stop_the_sweep() {
     let (disk, distiller) = (SimDisk::default(), scripted(Behaviour::Fails));

@@ -145,6 +145,7 @@ fn guest_deletes_every_requested_record() {
     assert_eq!(contents(&second).len(), 0, "the error of the first stops nothing");
 }
 
+/// After opening from a snapshot, two intents with equal keys still get separate advice.
 #[test]
 fn a_snapshot_keeps_intents_apart() {
     let disk = SimDisk::default();

@@ -73,6 +73,7 @@ struct SimFile {
 }
 
 impl SimDisk {
+    /// Locks the files and names of the simulated disk, also after a panic of another thread.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -175,7 +176,7 @@ impl State {
         Ok(())
     }
 
-    /// Changes a name, not synced.
+    /// Creates, renames or removes a file name; not synced yet.
     fn name(&mut self, change: NameChange) {
         change.apply(&mut self.names);
         self.name_changes.push(change);

@@ -172,6 +172,7 @@ fn rebuild_reads_everything_anew_and_changes_nothing() {
     assert_eq!((crate::support::contents(&memory), memory.stats().engine), before);
 }
 
+/// The memory as of an earlier time contains faded records until a compaction drops them, and then reports the gap.
 #[doc = "holds: design M11"]
 #[test]
 fn history_finds_deleted_records_since_known_time() {

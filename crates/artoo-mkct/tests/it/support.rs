@@ -36,6 +36,7 @@ pub(crate) fn event(number: usize) -> NewMegram {
 pub(crate) struct TestClock(Arc<AtomicI64>);
 
 impl TestClock {
+    /// A clock stopped at this time, in Unix milliseconds.
     pub(crate) fn new(wall_ms: i64) -> Self {
         Self(Arc::new(AtomicI64::new(wall_ms)))
     }

@@ -25,7 +25,7 @@ const WRITES: usize = 5;
 
 const FOLDER_VARIABLE: &str = "MKCT_TEST_FOLDER";
 
-/// Run by the test below in many processes at once.
+/// Child process of `fifty_processes_at_once_lose_nothing`: opens the memory, writes five records, and closes it.
 #[test]
 #[ignore = "a part of the next test"]
 fn child_process_opens_writes_and_closes() {

@@ -204,7 +204,8 @@ impl AgentValidator {
         self.attempt > RETRIES_MAX
     }
 
-    /// Adds the attempt's share of met criteria to the trajectory.
+    /// Appends the attempt's share of met criteria, and the unmet ones, to the list of attempts that the outcome
+    /// reports.
     fn note_gap(&mut self, assessment: &Assessment) {
         let unmet: Vec<&CriterionVerdict> = assessment.verdicts.failed().collect();
         let total = assessment.verdicts.len().max(1);

@@ -46,7 +46,7 @@ fn says(status: &str, output: &str) -> Value {
     json!({"calls": [], "answer_is_output": false, "status": status, "output": output, "reason": "because"})
 }
 
-/// A tool call that differs by its number.
+/// A `glob` call whose input contains this number, so that calls with different numbers differ.
 fn glob(number: usize) -> Value {
     json!({"tool": "glob", "input": {"n": number}})
 }

@@ -186,6 +186,7 @@ fn new_lesson_replaces_a_corrected_one() {
     assert_eq!(known.iter().map(|known| known.lesson.wrong.as_str()).collect::<Vec<_>>(), ["new"]);
 }
 
+/// Journal entries that another writer added are recalled at once, and an entry passed twice counts once.
 #[test]
 fn dreamer_changes_are_visible_immediately() {
     let mut known = bench();

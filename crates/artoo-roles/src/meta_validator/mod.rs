@@ -140,7 +140,7 @@ impl MetaValidator {
             let verdicts = facts::verdicts_on_skill(coverage);
             return self.replan(gathered, verdicts, None);
         }
-        if !self.has_asked && facts::needs_only_a_yes(coverage) {
+        if !self.has_asked && facts::needs_only_confirmation(coverage) {
             self.has_asked = true;
             let readings = coverage.offered.clone();
             self.phase = Phase::Confirming(gathered);

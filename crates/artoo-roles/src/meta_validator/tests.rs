@@ -116,6 +116,7 @@ fn users_request_is_always_judged() {
     assert!(question.prompt.user.contains("fulfilled: do it again (understood as: count the reports)"));
 }
 
+/// A criterion passes only if the model's verdict is `pass` and cites an existing call that can prove it.
 #[doc = "holds: invariant 5; fault L29; design D6"]
 #[test]
 fn only_a_cited_pass_passes() {
@@ -247,6 +248,7 @@ fn failed_by(verdict: CriterionVerdict, change: impl Fn(&mut SubTaskOutcome)) ->
     Some(summary(&judged(&mut bench, &effects, BOTH)))
 }
 
+/// A failed check that the model's plan added is listed as unmet and fails the task only if no work was done either.
 #[test]
 fn planned_check_alone_fails_no_task() {
     let own = || verdict(&contains("/ws/notes.txt"), Verdict::Fail, VerdictSource::Check);
@@ -326,6 +328,7 @@ fn failed_judge_fails_the_criteria() {
     replan(&bench.step(Input::Replied(id, body(artoo_proto::ReplyBody::Abstain { abstention }))));
 }
 
+/// A judge may pass text without citations only if no subtask of the round called a tool.
 #[test]
 fn citations_are_needed_after_any_call() {
     let words = |number| SubTaskOutcome { words_only: true, ..outcome(number, true, "rain", Vec::new()) };

@@ -110,7 +110,7 @@ pub struct Perceiver {
 }
 
 impl Perceiver {
-    /// Whether another question to the user is allowed.
+    /// Whether R1 may ask the user another question: a user is present and fewer than the maximum were asked.
     fn may_ask(&self) -> bool {
         self.request.interactive && !self.questions_over && self.questions_asked() < CLARIFICATION_ROUNDS
     }

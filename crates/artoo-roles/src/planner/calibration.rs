@@ -11,10 +11,11 @@ use artoo_proto::{
 use crate::blocked;
 use crate::limits::{ADVICE_MAX, LESSON_CHARS, LESSON_INPUT_CHARS, LESSONS_MAX};
 
-/// The M_decision with which a constraint (a negative rule) forbids: that at which rules are made.
+/// M_decision (memory's decision value) that a negative rule counts with when it forbids: the one at which rules are
+/// made.
 const RULE_DECISION: f64 = -PROMOTE_DECISION;
 
-/// Beginning of a lesson in a subtask's context.
+/// Text that begins each lesson from memory in a subtask's context.
 const LESSON: &str = "lesson: ";
 
 /// Memory's advice, sorted by its effect on a plan.

@@ -199,7 +199,7 @@ impl Planner {
         vec![Effect::AskModel(id, request)]
     }
 
-    /// Asks the model to word the end of the task.
+    /// Asks the model to write the ending text of an abandoned task.
     fn word(&mut self, cx: &mut Context<'_>, request: WordingRequest) -> Vec<Effect> {
         let request = ModelRequest {
             role: Role::Planner,
@@ -217,7 +217,7 @@ impl Planner {
         vec![Effect::AskModel(id, request)]
     }
 
-    /// Publishes the words that a model gave, or that there are none.
+    /// Publishes the ending text that a model wrote for an abandoned task, or that there is none.
     fn worded(&self, words: Option<ModelWords>) -> Vec<Effect> {
         vec![Effect::Worded(Wording { task_id: self.spec.task_id.clone(), words })]
     }

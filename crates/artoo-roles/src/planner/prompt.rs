@@ -20,7 +20,7 @@ const SYSTEM: &str =
 /// Template of the user part of the prompt of R2 (the Planner).
 const USER: &str = include_str!("../../../../prompts/planner.user.md");
 
-/// The remark on a part of the request that code can read.
+/// Prompt remark after a part of the request that code can read: code itself compares the result with that part.
 const COMPARED: &str = " — code compares it by itself";
 
 /// Largest exit code of a process.
@@ -140,7 +140,7 @@ fn parts(reading: &Reading) -> String {
     if lines.is_empty() { "(none)".to_owned() } else { Fenced::new(&lines.join("\n")).as_str().to_owned() }
 }
 
-/// Where the task may look or act; `(none)` without a restriction.
+/// The folder in which the task may look or act, as prompt text; `(none)` without a restriction.
 fn scope(constraints: &Constraints) -> String {
     constraints.scope.as_ref().map_or_else(|| "(none)".to_owned(), |scope| Fenced::new(scope).as_str().to_owned())
 }

@@ -130,14 +130,14 @@ impl Records {
         }
     }
 
-    /// Locks the map of open records.
+    /// Locks and returns the map of records that are being written.
     fn opened(&self) -> std::sync::MutexGuard<'_, BTreeMap<TaskId, Open>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Open {
-    /// Gives the record the name of one that is not offered to be resumed.
+    /// Renames the record's file to mark its task as ended, so that it is not offered for resuming.
     fn close(self) -> io::Result<()> {
         fs::rename(&self.path, self.path.with_extension(ENDED))
     }
@@ -173,6 +173,7 @@ pub fn collect(folder: &Path, older_than: Option<Duration>, is_free: &dyn Fn(&st
     (gone, bytes)
 }
 
+/// Locks a record's file; an error if another process has locked it.
 fn lock(file: &File) -> io::Result<()> {
     file.try_lock().map_err(|error| match error {
         fs::TryLockError::Error(error) => error,
@@ -180,7 +181,7 @@ fn lock(file: &File) -> io::Result<()> {
     })
 }
 
-/// Sets the access mode of a file or folder.
+/// Sets the Unix permission bits of a file or folder, so that other users can't read it.
 fn private(path: &Path, mode: u32) -> io::Result<()> {
     #[cfg(unix)]
     {

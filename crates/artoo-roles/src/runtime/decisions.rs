@@ -69,6 +69,7 @@ impl DecisionLog {
     }
 }
 
+/// Tests of the log of decisions: its first line and its maximum size.
 #[cfg(test)]
 mod tests {
     use artoo_ggs::{LogHeader, Profile};

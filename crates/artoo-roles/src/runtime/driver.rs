@@ -146,7 +146,7 @@ impl Driver {
         self.store
     }
 
-    /// Waits for the next command; meanwhile the model is asked to word rules, one after the other.
+    /// Waits for the next command; after some idle time, meanwhile asks the model to reword memory rules one by one.
     async fn next_command(&mut self) -> Option<Command> {
         self.rules.none_left = false;
         loop {
@@ -161,7 +161,7 @@ impl Driver {
         }
     }
 
-    /// Asks the model to word the next rule that it was not asked about.
+    /// Asks the model to reword one memory rule that it was not asked about in this run, if there is one.
     fn word_rule(&mut self) {
         let store = self.store.as_ref().filter(|_| self.runner.model.name() != Reflex.name());
         let found = store.filter(|_| self.rules.asked.len() < RULES_WORDED_MAX);

@@ -57,6 +57,7 @@ fn time_zone() -> TimeZone {
     own.unwrap_or_else(TimeZone::system)
 }
 
+/// Tests of the detected time zone.
 #[cfg(test)]
 mod tests {
     use super::{TimeZone, time_zone};

@@ -22,7 +22,7 @@ pub trait Operator: Send + Sync {
     /// `None` for a denial.
     async fn consent(&self, request: &ConsentRequest) -> Option<Consent>;
 
-    /// Asks the user a question and returns the answer; an empty answer means: continue without one.
+    /// Asks the user a question and returns the answer; an empty answer means that the task goes on without one.
     async fn clarify(&self, request: &ClarificationRequest) -> String;
 
     /// Asks the user whether readings of the request say what was meant. Only a person may confirm them.

@@ -22,7 +22,7 @@ use crate::skill;
 /// larger memory it runs only in the background of longer runs.
 const DREAM_AT_CLOSE_RECORDS: usize = 20_000;
 
-/// Why a write has no result.
+/// Error text for a write that is never confirmed because the memory was closed.
 pub(super) const CLOSED: &str = "the memory is closed";
 
 /// The stored memory, which writes the frames (journal entries) of the memory role (R5).
@@ -35,7 +35,8 @@ pub(super) struct Store {
     refused: AtomicU64,
 }
 
-/// Is told the frames (journal entries) of changes that others than R5 (the memory) made to the stored memory.
+/// Callback that gets the frames (journal entries) of changes that others than R5 (the memory) made to the stored
+/// memory.
 pub(super) type OnChange = Box<dyn Fn(Vec<Value>) + Send + Sync>;
 
 /// Passes changes of the stored memory to R5 (the memory), which then knows what the Dreamer changed.
@@ -127,8 +128,8 @@ impl Store {
         }
     }
 
-    /// A rule with the words of the table that is not one of `asked`, and the texts of its evidence; `None` if there is
-    /// none, or another artoo has the memory open.
+    /// A memory rule that still has its fixed sentence and is not in `asked`, with the texts of its evidence; `None` if
+    /// there is none, or if another artoo has the memory open.
     pub(super) fn unworded_rule(&self, asked: &BTreeSet<MegramId>) -> Option<(Megram, Vec<String>)> {
         let engine = self.memory.engine();
         let record = |id: MegramId| engine.get(id).ok().flatten();
@@ -142,7 +143,7 @@ impl Store {
         Some((rule, evidence))
     }
 
-    /// Replaces the words of a rule by those of `source`, without waiting for the disk.
+    /// Replaces the text of a memory rule by `words`, written by the model `source`, without waiting for the disk.
     pub(super) fn reword(&self, rule: MegramId, words: &str, source: &str) {
         if let Err(error) = self.memory.reword(rule, words, source) {
             tracing::warn!("a rule keeps its words: {error}");

@@ -12,11 +12,10 @@ use uuid::Uuid;
 use crate::limits::{RULE_CHARS, RULE_TOKENS};
 use crate::prompt::{Fenced, fenced_bullets, render_embedded};
 
-/// Time without a task and without another command after which a model is asked for words, so that a run that ends with
-/// its task asks for none.
+/// Idle time (10 s; 50 ms in tests) after the last task or command before a model is asked to reword a memory rule.
 pub(super) const IDLE: Duration = if cfg!(test) { Duration::from_millis(50) } else { Duration::from_secs(10) };
 
-/// The source of a rule that keeps the words of the table, because those of the model were refused.
+/// Source stored with a memory rule whose rewording by a model was refused, so that it keeps its fixed sentence.
 pub(super) const TABLE: &str = "table";
 
 /// The system part of the prompt: the laws, then fixed instructions.
@@ -34,13 +33,14 @@ pub(super) struct RuleWords {
 }
 
 impl RuleWords {
-    /// Cancels the running call, so that a task does not wait for the model; the rule is unchanged.
+    /// Cancels the running model call that rewords a memory rule, so that a new task need not wait; the rule is
+    /// unchanged.
     pub(super) fn stop(&mut self) {
         self.call.take().into_iter().for_each(|call| call.abort());
     }
 }
 
-/// The request to reword a rule that was made from records with these texts.
+/// The model request to reword a memory rule; `evidence` has the texts of the records that the rule was made from.
 pub(super) fn request(rule: &Megram, evidence: &[String]) -> ModelRequest {
     let text = rule.content.clone();
     let values = [("rule", Fenced::new(&text).as_str().to_owned()), ("evidence", fenced_bullets(evidence))];
@@ -60,8 +60,8 @@ pub(super) fn request(rule: &Megram, evidence: &[String]) -> ModelRequest {
     }
 }
 
-/// The model's words for a rule, on one line; `None` if they may say something else than the rule: without its tools or
-/// its verdict, with another tool, path or number, or with more or fewer negations.
+/// The model's new text for a memory rule, on one line; `None` if it may say something else than the rule: without its
+/// tools or its verdict, with another tool, path or number, or with more or fewer negations.
 pub(super) fn words(rule: &Megram, reply: &Value, tools: &[String]) -> Option<String> {
     let text = reply.as_object().filter(|reply| reply.len() == 1)?.get("rule")?.as_str()?;
     let text = escape::short_line(&text.split_whitespace().collect::<Vec<_>>().join(" "), RULE_CHARS);

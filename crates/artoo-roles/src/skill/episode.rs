@@ -53,7 +53,7 @@ const RELATIVE: [&str; 32] = [
     "next",
 ];
 
-/// Stands for a word that recurs in the calls.
+/// Text that replaces each word of the request that recurs in the calls, so that episodes of one kind look equal.
 const MASK: &str = "\u{2}";
 
 /// A request that a model's plan answered, with what the plan did.

@@ -236,7 +236,7 @@ fn is_judged(summary: &OutcomeSummary) -> bool {
     of_subtasks.chain(&summary.task_verdicts).any(|verdict| verdict.source == VerdictSource::Model)
 }
 
-/// The number of deciding parts of the request that are shown to be done.
+/// Number of parts of the request that count for coverage and are shown to be done.
 fn shown(coverage: &Coverage) -> usize {
     coverage.deciding().filter(|row| row.state == CoverageState::Shown).count()
 }

@@ -83,7 +83,7 @@ pub(super) fn of_ending(spec: &TaskSpec, decision: &Decision, ending: &Ending, a
     records
 }
 
-/// The memory record about a skill, or to learn one from.
+/// The memory record for or against a skill, or an episode to learn a skill from, under the space tag `space`.
 pub(super) fn of_skill(spec: &TaskSpec, space: &str, state: MacroState, word: &str) -> MegramDraft {
     MegramDraft { entity: ENVIRONMENT.to_owned(), ..draft(spec, space.to_owned(), state, None, word) }
 }

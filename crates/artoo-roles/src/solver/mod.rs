@@ -426,7 +426,7 @@ impl Machine for Solver {
 }
 
 impl Solver {
-    /// Processes an input.
+    /// Processes one input in the current phase and returns the effects.
     fn take(&mut self, cx: &mut Context<'_>, input: Input) -> Vec<Effect> {
         match (&self.phase, input) {
             (_, Input::Feedback(MemoryFeedback { task_id, feedback })) => {

@@ -176,6 +176,7 @@ fn blocked_targets_accumulate_over_rounds() {
     assert_eq!(second.prev_directive, PrevDirective::ChangePath);
 }
 
+/// If a subtask failed for the environment and none of its calls failed, the targets of its calls are blocked instead.
 #[test]
 fn insufficient_calls_count_as_failed_inputs() {
     let empty = one_failed(0, FailureClass::Environmental, vec![look(1, "")]);
@@ -218,6 +219,7 @@ fn rejected_task_is_a_gap_despite_matches() {
     assert_eq!(directive.failed_criterion, "the reports are counted");
 }
 
+/// With one of six subtasks failed, the distance D is one sixth.
 #[doc = "holds: principle 1; design G9"]
 #[test]
 fn loss_is_share_of_failed_subtasks() {
@@ -227,6 +229,7 @@ fn loss_is_share_of_failed_subtasks() {
     assert!((result.loss.d - 1.0 / 6.0).abs() < 1e-9, "{:?}", result.loss);
 }
 
+/// A subtask without verdicts because a model or tool failed counts as not done (D is 1), blamed on the environment.
 #[doc = "holds: design G7"]
 #[test]
 fn infrastructure_failure_is_no_success() {
@@ -237,6 +240,7 @@ fn infrastructure_failure_is_no_success() {
     assert!((directive.loss.d - 1.0).abs() < 1e-9 && directive.loss.p.abs() < 1e-9, "{:?}", directive.loss);
 }
 
+/// A task ends as abandoned after its fourth round (the first plan and three replans).
 #[doc = "holds: design G2"]
 #[test]
 fn a_fifth_execution_is_impossible() {
@@ -249,6 +253,7 @@ fn a_fifth_execution_is_impossible() {
     assert_eq!((reason(&result), result.replans), (&AbandonReason::MaxReplans, 3));
 }
 
+/// Time with open approval questions does not count for the time budget; two at once are subtracted only once.
 #[doc = "holds: design G16"]
 #[test]
 fn overlapping_questions_stop_the_clock_once() {
@@ -274,6 +279,7 @@ fn overlapping_questions_stop_the_clock_once() {
     assert!(worked.budget_pressure > 0.0, "work does count");
 }
 
+/// Time spent waiting for the user's approval does not count for the time budget.
 #[test]
 fn a_single_question_stops_the_clock() {
     let pressure = |asks: bool| {
@@ -320,7 +326,7 @@ fn refused_target_stays_blocked() {
     assert_eq!(result.denied.len(), 1, "each refused action is listed once");
 }
 
-/// The built-in reader has no second way; what was refused is the reason, not the request's words.
+/// After a denied approval and an abstention of the parser, the reason of the ending is the denial.
 #[doc = "holds: design D10"]
 #[test]
 fn denied_consent_ends_task_as_consent_needed() {
@@ -372,6 +378,7 @@ fn solver_ignores_other_rounds_and_ends_once() {
     }
 }
 
+/// A summary that reports success beside a failed verdict ends the task as an internal failure, without output.
 #[doc = "holds: design D8"]
 #[test]
 fn accept_contradicting_its_verdicts_is_withheld() {

@@ -284,7 +284,8 @@ impl Run {
         self.now.wall = self.now.wall.plus_millis(i64::try_from(ms).unwrap());
     }
 
-    /// Performs an action of the scheduler, checks the invariants before and after it, and takes its effects.
+    /// Performs one action of the scheduler on the System, checks the invariants before and after it, and handles its
+    /// effects.
     pub(super) fn act(&mut self, action: Action) {
         self.invariants.before(self.now, &action, &mut self.system);
         let effects = action.clone().apply(&mut self.system, self.now);

@@ -26,7 +26,7 @@ const QUESTIONS: [&str; 7] = [
     "which file in my folders speaks of taxes?",
     "how big is the folder downloads",
 ];
-/// Requests for a text alone.
+/// Requests that ask only for a text, which needs no tool.
 const WORDS: [&str; 3] = ["write a haiku about rain", "what is the capital of France", "tell me a joke"];
 
 /// How a lying model claims success.

@@ -72,6 +72,7 @@ fn results(world: &World) -> Vec<&FinalResult> {
     results.flatten().collect()
 }
 
+/// After a task's result is published, messages still in the queue start no work and cause no further message.
 #[doc = "holds: design B5"]
 #[test]
 fn no_work_between_result_and_delivery() {

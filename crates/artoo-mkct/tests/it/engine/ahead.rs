@@ -37,6 +37,7 @@ fn single_event_has_closed_form_dates() {
     assert_eq!(engine.forecast(&Tag::new("intent:unknown", TAG.1), NOW), Forecast::default());
 }
 
+/// A tag that qualifies for a rule, or has faded, at the time of the query is forecast for that very time.
 #[test]
 fn forecast_of_current_state_is_now() {
     let mut engine = Engine::new();
@@ -46,6 +47,7 @@ fn forecast_of_current_state_is_now() {
     assert_eq!((faded.promotions, faded.faded_at_ms), (Vec::new(), Some(NOW + 400 * DAY)));
 }
 
+/// A tag first qualifies for a rule on the forecast day, when its faster-decaying failures have faded enough.
 #[test]
 fn rule_forms_when_failures_decay_first() {
     let mut engine = Engine::new();
@@ -63,6 +65,7 @@ fn rule_forms_when_failures_decay_first() {
     assert_eq!(engine.promotions(at_ms).len(), 1);
 }
 
+/// A rule is demoted on the forecast day, when its successes have decayed below the later failures.
 #[test]
 fn rule_falls_when_support_decays_first() {
     let mut engine = Engine::new();
@@ -127,6 +130,7 @@ proptest! {
     }
 }
 
+/// The memory as of an earlier time contains the records that were deleted later, and rules from their promotion on.
 #[doc = "holds: design M11"]
 #[test]
 fn as_of_includes_records_deleted_since() {
@@ -167,6 +171,7 @@ fn as_of_includes_records_deleted_since() {
     assert_eq!(get(&at(forgotten), ids[0]), None);
 }
 
+/// A journal with a record dated in the future and an earlier deletion of it rebuilds without an error.
 #[doc = "holds: design K2"]
 #[test]
 fn as_of_accepts_a_wrong_journal_clock() {

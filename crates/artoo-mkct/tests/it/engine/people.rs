@@ -67,6 +67,7 @@ fn unhelpful_lesson_is_dropped() {
     assert_eq!(unknown, Err(WriteError::NotALesson { id: megram.id }));
 }
 
+/// After a person corrects a result, its approach is only advised with caution until two other tasks succeed with it.
 #[test]
 fn correction_ends_exploit_until_two_successes() {
     let mut engine = Engine::new();
@@ -126,6 +127,7 @@ fn notes_are_kept_and_found_by_words() {
     assert_eq!(texts(&engine, "Compress the videos").len(), 2, "few and short: returned for every intent");
 }
 
+/// Tools that worked for three intents with the same act are proposed for a new one, until failures outweigh successes.
 #[test]
 fn approach_of_three_intents_becomes_hypothesis() {
     let mut engine = Engine::new();
@@ -159,6 +161,7 @@ fn approach_of_three_intents_becomes_hypothesis() {
     assert_eq!(recall(&engine, new).hypotheses, []);
 }
 
+/// A text for level T is proposed after ten tasks of three intents, and is stored only when adopted as proposed.
 #[test]
 fn level_t_text_needs_tasks_and_approval() {
     let mut engine = Engine::new();
@@ -205,6 +208,7 @@ impl Similarity for Near {
     }
 }
 
+/// Similar intents that the program supplies count with a similarity of at most 0.9, as those found by words do.
 #[test]
 fn candidates_of_a_program_are_capped_alike() {
     let mut engine = Engine::new();
@@ -253,6 +257,7 @@ fn records_are_found_by_id_or_tag() {
     assert_eq!(found(Selector::Words(String::new())), []);
 }
 
+/// An intent above the size limit is stored cut off, and the same long intent still finds it.
 #[test]
 fn long_intents_are_cut_and_compared_alike() {
     let mut engine = Engine::new();
@@ -263,6 +268,7 @@ fn long_intents_are_cut_and_compared_alike() {
     assert_eq!(recall(&engine, &long).advice[0].potentials.action, Action::Exploit);
 }
 
+/// Feedback against a rule lowers the advice for every intent under the rule's tag.
 #[test]
 fn feedback_against_a_rule_concerns_every_intent() {
     let mut engine = Engine::new();
@@ -280,6 +286,7 @@ fn feedback_against_a_rule_concerns_every_intent() {
     assert_eq!(engine.intents().collect::<Vec<_>>(), [INTENT], "the feedback is about no intent of its own");
 }
 
+/// Rules of three intents propose a text for level T only when ten distinct tasks confirm them, not nine.
 #[test]
 fn nine_tasks_propose_no_habit() {
     let mut engine = Engine::new();
@@ -296,6 +303,7 @@ fn nine_tasks_propose_no_habit() {
     assert_eq!(engine.thinking_proposals().len(), 1);
 }
 
+/// A recall also returns the lessons of three similar intents if the intent itself is already known.
 #[test]
 fn three_alike_intents_teach_beside_the_same() {
     let mut engine = Engine::new();

@@ -130,6 +130,7 @@ fn similar_intent_advice_is_discounted() {
     assert_eq!(told(&exact), [(Scope::Approach, "via:web", Action::Exploit, None)]);
 }
 
+/// Two intents that start with the same three words, and so share a key, get separate advice.
 #[test]
 fn equal_keys_may_be_different_intents() {
     let mut engine = Engine::new();
@@ -156,6 +157,7 @@ fn equal_keys_may_be_different_intents() {
     assert_eq!(told_of(&engine, deleted), [("via:shell".to_owned(), Action::Exploit, 2)]);
 }
 
+/// Records without the words of their intent count fully only if the key has all words of the queried intent.
 #[test]
 fn wordless_records_are_capped_without_full_key() {
     let mut engine = Engine::new();
@@ -176,6 +178,7 @@ fn similarity_works_without_spaces_between_words() {
     assert_eq!(told(&recall(&engine, "删除照片", &[], &[])), []);
 }
 
+/// An intent whose only record was deleted gives no advice for similar intents.
 #[doc = "holds: design M9"]
 #[test]
 fn deleted_intent_is_not_similar() {

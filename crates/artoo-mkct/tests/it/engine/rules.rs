@@ -111,6 +111,7 @@ fn only_logical_failures_become_a_constraint() {
     assert_eq!(engine.query_c(&tag(), NOW).0[0].kind, RuleKind::Constraint);
 }
 
+/// A thousand successes of one task, or of no task, make no rule; two successes of a second task do.
 #[test]
 fn a_looping_task_promotes_nothing() {
     let mut engine = Engine::new();
@@ -126,6 +127,7 @@ fn a_looping_task_promotes_nothing() {
     assert_eq!(promotion.evidence.len(), 3 + 3 + 2, "at most three of each source");
 }
 
+/// A rule can't be made from a ticket once a record of its evidence is deleted or new events contradict it.
 #[test]
 fn a_ticket_goes_stale_with_its_evidence() {
     let mut engine = Engine::new();
@@ -141,6 +143,7 @@ fn a_ticket_goes_stale_with_its_evidence() {
     assert_eq!(contradicted.stats(), before);
 }
 
+/// An empty or too long rule text is refused, and the ticket can be used again.
 #[test]
 fn a_rule_needs_words() {
     let mut engine = Engine::new();

@@ -60,6 +60,7 @@ fn claim_needs_a_successful_call() {
     assert_eq!(taken(vec![failed(look(1, "no"), true)], "12 files"), Corrected(ENVIRONMENTAL));
 }
 
+/// A web search that failed for lack of a network ends the subtask without a retry; other failed calls are retried.
 #[test]
 fn failed_search_is_final() {
     let search = |environmental| ToolCall { tool: "search".to_owned(), ..failed(look(1, "no network"), environmental) };
@@ -80,6 +81,7 @@ fn failed_primary_call_outranks_later_calls() {
     assert_eq!(taken(vec![look(1, "a"), as_status(CallStatus::Denied, look(2, ""))], "a"), Corrected(LOGICAL));
 }
 
+/// A decisive call that timed out or whose end is unknown fails the subtask without a retry, blamed on the environment.
 #[test]
 fn timed_out_calls_are_final() {
     for status in [CallStatus::TimedOut, CallStatus::Uncertain] {
@@ -92,6 +94,7 @@ fn timed_out_calls_are_final() {
     }
 }
 
+/// If the executor reports that it gave up, R4a fails the subtask without asking for another attempt.
 #[test]
 fn abandoned_step_is_final() {
     let given_up = |calls: Vec<ToolCall>| ExecutionResult { status: ExecutionStatus::Failed, ..result(1, calls, "") };
@@ -122,6 +125,7 @@ fn claimed_change_needs_a_changing_call() {
     assert_eq!(taken_of(step(), copied), Judged, "a tool's own text is no claim of the executor");
 }
 
+/// An output that says "I have restarted nginx" although no tool was called is sent back for correction.
 #[test]
 fn text_without_calls_cannot_claim_changes() {
     let words = || subtask(&[], vec![prose("it has three lines")]);

@@ -93,6 +93,7 @@ fn check_without_outcome_counts_as_failed() {
     }
 }
 
+/// A number that the executor only echoed, without a call that measured it, fails its count check.
 #[doc = "holds: design G19"]
 #[test]
 fn unmeasured_number_fails() {
@@ -122,6 +123,7 @@ fn file_check_needs_own_change() {
     assert!(!checks(vec![same], "/ws/notes.txt"), "the same before and after");
 }
 
+/// A check of a file that the subtask did not write runs, and its outcome decides the subtask.
 #[test]
 fn plan_may_check_an_unchanged_file() {
     let there = Criterion::checked(Check::FileExists { path: "/home/u/there.txt".to_owned() });
@@ -142,6 +144,7 @@ fn plan_may_check_an_unchanged_file() {
     }
 }
 
+/// If all criteria are about the output's format, a model still judges whether the work was done.
 #[doc = "holds: design G19"]
 #[test]
 fn format_checks_never_replace_a_judgement() {

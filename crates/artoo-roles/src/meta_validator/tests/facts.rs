@@ -120,6 +120,7 @@ fn refuted_part_is_a_gap_despite_matches() {
     }
 }
 
+/// In later rounds facts compare the calls of all rounds, and a refuted part still is a gap.
 #[test]
 fn later_rounds_use_the_refuted_share() {
     let refuted = || rows(&[("a", CoverageState::Refuted)]);
@@ -135,6 +136,7 @@ fn later_rounds_use_the_refuted_share() {
     assert!(!request.task_verdicts[0].criterion.required());
 }
 
+/// If facts neither show nor refute a part of the request, a model judges the criteria of the plan.
 #[test]
 fn unproven_parts_go_to_the_judge() {
     use CoverageState::{Described, Judged, NotRead, NotShown, Shown, Vague};
@@ -158,6 +160,7 @@ fn unrequested_change_prevents_acceptance_by_coverage() {
     asked(&effects);
 }
 
+/// After the failed check of a model's plan, a model judges the task if the round changed something.
 #[test]
 fn judge_decides_after_planned_check_failed() {
     let missing = |call: ToolCall| {

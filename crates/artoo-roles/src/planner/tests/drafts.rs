@@ -356,6 +356,7 @@ fn break_symmetry_requires_another_tool_class() {
     check(json!(["write_file"]), &["glob", "read_file"], &["SameClass"]);
 }
 
+/// A check that measures the machine is enough as the only criterion; checks of the output's format alone are not.
 #[test]
 fn machine_check_is_no_form_check() {
     let count = Criterion::checked(Check::LineCount { path: "/a".to_owned() });
@@ -364,6 +365,7 @@ fn machine_check_is_no_form_check() {
     assert_eq!(problems_of(&only, &DraftContext::default()), []);
 }
 
+/// The steps whose outputs answer the user are those of the last group and those assigned to a part of the request.
 #[test]
 fn answer_steps_are_last_or_assigned() {
     let marked = |sequences: &[i64], meets: &[&[u32]], parts: u32| {

@@ -254,6 +254,7 @@ fn folder_link_and_date_changes_pass() {
     }
 }
 
+/// Facts such as date, free disk and host name, read by artoo's own code, equal the output of the shell commands.
 #[test]
 fn facts_agree_with_shell_commands() {
     let machine = Machine::new();
@@ -307,6 +308,7 @@ fn facts_agree_with_shell_commands() {
     assert!(asked.is_empty(), "a question must need no consent: {asked:#?}");
 }
 
+/// Questions that only a shell command can answer run without an approval, and a forged answer fails its check.
 #[test]
 fn shell_only_questions_run_without_consent() {
     let machine = Machine::new();

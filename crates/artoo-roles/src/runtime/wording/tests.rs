@@ -40,7 +40,7 @@ fn rule_of(engine: &Engine) -> (String, Option<String>) {
     (rule.content.clone(), engine.get(rule.id).unwrap().unwrap().provenance.source)
 }
 
-/// A model that answers one call at a time, like a model file on this machine.
+/// A scripted model that answers one call at a time, so that a second call waits for the first.
 struct OneByOne(tokio::sync::Mutex<Scripted>);
 
 #[async_trait::async_trait]

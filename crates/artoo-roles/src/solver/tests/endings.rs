@@ -273,6 +273,7 @@ fn failed_planned_check_is_listed_without_deciding() {
     assert!(matches!(ended(VerdictSource::Rule).ending, Ending::Abandon { .. }));
 }
 
+/// If the loss fell although the approach stayed wrong, the accepted result is marked as suspect.
 #[doc = "holds: law 0.8; design G15"]
 #[test]
 fn suspicion_is_reported_in_the_result() {
@@ -311,6 +312,7 @@ fn intents() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    /// The one-line summary never says more than the ending: a cancelled or failed task is not called done.
     #[doc = "holds: law 0.4"]
     #[test]
     fn summary_claims_no_more_than_ending(intent in intents(), unmet in 1_u128..3) {
@@ -376,6 +378,7 @@ fn failed_recipe_names_fault_and_similar_names() {
     assert_eq!(summary.to_lowercase(), seen.to_lowercase());
 }
 
+/// When a recipe's task ends since no tool is left, its reason is the failed call, not the lack of tools.
 #[test]
 fn recipe_without_tools_left_names_failure() {
     let ended = |recipe: bool, near: &[&str]| {

@@ -21,6 +21,7 @@ fn row(space: &str, entity: &str, state: MacroState) -> (String, String, MacroSt
     (space.to_owned(), entity.to_owned(), state)
 }
 
+/// A replan that changes the path writes one memory record for each (tool, target) whose call failed.
 #[doc = "holds: invariant 16; design M1"]
 #[test]
 fn action_state_records_each_failed_pair() {
@@ -62,6 +63,7 @@ fn change_approach_writes_its_records() {
     assert_eq!(drafts, [path(1), path(2)]);
 }
 
+/// After `break_symmetry`, the tools of a next round with a smaller D get memory records that credit them.
 #[doc = "holds: design M2"]
 #[test]
 fn break_symmetry_credits_the_next_round() {
@@ -81,6 +83,7 @@ fn break_symmetry_credits_the_next_round() {
     assert!(!drafts.iter().any(|(space, _, _)| space == "tool:glob"), "not to what was blocked: {drafts:?}");
 }
 
+/// After `break_symmetry`, a round whose D did not fall credits no tool in memory.
 #[doc = "holds: design M2"]
 #[test]
 fn no_credit_without_a_smaller_gap() {
@@ -91,6 +94,7 @@ fn no_credit_without_a_smaller_gap() {
     assert!(drafts.iter().all(|draft| draft.state != MacroState::BreakSymmetry), "{drafts:?}");
 }
 
+/// The memory record of an accepted task credits the tools that ran, not those that the plan only names.
 #[doc = "holds: design M8"]
 #[test]
 fn terminal_state_credits_run_tools() {
@@ -110,6 +114,7 @@ fn terminal_state_credits_run_tools() {
     assert!(drafts.iter().all(|draft| draft.intent == "how many reports are there"), "{drafts:#?}");
 }
 
+/// An accepted and an abandoned task each write their own memory records, with the class of the failure.
 #[test]
 fn terminal_states_have_distinct_records() {
     let drafts = megrams(&begun().step(Input::Met(covered(0, complete_coverage()))));

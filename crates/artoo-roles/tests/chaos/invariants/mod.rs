@@ -117,7 +117,7 @@ impl InvariantChecker {
         self.smuggled.extend(ids);
     }
 
-    /// Begins to check a task.
+    /// Starts the history of a new task, against which its messages are checked.
     pub(super) fn begin(&mut self, now: Now, scripted_request: &ScriptedRequest) {
         let task = TaskHistory {
             scripted_request: scripted_request.clone(),
@@ -139,7 +139,7 @@ impl InvariantChecker {
         self.tasks.insert(scripted_request.request.task_id.clone(), task);
     }
 
-    /// Panics with the seed and the invariant unless the condition holds.
+    /// Panics with the seed and the invariant's name unless the condition is true.
     #[track_caller]
     fn hold(&self, holds: bool, invariant: &str, detail: impl FnOnce() -> String) {
         assert!(holds, "seed {}: {invariant}: {}", self.seed, detail());
@@ -185,7 +185,8 @@ impl InvariantChecker {
         }
     }
 
-    /// Checks a completion before the System gets it.
+    /// Notes a completion before the System gets it: its passed checks, and whether the System must ignore it (repeated
+    /// or too late).
     fn ends(&mut self, effect_id: EffectId, completion: &Completion, system: &System) {
         let awaited = system.awaited().any(|(awaited, _)| *awaited == effect_id);
         let started = self.started.get(&effect_id);
@@ -206,7 +207,7 @@ impl InvariantChecker {
         }
     }
 
-    /// Checks the effects of an action, and the state of the System after it.
+    /// Checks each effect that an action caused, and that ended tasks have left nothing in the System.
     pub(super) fn after(&mut self, effects: &[Effect], system: &System) {
         if let Some(why) = self.silence {
             let silent = |effect: &Effect| matches!(effect, Effect::Observe { event: TapEvent::Ignored { .. }, .. });
@@ -257,7 +258,8 @@ impl InvariantChecker {
         self.hold(delivery.is_none(), "(9) deliveries are left", || format!("{delivery:?}"));
     }
 
-    /// Checks a message that is handed to the user or the auditor.
+    /// Checks that a message handed to the user or auditor comes before the task's end, and a result equals the
+    /// published one.
     fn deliver(&mut self, to: Role, message: &Message) {
         let over = self.is_over(message.task_id());
         self.hold(!over, "(9) handed out after the result", || format!("{to}: {:?}", message.kind()));

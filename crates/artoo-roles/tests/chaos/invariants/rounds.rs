@@ -10,7 +10,7 @@ use super::verdicts::excused;
 use super::{InvariantChecker, TaskHistory};
 use artoo_roles::limits::RETRIES_MAX;
 
-/// The threshold θ for success.
+/// The threshold θ: largest distance D with which a task may end as a success with unmet criteria.
 const THETA: f64 = 0.8;
 const MAX_REPLANS: usize = 3;
 

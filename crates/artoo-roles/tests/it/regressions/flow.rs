@@ -260,6 +260,7 @@ fn missing_verdict_or_failed_status_never_matches() {
     assert!(!failed.asked_roles().contains(&Role::AgentValidator), "no model is asked about work that was given up");
 }
 
+/// A search that failed for a missing permission is never accepted; a search that found nothing is.
 #[test]
 fn denied_search_is_no_empty_answer() {
     let mut barred = world(honest);
