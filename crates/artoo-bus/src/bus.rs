@@ -179,7 +179,7 @@ impl Bus {
     }
 }
 
-/// Maximum number of published messages of a task at which messages of this kind are refused.
+/// Maximum number of messages of one task before the bus refuses this kind; kinds that end a task have a reserve.
 fn bound(kind: MessageKind) -> usize {
     use MessageKind as M;
     // Only these four kinds have a reserve, so that a new kind gets none by accident.

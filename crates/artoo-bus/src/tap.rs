@@ -199,7 +199,7 @@ impl Tap {
     }
 }
 
-/// The sender was dropped and every event was read.
+/// The error of [`Tap::recv_timeout`] when the sender was dropped and every event was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the tap is closed: its sender was dropped and every event was read")]
 pub struct TapClosed;

@@ -109,6 +109,7 @@ impl fmt::Display for Exact {
     }
 }
 
+/// Tests of numbers in 0..=1 and of comparisons in micro-units.
 #[cfg(test)]
 mod tests {
     use std::string::ToString;

@@ -212,6 +212,7 @@ pub fn is_hostile(c: char) -> bool {
             | '\u{e0000}'..='\u{e007f}')
 }
 
+/// Tests of escaped text, paths on one line, and shortened text.
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -59,7 +59,7 @@ macro_rules! messages {
         }
 
         $(impl From<$payload> for Message {
-            /// The message with this content.
+            /// Wraps the content in the message variant of its type.
             fn from(content: $payload) -> Self {
                 Self::$kind(content)
             }

@@ -292,6 +292,7 @@ fn forget_removes_only_the_tasks_own_data() {
     assert_eq!(bus.dropped(), 0);
 }
 
+/// A task over its limit of messages can still publish those that end it: a failed role, the abort and the result.
 #[test]
 fn task_over_its_limit_can_end() {
     let mut bus = opened();

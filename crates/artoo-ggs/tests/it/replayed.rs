@@ -69,6 +69,7 @@ proptest! {
     }
 }
 
+/// Replaying the checked-in log, or its calls without replies, gives the same log byte for byte.
 #[test]
 fn checked_in_log_matches_its_inputs() {
     let (agreed, text) = replayed(LOG).unwrap();
@@ -84,6 +85,7 @@ fn checked_in_log_matches_its_inputs() {
     assert_eq!(replayed(&inputs).unwrap(), (0, LOG.to_owned()));
 }
 
+/// A log in which a number, a reply or the profile was changed is rejected when replayed.
 #[test]
 fn changed_byte_is_found() {
     for (from, to) in [
@@ -104,6 +106,7 @@ fn changed_byte_is_found() {
     assert!(matches!(replayed("").unwrap_err(), ReplayError::Empty));
 }
 
+/// An older log's `accept` call is read as an observed round.
 #[test]
 fn saved_accept_is_read_as_observed_round() {
     let event = ControllerEvent::new(7, ControllerCall::Observe { task: "a".to_owned(), round: shares(0, 0, 1) });

@@ -70,6 +70,7 @@ fn golden_files_pass_the_route_check() {
     }
 }
 
+/// The golden files contain the field names that the specification gives for each kind of message.
 #[doc = "holds: invariant 3"]
 #[test]
 fn contracts_have_the_specified_names() {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use artoo_proto::route::{ROUTES, route};
 use artoo_proto::{MessageKind, Role};
 
-/// Variable that makes the test write the page instead of comparing it.
+/// Environment variable that makes the test write the message-flow page instead of comparing it.
 const BLESS: &str = "ARTOO_BLESS";
 
 /// The kinds of message that a role publishes.
