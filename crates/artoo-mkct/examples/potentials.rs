@@ -40,6 +40,7 @@ struct Figures {
     state_mb: f64,
 }
 
+/// Measures and prints the figures, or with `--open` opens a saved state and reports its time and RAM.
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let value = |name: &str| arguments.iter().position(|a| a == name).and_then(|at| arguments.get(at + 1));

@@ -41,6 +41,7 @@ struct Story {
     events: Vec<(f64, State)>,
 }
 
+/// Prints the picture of the simulated sixty days as SVG.
 fn main() -> Result<(), Box<dyn Error>> {
     print_picture(&draw(&live()?));
     Ok(())

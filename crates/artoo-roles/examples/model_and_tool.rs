@@ -79,6 +79,7 @@ fn verdicts(count: usize, calls: &[&artoo_proto::ToolCall]) -> Value {
     json!({"verdicts": (1..=count).map(verdict).collect::<Vec<_>>(), "what_to_do": null})
 }
 
+/// Lets the table of replies and the tool count the words of a file, and fails unless the result has the right number.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;

@@ -57,8 +57,8 @@ pub(crate) fn whatever_is_written_fits<T: Debug>(
     fits.unwrap_or_else(|error| panic!("{error}\n{schema}"));
 }
 
-/// Whether `whole` contains all fields of `part`; additional fields are allowed. A criterion may also be a plain
-/// sentence.
+/// Whether the JSON value `whole` contains all fields of `part`; additional fields are allowed. A criterion may also be
+/// a sentence.
 fn holds(whole: &Value, part: &Value) -> bool {
     match (whole, part) {
         (Value::Object(whole), Value::String(text)) => whole.get("criterion").is_some_and(|said| said == text.as_str()),
@@ -76,7 +76,7 @@ fn holds(whole: &Value, part: &Value) -> bool {
     }
 }
 
-/// Asserts that every text and list of a schema has a maximum length. `open` names the places that may have none.
+/// Asserts that every text and list of a schema has a maximum length, except at the paths in `open`.
 #[track_caller]
 pub(crate) fn every_length_is_bounded(schema: &Value, open: &[&str]) {
     let mut found = Vec::new();
@@ -115,7 +115,7 @@ fn unbounded(schema: &Value, place: &str, open: &[&str], found: &mut Vec<String>
     }
 }
 
-/// The type names of a schema.
+/// The names in the `type` of a JSON schema, which has one name or a list.
 fn types(schema: &Value) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(name)) => vec![name],
@@ -189,7 +189,7 @@ fn object(schema: &Value) -> BoxedStrategy<Value> {
     whole.prop_map(Value::Object).boxed()
 }
 
-/// Random short texts, and one of the maximum length.
+/// Random texts for tests: short ones, and one of the maximum length.
 pub(crate) fn text(most: usize) -> BoxedStrategy<String> {
     let any_letters = vec(any::<char>(), 0..=most.min(12)).prop_map(|letters| letters.into_iter().collect());
     prop_oneof![4 => any_letters, 1 => Just("\u{e9}".repeat(most))].boxed()

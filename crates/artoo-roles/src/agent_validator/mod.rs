@@ -28,7 +28,8 @@ pub(crate) use evidence::{independent, is_excused, may_have_changed};
 pub(crate) use judgement::{Grounds, Judgement, fail, no_judge};
 pub(crate) use verdicts::Verdicts;
 
-/// The inputs of R4a (the Agent-Validator).
+/// An input of R4a (the Agent-Validator): the subtask, an executor's report, a model's reply, check outcomes, or the
+/// abort.
 #[derive(Debug)]
 pub enum Input {
     /// The subtask whose results R4a verifies.
@@ -56,7 +57,7 @@ pub enum Effect {
     RunChecks(EffectId, CheckOrder),
 }
 
-/// What R4a waits for.
+/// What R4a waits for: an executor's report, the outcomes of checks, or a model's judgement; or the subtask is decided.
 #[derive(Debug, Default)]
 enum Phase {
     /// The executor works on the next attempt.
@@ -77,7 +78,7 @@ struct Assessment {
     verdicts: Verdicts,
 }
 
-/// R4a, the Agent-Validator of one subtask.
+/// R4a, the Agent-Validator: the state machine that verifies the attempts of one subtask.
 #[derive(Debug)]
 pub struct AgentValidator {
     subtask: SubTask,
@@ -194,7 +195,7 @@ impl AgentValidator {
         })]
     }
 
-    /// Whether the subtask is part of a skill.
+    /// Whether a skill (calls learned from earlier tasks) made the plan of this subtask.
     fn is_skill(&self) -> bool {
         self.subtask.recipe.as_ref().is_some_and(|recipe| recipe.skill.is_some())
     }

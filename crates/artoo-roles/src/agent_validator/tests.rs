@@ -42,7 +42,7 @@ fn correction(effects: &[RoleEffect]) -> CorrectionSignal {
     signal.clone()
 }
 
-/// Answers the request to judge with these verdicts.
+/// Answers R4a's model request with these verdicts and returns the effects that follow.
 fn judged(
     bench: &mut Bench<Lifecycle<AgentValidator>>,
     effects: &[RoleEffect],
@@ -52,7 +52,7 @@ fn judged(
     bench.step(Input::Replied(id, judgement(views)))
 }
 
-/// The outcome of a check.
+/// The outcome of a check that passed or failed.
 fn checked(pass: bool) -> CheckOutcome {
     CheckOutcome { pass, evidence: "looked".to_owned(), environmental: false }
 }

@@ -57,7 +57,7 @@ fn replied(bench: &mut Bench<Lifecycle<Executor>>, effects: &[RoleEffect], value
     bench.step(Input::Replied(id, reply(value)))
 }
 
-/// Answers the ordered tool call.
+/// Answers the ordered tool call with this outcome.
 fn called(
     bench: &mut Bench<Lifecycle<Executor>>,
     effects: &[RoleEffect],

@@ -24,7 +24,8 @@ use crate::limits::{ADVICE_MAX, HABITS_MAX, UNTESTED_TASKS_MAX};
 use crate::machine::{Completion, Context, Machine, adapters};
 use crate::skill;
 
-/// The inputs of R5 (the memory). Only records of R7 (the Solver) and queries of R2 (the Planner) reach it.
+/// An input of R5 (the memory): a query of R2 (the Planner), a record or correction of R7 (the Solver), or the end of a
+/// write.
 #[derive(Debug)]
 pub enum Input {
     /// R2 (the Planner) asks what memory knows about an intent.
@@ -46,7 +47,7 @@ pub enum Effect {
     Persist(EffectId, Vec<Value>),
 }
 
-/// The memory of one process.
+/// R5, the memory of one process: answers queries from its records and requests writes.
 #[derive(Debug)]
 pub struct Memory {
     /// The memory engine; `None` if the store can't be used.

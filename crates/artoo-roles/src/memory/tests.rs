@@ -14,6 +14,7 @@ use crate::limits::ADVICE_MAX;
 use crate::machine::{RoleEffect, Work};
 use crate::testing::bench::{Bench, only, said, task_id};
 
+/// R5 (the memory) without records, on a bench.
 fn bench() -> Bench<Memory> {
     Bench::new(Memory::new(Engine::new()))
 }

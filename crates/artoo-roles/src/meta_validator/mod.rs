@@ -27,7 +27,8 @@ use fan_in::{FanIn, Gathered};
 /// Text added to the evidence of a check that ran before later steps may have changed something.
 const CHECKED_AT_ITS_STEP: &str = "; looked at right after this step, and a later step has changed things since";
 
-/// The inputs of R4b (the Meta-Validator).
+/// An input of R4b (the Meta-Validator): the task, a part of a round, an awaited reply, check or comparison, the user's
+/// answer, or the abort.
 #[derive(Debug)]
 pub enum Input {
     /// The task to validate.
@@ -63,7 +64,7 @@ pub enum Effect {
     RunChecks(EffectId, CheckOrder),
 }
 
-/// What R4b waits for.
+/// What R4b waits for: parts of a round, the comparison of the request, the user's answer, checks, or a judgement.
 #[derive(Debug, Default)]
 enum Phase {
     /// Outcomes of subtasks of the round.
@@ -81,7 +82,7 @@ enum Phase {
     Over,
 }
 
-/// A complete round while R4b decides on it.
+/// A complete round with its verdicts so far, while R4b decides on it.
 #[derive(Debug)]
 struct Review {
     gathered: Gathered,
@@ -91,7 +92,7 @@ struct Review {
     verdicts: Verdicts,
 }
 
-/// R4b, the Meta-Validator of one task.
+/// R4b, the Meta-Validator: the state machine that decides whether the rounds of one task fulfil it.
 #[derive(Debug)]
 pub struct MetaValidator {
     spec: TaskSpec,
@@ -104,7 +105,7 @@ pub struct MetaValidator {
 }
 
 impl MetaValidator {
-    /// Compares the request with all calls of the task, if every subtask has an outcome or is known to have none.
+    /// Starts the comparison of the request with all calls of the task, once the round is complete.
     fn gather(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         self.phase = Phase::Gathering;
         match self.fan_in.take_complete() {

@@ -19,7 +19,7 @@ use crate::testing::bench::{
 const QUESTION: &str = "how many reports are there";
 const ACT: &str = "create a file notes.txt with hello";
 
-/// R4b with a task of these words.
+/// R4b with a task whose request is `raw_input`, on a bench.
 fn bench(raw_input: &str) -> Bench<Lifecycle<MetaValidator>> {
     let mut bench = Bench::new(Lifecycle::<MetaValidator>::new(()));
     assert!(bench.step(Input::Task(spec(raw_input))).is_empty());
@@ -79,7 +79,7 @@ fn judged(
     bench.step(Input::Replied(id, judgement(views)))
 }
 
-/// The criteria of the task.
+/// The success criteria of the task in these tests.
 fn declared() -> Vec<Criterion> {
     vec![prose("a number of reports is stated")]
 }

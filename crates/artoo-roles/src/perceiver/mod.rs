@@ -22,7 +22,7 @@ use crate::limits::{
 };
 use crate::machine::{Completion, Context, Machine, ReadOrder, Start, adapters};
 
-/// The inputs of R1 (the Perceiver).
+/// An input of R1 (the Perceiver): the request, the user's answer, a model's reply, a reading by code, or the abort.
 #[derive(Debug)]
 pub enum Input {
     /// The user's request.
@@ -81,7 +81,7 @@ struct DraftConstraints {
     deadline: Option<String>,
 }
 
-/// What the Perceiver waits for.
+/// What R1 waits for: a model's reply, the user's answer, or the reading by code; or it is done.
 #[derive(Debug, Default)]
 enum Phase {
     /// The model's reply.
@@ -95,7 +95,7 @@ enum Phase {
     Done,
 }
 
-/// R1, the Perceiver of one task.
+/// R1, the Perceiver: the state machine that turns the request of one task into a [`TaskSpec`].
 #[derive(Debug)]
 pub struct Perceiver {
     environment: Environment,
@@ -120,7 +120,7 @@ impl Perceiver {
         u32::try_from(self.clarifications.len()).unwrap_or(u32::MAX)
     }
 
-    /// Asks the model to read the request.
+    /// Asks the model to turn the request into a task.
     fn ask(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         let context = PerceiveContext {
             raw_input: self.request.raw_input.clone(),
@@ -179,7 +179,7 @@ impl Perceiver {
         self.fail(PerceptionFailure::BadInput { detail: problem })
     }
 
-    /// Reports that the request can't be understood.
+    /// Publishes that the request can't be understood, with the reason, so that the task ends.
     fn fail(&mut self, failure: PerceptionFailure) -> Vec<Effect> {
         vec![Effect::Failed(PerceptionFailed {
             task_id: self.request.task_id.clone(),

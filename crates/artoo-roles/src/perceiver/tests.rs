@@ -183,7 +183,7 @@ fn unreadable_request_is_reported_to_the_solver() {
     assert_eq!(abstained, PerceptionFailure::Abstained { abstention });
 }
 
-/// A reading with one part of these words.
+/// A reading of a request whose only part has these words.
 fn read_as(words: &str) -> Reading {
     let clause =
         Clause { number: 1, span: (0, words.len()), words: words.to_owned(), obligations: vec![], unread: None };

@@ -35,7 +35,7 @@ fn checks() -> BoxedStrategy<Check> {
     .boxed()
 }
 
-/// Random success criteria.
+/// Generates random success criteria in words or with checks.
 fn criteria() -> BoxedStrategy<Vec<Criterion>> {
     let mode = prop_oneof![Just(Mode::Verifiable), Just(Mode::Plausible)];
     let prose = (text(REPLY_REMARK_CHARS), mode, any::<bool>()).prop_map(|(text, mode, required)| Criterion::Prose {

@@ -36,7 +36,7 @@ pub(super) struct Advised {
     words: Calibration,
 }
 
-/// What a piece of advice or a rule is about.
+/// What a piece of advice or a rule is about: a set of tools, a tool on a target, a tool, or a kind of task.
 enum Subject {
     /// An approach: a set of tools.
     Approach(BTreeSet<String>),
@@ -49,7 +49,7 @@ enum Subject {
 }
 
 impl Subject {
-    /// The subject of the records under this tag.
+    /// The subject of memory records under this tag, read from its space and entity.
     fn of_tag(space: &str, entity: &str) -> Self {
         use artoo_mkct::record::unescape;
         if entity.starts_with("via:") {
@@ -62,7 +62,7 @@ impl Subject {
         }
     }
 
-    /// The subject in words.
+    /// The subject as prompt text, such as `glob on "/x"`.
     fn words(&self) -> String {
         match self {
             Self::Approach(tools) => tools.iter().map(String::as_str).collect::<Vec<_>>().join(", "),
@@ -197,7 +197,7 @@ impl Advised {
         self
     }
 
-    /// The advice as text for the prompt.
+    /// Memory's advice as text for the planner's prompt.
     pub(super) fn worded(&self) -> Calibration {
         self.words.clone()
     }

@@ -28,7 +28,8 @@ use crate::memory;
 use calibration::Advised;
 use validator::{PlanRules, Problem, Signature};
 
-/// The inputs of R2 (the Planner).
+/// An input of R2 (the Planner): a task, a directive, memory's answer, a model's reply, a timer, a reading, a request
+/// for an ending text, or the abort.
 #[derive(Debug)]
 pub enum Input {
     /// The task to plan.
@@ -68,7 +69,7 @@ pub enum Effect {
     Read(EffectId, ReadOrder),
 }
 
-/// What the Planner waits for.
+/// What R2 waits for: memory's answer, a model's plan, checked readings, or an ending text; or it is done.
 #[derive(Debug, Default)]
 enum Phase {
     /// Memory's answer, at most until the timer with this id fires.
@@ -106,7 +107,8 @@ impl Reply for Proposal {
     }
 }
 
-/// A plan as drafted, with what the draft says about the parts of the request. Nothing is trusted from either.
+/// A drafted plan that is not validated yet, with the parts of the request that its subtasks are meant for and the
+/// readings it proposes.
 #[derive(Debug)]
 struct Drafted {
     plan: Plan,
@@ -136,7 +138,7 @@ struct Round {
     avoided: Option<(f64, Drafted)>,
 }
 
-/// R2, the Planner of one task.
+/// R2, the Planner: the state machine that makes a plan for each round of one task.
 #[derive(Debug)]
 pub struct Planner {
     environment: Environment,
@@ -222,7 +224,7 @@ impl Planner {
         vec![Effect::Worded(Wording { task_id: self.spec.task_id.clone(), words })]
     }
 
-    /// Reports that the round has no acceptable plan.
+    /// Publishes that no acceptable plan was found for the round, with the problems of the last draft.
     fn reject(&mut self, model_failure: Option<ModelFailure>, abstention: Option<Abstention>) -> Vec<Effect> {
         vec![Effect::Rejected(PlanRejected {
             task_id: self.spec.task_id.clone(),
@@ -279,8 +281,8 @@ impl Planner {
         }
     }
 
-    /// Publishes a plan, after adding memory's advice and the user's words to its subtasks. In the first round, code looks
-    /// at the proposed readings first, while nothing has changed.
+    /// Publishes a plan, after adding memory's advice and the user's words to its subtasks. In the first round, code
+    /// first checks the readings that the plan proposes, while nothing has changed.
     fn issue(&mut self, cx: &mut Context<'_>, drafted: Drafted, advised: &Advised) -> Vec<Effect> {
         let Drafted { mut plan, meets, mut readings, confirmed } = drafted;
         // Where the user can't be asked, a question would deny what Law 1 allows.

@@ -88,7 +88,7 @@ fn directive(directive: &PlanDirective, tools: &[ToolSpec]) -> String {
     text
 }
 
-/// What a directive demands, in words.
+/// What a directive demands of the next plan, as a sentence for the prompt.
 fn change(directive: ReplanDirective) -> &'static str {
     match directive {
         ReplanDirective::Refine => "refine: keep the approach, tighten its parameters",
@@ -212,7 +212,7 @@ fn full_criterion() -> Value {
 
 /// The JSON schema of the checks that a model may use, with their fields. Checks that only code may build are left out.
 fn check() -> Value {
-    /// Fields of a JSON object with their schemas.
+    /// Fields of a JSON object, each with its schema.
     type Fields<'a> = &'a [(&'a str, &'a Value)];
     let of = |kinds: &[&str], needed: Fields<'_>, optional: Fields<'_>| {
         let kind = json!({"enum": kinds});
@@ -236,8 +236,8 @@ fn check() -> Value {
     ]})
 }
 
-/// The JSON schema of the checks that state what a part of the request means. The prompt says which fields each kind
-/// needs, and code verifies them.
+/// The JSON schema of the typed checks by which a model proposes what a part of the request means. The prompt says
+/// which fields each kind needs, and code verifies them.
 fn typed_check() -> Value {
     let kinds = [
         "removed",

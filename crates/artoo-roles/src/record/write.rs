@@ -14,7 +14,7 @@ use super::read::{ENDED, OPEN, Record};
 
 /// Maximum size of a record in bytes. A larger one ends there: its task can't be resumed.
 pub const RECORD_MAX_BYTES: u64 = 64 * 1024 * 1024;
-/// Maximum number of records kept. When a task begins, the oldest ended ones beyond it are deleted.
+/// Maximum number of task records in the folder. When a task begins, the oldest ended ones beyond it are deleted.
 pub const RECORDS_MAX: usize = 500;
 
 /// The records of the open tasks of one process.
@@ -41,7 +41,7 @@ impl Records {
         Self { folder, begun, open: Mutex::default() }
     }
 
-    /// Begins the record of a task. If that fails, the task has none, and a warning says so.
+    /// Creates the record of a task. If that fails, the task goes on without a record, and a warning is logged.
     pub fn begin(&self, task: &TaskId, at: Timestamp) {
         let begun = Frame::Begun(Box::new(Begun { at, ..self.begun.clone() }));
         match self.create(task) {
@@ -120,7 +120,7 @@ impl Records {
         }
     }
 
-    /// Ends the record of a task, which has its result.
+    /// Closes the record of a task whose result was published, and marks it as ended.
     pub fn end(&self, task: &TaskId, frame: &Frame) {
         self.append(task, frame);
         if let Some(open) = self.opened().remove(task)

@@ -16,10 +16,10 @@ const NAME: &str = "decisions.jsonl";
 /// Maximum size of a log in bytes; then a new one begins. Only the previous log is stored too, so both take at most
 /// twice this size.
 const SIZE_MAX: u64 = 8 * 1024 * 1024;
-/// The reward of a result that the user called wrong.
+/// Utility logged for a result that the user called wrong: −1.
 const WRONG: f64 = -1.0;
 
-/// The log of decisions of one data folder.
+/// The log of R7's decisions in a data folder, one JSON line each.
 #[derive(Debug)]
 pub(super) struct DecisionLog {
     path: PathBuf,

@@ -3,7 +3,7 @@
 use artoo_proto::{ClarificationRequest, ConsentRequest, ConsentScope, ReadingRequest};
 use async_trait::async_trait;
 
-/// An approval, and who gave it.
+/// The user's approval of a call: how much it covers, and whether a person gave it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Consent {
     /// How much the approval covers. A scope that the request does not offer counts as an approval of this one call.

@@ -54,7 +54,7 @@ pub(super) struct Rebuilt {
 }
 
 impl Rebuilt {
-    /// A System that no earlier process ran.
+    /// A new System without earlier tasks, for a runtime that resumes none.
     fn new(config: SystemConfig, memory: Memory) -> Self {
         Self {
             system: System::new(config, memory),

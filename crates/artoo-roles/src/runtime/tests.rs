@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{System, TaskRequest};
 
-/// The environment of a home folder.
+/// The environment of a machine with this home folder.
 pub(super) fn environment(home: &Path) -> Environment {
     let text = |path: &Path| path.to_str().unwrap().to_owned();
     Environment {

@@ -18,12 +18,12 @@ pub(super) const IDLE: Duration = if cfg!(test) { Duration::from_millis(50) } el
 /// Source stored with a memory rule whose rewording by a model was refused, so that it keeps its fixed sentence.
 pub(super) const TABLE: &str = "table";
 
-/// The system part of the prompt: the laws, then fixed instructions.
+/// The system part of the prompt that asks a model to reword a memory rule: the laws, then fixed instructions.
 const SYSTEM: &str = concat!(include_str!("../../../../prompts/laws.md"), include_str!("../../../../prompts/rule.md"));
-/// Template of the user part of the prompt.
+/// Template of the user part of the prompt that asks a model to reword a memory rule.
 const USER: &str = include_str!("../../../../prompts/rule.user.md");
 
-/// The rules that a model was asked to reword in this run, and the running call.
+/// The memory rules that a model was asked to reword in this run, and the running call.
 #[derive(Debug, Default)]
 pub(super) struct RuleWords {
     pub(super) asked: BTreeSet<MegramId>,
@@ -78,7 +78,7 @@ pub(super) fn words(rule: &Megram, reply: &Value, tools: &[String]) -> Option<St
     is_faithful.then_some(text)
 }
 
-/// The words, paths and numbers of a text, in lowercase.
+/// Splits a rule's text into its words, paths and numbers, in lowercase.
 fn parts(text: &str) -> Vec<String> {
     let parts = text.split(|c: char| !(c.is_alphanumeric() || "/~\\._'’".contains(c)));
     parts.map(|part| part.trim_matches(['.', '\'', '’']).to_lowercase()).filter(|part| !part.is_empty()).collect()

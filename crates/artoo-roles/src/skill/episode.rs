@@ -11,13 +11,13 @@ use serde_json::Value;
 use super::pattern::{MARK, words};
 use super::{Body, Part, SPACE};
 
-/// Maximum number of tool calls of an episode.
+/// Maximum number of tool calls of a task that becomes an episode, which a skill can be learned from.
 const CALLS_MAX: usize = 12;
-/// Maximum length of an episode as JSON, in bytes.
+/// Maximum length of an episode as JSON, in bytes; a longer one is not stored.
 const EPISODE_BYTES: usize = 16 * 1024;
 
-/// Words whose meaning depends on when they are said, or on what else is there. A request with one teaches no skill: its
-/// calls would name what the words meant then.
+/// Words such as "today", "newest" or "this", whose meaning changes over time. No skill is learned from a request with
+/// one.
 const RELATIVE: [&str; 32] = [
     "today",
     "today's",

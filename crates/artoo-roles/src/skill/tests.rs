@@ -17,12 +17,12 @@ fn body(calls: &[(&str, Value)], readings: Vec<Value>) -> Body {
     Body { scope: None, parts: vec![part], readings }
 }
 
-/// An episode of a request.
+/// An episode of this request, with this body.
 fn episode(request: &str, body: Body) -> Episode {
     Episode { request: request.to_owned(), folder: FOLDER.to_owned(), body }
 }
 
-/// How many words a file has, by a shell command.
+/// An episode of a request that asks how many words the file of this name has, answered by a shell command.
 fn counted(name: &str) -> Episode {
     let call = ("shell", json!({"command": format!("wc -w < notes/{name}.txt")}));
     let check = json!({"kind": "word_count", "path": format!("notes/{name}.txt")});

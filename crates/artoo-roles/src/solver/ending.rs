@@ -153,7 +153,7 @@ impl Delivered {
         }
     }
 
-    /// The criteria of this round that are not met.
+    /// The reports of the criteria of this round that are marked as unmet.
     fn unmet(&self) -> Vec<CriterionReport> {
         self.criteria.iter().filter(|report| report.mark == CriterionMark::Unmet).cloned().collect()
     }

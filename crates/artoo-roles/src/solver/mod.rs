@@ -30,7 +30,8 @@ use last_round::{LastRound, provider_failure, unusable_model, what_failed};
 pub use wording::explain;
 use words::AwaitingEndText;
 
-/// An input of the Solver (R7).
+/// An input of R7 (the Solver): messages about the request, plan, rounds, approvals and failures, and timers that
+/// fired.
 #[derive(Debug)]
 pub enum Input {
     /// A task begins; its hard time limit starts.
@@ -117,7 +118,7 @@ pub enum Effect {
     Wait(EffectId, u64),
 }
 
-/// What the Solver waits for.
+/// What R7 waits for: the task, the outcome of a round, or an ending text; or the task has ended.
 #[derive(Debug, Default)]
 #[expect(clippy::large_enum_variant, reason = "a Solver has one phase at a time")]
 enum Phase {
@@ -143,7 +144,7 @@ impl Phase {
     }
 }
 
-/// The Solver of one task.
+/// R7, the Solver: the state machine that decides after each round of one task, and alone ends it.
 #[derive(Debug)]
 pub struct Solver {
     tools: Vec<AvailableTool>,
@@ -343,7 +344,7 @@ impl Solver {
         effects
     }
 
-    /// The memory records of a replan.
+    /// The effects that store the memory records of a replan.
     fn record(&self, decision: &Decision) -> Vec<Effect> {
         let Some(spec) = self.phase.spec() else { return Vec::new() };
         experience::of_action(spec, decision, &self.account).into_iter().map(Effect::Record).collect()
@@ -360,7 +361,8 @@ impl Solver {
         self.abandon(reason, None)
     }
 
-    /// Abandons a task without an acceptable plan, for the most useful reason known.
+    /// Abandons a task for which no acceptable plan was found, with the most informative reason: a denial, a failed
+    /// recipe, an abstention or the problems of the plan.
     fn not_planned(&mut self, cx: &mut Context<'_>, rejected: PlanRejected) -> Vec<Effect> {
         if let Some(directive) = self.released(cx, &rejected) {
             return vec![Effect::Direct(directive)];

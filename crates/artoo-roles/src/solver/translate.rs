@@ -8,16 +8,16 @@ use artoo_proto::{
     ReplanRequest, TriedSubtask, escape,
 };
 
-/// Maximum number of similar existing paths that a replan directive suggests.
+/// Maximum number of existing paths similar to a missing one that a replan directive suggests.
 const ALTERNATIVES_MAX: usize = 8;
-/// Maximum number of calls of one subtask that a directive tells, the last ones.
+/// Maximum number of calls of one subtask that a replan directive lists; the last ones are listed.
 const TRIED_CALLS_MAX: usize = 3;
-/// Maximum length of a call that a directive tells, in characters.
+/// Maximum length of a call that a replan directive lists, in characters.
 const TRIED_CALL_CHARS: usize = 200;
-/// Maximum length of what a directive says about refuted parts of the request, in characters.
+/// Maximum length of a replan directive's text about refuted parts of the request, in characters.
 const REFUTED_CHARS: usize = 1_000;
 
-/// The message that tells the planner what must change in the next plan.
+/// Converts a replan decision to the directive for the planner: what must change in the next plan.
 pub(super) fn directive(
     request: &ReplanRequest,
     tried: &[TriedSubtask],

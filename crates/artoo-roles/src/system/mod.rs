@@ -41,7 +41,7 @@ pub struct SystemConfig {
     pub seed: Uuid,
 }
 
-/// An input of the System.
+/// An input of the System: a message of the user, the completion of an effect, or changes of the stored memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "input", rename_all = "snake_case")]
 #[expect(clippy::large_enum_variant, reason = "inputs are taken one at a time")]
@@ -119,7 +119,7 @@ struct Slot {
 }
 
 impl Slot {
-    /// A slot for a new instance.
+    /// A slot for a new instance, which has neither received a message nor panicked.
     fn new(instance: Instance) -> Self {
         Self { instance: Some(instance), seen: SeenMessages::new(), panics: 0 }
     }
@@ -229,7 +229,7 @@ impl System {
         }
     }
 
-    /// The slot of the memory instance.
+    /// The slot of the memory instance, which all tasks share.
     fn memory_slot(&mut self) -> Option<&mut Slot> {
         self.instances.get_mut(&Address::of(Role::Memory, None, None))
     }
@@ -342,7 +342,7 @@ impl System {
     }
 }
 
-/// The event that outside work of a role ended.
+/// Makes the tap event that reports the end of a role's outside work, with its usage.
 pub(crate) fn finished(effect_id: EffectId, by: Role, task_id: Option<TaskId>, completion: &Completion) -> TapEvent {
     TapEvent::EffectFinished(EffectFinished {
         effect_id,

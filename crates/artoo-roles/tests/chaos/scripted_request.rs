@@ -7,7 +7,7 @@ use super::fault_rates::{FaultProfile, FaultRates};
 use super::rng::Rng;
 use artoo_roles::limits::HARD_LIMIT_MS;
 
-/// Requests for a change.
+/// Requests that ask for a change of files or folders.
 const ACTS: [&str; 6] = [
     "Create a file notes.txt in my workspace that says hello",
     "please write a report to ~/artoo_workspace/report.md",
@@ -57,7 +57,7 @@ pub(super) struct ScriptedRequest {
 }
 
 impl ScriptedRequest {
-    /// Whether the request asks for a change.
+    /// Whether the request asks for a change of files or folders.
     pub(super) fn is_act(&self) -> bool {
         ACTS.contains(&self.request.raw_input.as_str())
     }

@@ -43,7 +43,7 @@ fn taken(calls: Vec<ToolCall>, output: &str) -> Handling {
     taken_of(step(), result(1, calls, output))
 }
 
-/// The call with another status.
+/// The same call record with another status.
 fn as_status(status: CallStatus, call: ToolCall) -> ToolCall {
     ToolCall { status, exit_code: None, ..call }
 }

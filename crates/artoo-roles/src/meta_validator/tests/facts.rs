@@ -188,7 +188,7 @@ fn question(effects: &[RoleEffect]) -> ReadingRequest {
     request.clone()
 }
 
-/// The user's answer to that question.
+/// The user's answer to the question about readings.
 fn answer(confirmed: bool) -> Input {
     Input::Answered(ReadingAnswer { task_id: task_id(), confirmed })
 }

@@ -15,7 +15,7 @@ use crate::testing::world::{config, environment};
 
 const REQUEST: &str = "how many reports are in /home/u/docs";
 
-/// The data that a draft is validated against.
+/// The request, scope, directive and failed plans that a draft is validated against; the default has only a request.
 struct DraftContext<'a> {
     request: &'a str,
     scope: Option<&'a str>,
@@ -53,7 +53,7 @@ fn plan(value: &Value, held: &DraftContext<'_>) -> Plan {
     }
 }
 
-/// The problems of a plan.
+/// The problems that the plan validator finds in a plan.
 fn problems_of(plan: &Plan, held: &DraftContext<'_>) -> Vec<Problem> {
     let spec = spec(held.request);
     let rules = PlanRules {

@@ -34,7 +34,7 @@ fn knowing(advice: Vec<Advice>) -> MemoryRecall {
     MemoryRecall { advice, ..recall(0) }
 }
 
-/// R2 after a recall, and its effects.
+/// R2 after memory answered its query with this recall, and the effects that follow.
 fn start(recall: MemoryRecall) -> (Bench<Lifecycle<Planner>>, Vec<crate::machine::RoleEffect>) {
     let mut bench = bench();
     bench.step(Input::Task(spec("how many reports are there")));

@@ -22,6 +22,7 @@ struct Machine {
 }
 
 impl Machine {
+    /// Creates the temporary home folder with its files, and the tools for it.
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().canonicalize().unwrap();
@@ -79,7 +80,7 @@ impl Machine {
         })
     }
 
-    /// Makes the calls of a change as a recipe does.
+    /// Makes the calls of a change one after the other, as a recipe does.
     fn perform(&self, act: &Act) -> Vec<ToolCall> {
         let mut calls: Vec<ToolCall> = Vec::new();
         for step in perform(act, &RealFiles).unwrap() {
@@ -109,7 +110,7 @@ impl Machine {
     }
 }
 
-/// The verification of a change by its recorded calls.
+/// Verifies with [`RealFiles`] that a change was made by its recorded calls; returns the outcome.
 fn look(act: &Act, calls: &[ToolCall]) -> Verification {
     performed(&serde_json::to_value(act).unwrap(), calls, &RealFiles)
 }

@@ -33,6 +33,8 @@ struct ScriptedOperator {
 }
 
 impl ScriptedOperator {
+    /// An operator that approves as a person (`Some(true)`), approves otherwise (`Some(false)`) or denies (`None`), and
+    /// confirms readings if `confirms`.
     fn new(consent: Option<bool>, confirms: bool) -> Self {
         let consent = consent.map(|by_person| Consent { scope: ConsentScope::Once, by_person });
         Self { consent, confirms, shown: Arc::default() }
@@ -110,7 +112,7 @@ async fn read(runner: &Arc<EffectRunner>, order: ReadOrder) -> Result<Reading, S
     reading
 }
 
-/// The coverage of the request by these calls.
+/// The coverage of the task's request after comparing it with these calls.
 async fn compared(runner: &Arc<EffectRunner>, calls: Vec<ToolCall>) -> Coverage {
     let work = Work::Cover { order: CoverOrder { task_id: task_id(), calls } };
     let completion = Arc::clone(runner).perform(work, REQUEST.to_owned(), None).await;

@@ -23,7 +23,8 @@ const ARGUMENTS: [&str; 20] = [
     "accra", "sofia", "minsk", "dakar", "tunis", "amman", "seoul",
 ];
 
-/// A kind of request, with `{n}` and `{p}` for its argument and the path of the argument's file.
+/// A kind of request for these tests: its words, its check and its shell command, with `{n}` and `{p}` for the argument
+/// and the path of its file.
 #[derive(Debug, Clone)]
 struct Kind {
     request: &'static str,
@@ -79,13 +80,14 @@ struct RunOutput {
 }
 
 impl RunOutput {
-    /// Whether the result was accepted by checks alone.
+    /// Whether the result was accepted because facts cover the whole request.
     fn is_covered(&self) -> bool {
         self.result.ending == Ending::Accept { basis: Basis::Checked }
     }
 }
 
 impl Home {
+    /// A temporary home folder with the files of the arguments.
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         for name in ["notes", "store", "vault", "rooms"] {

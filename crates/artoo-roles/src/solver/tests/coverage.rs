@@ -24,7 +24,7 @@ fn rows(states: &[CoverageState]) -> Coverage {
     Coverage { rows: states.iter().enumerate().map(of).collect(), ..Coverage::default() }
 }
 
-/// A change that nobody asked for.
+/// A recorded change of a file that no part of the request asks for.
 fn unasked() -> Unasked {
     Unasked { path: "/ws/.envrc".to_owned(), change: "made".to_owned(), by: EvidenceId("e1".to_owned()) }
 }

@@ -11,12 +11,12 @@ use super::{
 };
 use crate::testing::bench::{complete_coverage, failed, look, outcome};
 
-/// The tags and states of records.
+/// The space, entity and state of each memory record.
 fn tags(drafts: &[MegramDraft]) -> Vec<(String, String, MacroState)> {
     drafts.iter().map(|draft| (draft.space.clone(), draft.entity.clone(), draft.state)).collect()
 }
 
-/// A tag and a state, as the tests compare them.
+/// A space, an entity and a state, in the form that [`tags`] returns.
 fn row(space: &str, entity: &str, state: MacroState) -> (String, String, MacroState) {
     (space.to_owned(), entity.to_owned(), state)
 }

@@ -63,7 +63,7 @@ struct TaskHistory {
     fallen: HashMap<Address, u32>,
 }
 
-/// An effect that the System asked for.
+/// An effect that the System asked for, with its task, subtask and checks.
 #[derive(Debug)]
 struct Started {
     task_id: Option<TaskId>,
@@ -96,6 +96,7 @@ fn outlives_its_task(kind: MessageKind) -> bool {
 }
 
 impl InvariantChecker {
+    /// A checker for a run of `seed`, in which timers fire at most `lateness_ms` milliseconds late.
     pub(super) fn new(seed: u64, lateness_ms: u64) -> Self {
         Self {
             seed,
@@ -150,7 +151,7 @@ impl InvariantChecker {
         task.and_then(|task| self.tasks.get(task)).is_some_and(|task| task.delivered)
     }
 
-    /// Notes what an action is, before it is performed.
+    /// Notes an action before it is performed, and whether the System must ignore it (a repeated or late message).
     pub(super) fn before(&mut self, now: Now, action: &Action, system: &mut System) {
         self.silence = None;
         self.uptime_ms = now.uptime_ms;

@@ -17,7 +17,7 @@ use artoo_roles::testing::world::{
 
 const QUESTION: &str = "how many reports are there";
 
-/// The published subtasks.
+/// The subtasks that the dispatcher published.
 fn subtasks(world: &World) -> Vec<&SubTask> {
     let sent = world.published(MessageKind::SubTask).into_iter();
     sent.filter_map(|message| if let Message::SubTask(subtask) = message { Some(subtask) } else { None }).collect()
