@@ -21,9 +21,9 @@ pub struct UnitRangeError {
 }
 
 impl Unit {
-    /// The number 0.
+    /// The number 0 as a [`Unit`].
     pub const ZERO: Self = Self(0.0);
-    /// The number 1.
+    /// The number 1 as a [`Unit`].
     pub const ONE: Self = Self(1.0);
 
     /// Checks that `value` is in 0..=1.

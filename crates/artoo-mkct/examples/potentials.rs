@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The second tag of a record.
+/// The second name (entity) of the tag with this number.
 fn entity(tag: u64) -> String {
     format!("path:/data/{tag}")
 }

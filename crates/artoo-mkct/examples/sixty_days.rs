@@ -33,7 +33,7 @@ struct Mark {
     text: &'static str,
 }
 
-/// The sampled curves and the marked events.
+/// Attention and decision sampled over the sixty days, and the events to be marked.
 #[derive(Default)]
 struct Story {
     samples: Vec<(f64, Potentials)>,
@@ -128,7 +128,7 @@ fn bands(svg: &mut String, story: &Story) {
     }
 }
 
-/// Draws the axes with their values.
+/// Draws the time axis and the value axis with their labels as SVG.
 fn axes(svg: &mut String) {
     for value in [-2.0, 0.0, 2.0, 4.0, 6.0, 8.0] {
         let at = y(value);
@@ -144,7 +144,7 @@ fn axes(svg: &mut String) {
     }
 }
 
-/// Draws one of the two curves.
+/// Draws one of the two curves (attention or decision) as an SVG line.
 fn curve(svg: &mut String, story: &Story, color: &str, channel: fn(&Potentials) -> f64) {
     let point = |(day, potentials): &(f64, Potentials)| format!("{:.1},{:.1}", x(*day), y(channel(potentials)));
     let points: Vec<String> = story.samples.iter().map(point).collect();
@@ -163,7 +163,7 @@ fn labels(svg: &mut String, story: &Story) {
     }
 }
 
-/// Draws a text.
+/// Draws a text at a position as SVG.
 fn text(svg: &mut String, x: f64, y: f64, anchor: &str, fill: &str, words: &str) {
     *svg += &format!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"{fill}\">{words}</text>\n");
 }

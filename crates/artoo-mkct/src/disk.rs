@@ -10,7 +10,7 @@ use std::{
     sync::Arc,
 };
 
-/// How `Disk::open` opens a file.
+/// Whether `Disk::open` opens a file for reading, for writing, or for writing after truncating it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OpenMode {
     /// Opens an existing file for reading.

@@ -53,7 +53,7 @@ impl Blocklist {
         new
     }
 
-    /// Takes one target off the list.
+    /// Removes one target from the blocked targets.
     pub(crate) fn unblock(&mut self, target: &BlockedTarget) {
         self.targets.remove(target);
     }

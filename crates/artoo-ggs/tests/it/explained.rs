@@ -28,7 +28,7 @@ fn under(profile: &Profile, mut inputs: DecisionInputs) -> DecisionInputs {
     inputs
 }
 
-/// The size of the change, in micro-units.
+/// The absolute size of the change of D, P and Ω that a counterfactual makes, in micro-units.
 fn size(change: &Counterfactual) -> i64 {
     (change.d_micros + change.p_micros + change.omega_micros).abs()
 }

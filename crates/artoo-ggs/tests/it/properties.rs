@@ -13,7 +13,7 @@ pub(crate) fn unit() -> impl Strategy<Value = Unit> {
     ]
 }
 
-/// Random numbers within their ranges.
+/// Generates random decision parameters within their ranges.
 pub(crate) fn hyperparameters() -> impl Strategy<Value = Hyperparameters> {
     let weights = (1e-6..=1.0, 0.0..=1.0, 0.0..=1.0, 0.0..=1.0, 0.0..=1.0);
     let thresholds = (1e-6..=1.0, 0.0..=0.999_999, 0.0..=1.0, 1e-6..=1.0);
@@ -65,7 +65,7 @@ fn criterion() -> impl Strategy<Value = CriterionMeasure> {
     )
 }
 
-/// A random call.
+/// Generates a random tool call with its target, worked or failed.
 fn call() -> impl Strategy<Value = ToolTarget> {
     let target = prop::sample::select(vec!["/a/x", "/a/y", "/a/b/x", "/a/./x", "*.pdf", "ls /a", "~/n", "q"]);
     ("[f-i]", target, any::<bool>()).prop_map(|(tool, target, failed)| {

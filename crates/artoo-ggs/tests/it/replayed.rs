@@ -10,7 +10,7 @@ use crate::replay_example::{ReplayError, line_of, replay_log};
 /// The checked-in log, as the example reads it.
 const LOG: &str = include_str!("../../examples/replay.jsonl");
 
-/// A random call of a controller.
+/// Generates a random call of a controller (begin, observe, pause and the like).
 fn call() -> impl Strategy<Value = ControllerCall<String>> {
     let task = || prop::sample::select(vec!["a".to_owned(), "b".to_owned()]);
     prop_oneof![
@@ -32,7 +32,7 @@ fn events() -> impl Strategy<Value = Vec<ControllerEvent<String>>> {
     prop::collection::vec((0_u64..400_000, call()).prop_map(|(at_ms, call)| ControllerEvent::new(at_ms, call)), 1..24)
 }
 
-/// The log of these calls.
+/// The log, as text, of making these calls.
 fn log_of(profile: Profile, events: Vec<ControllerEvent<String>>) -> String {
     let heading = serde_json::to_string(&LogHeader::new(profile.clone())).unwrap();
     let lines = replay(profile, events).map(|record| line_of(&record).unwrap());

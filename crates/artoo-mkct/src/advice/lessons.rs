@@ -13,10 +13,11 @@ use crate::{
     },
 };
 
-/// Most lessons in one recall.
+/// Maximum number of lessons returned by one recall (a query for advice).
 pub const MAX_RECALL_LESSONS: usize = 3;
 
-/// Most notes in one recall. If there are no more notes at all, short ones are returned for every intent.
+/// Maximum number of notes returned by one recall. If memory has no more notes than this, short ones are returned for
+/// every intent.
 pub const MAX_RECALL_NOTES: usize = 2;
 
 /// Most bytes of a note that is returned for every intent.
@@ -60,7 +61,7 @@ pub struct Lesson {
     pub at_ms: i64,
 }
 
-/// A note of a person.
+/// A note that a person wrote, as a recall returns it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Note {

@@ -27,7 +27,7 @@ use crate::{
 #[doc(alias = "limit")]
 pub const MAX_RECALL_ENTRIES: usize = 10;
 
-/// Most rules in one recall.
+/// Maximum number of rules returned by one recall (a query for advice).
 pub const MAX_RECALL_SOPS: usize = MAX_RECALL_ENTRIES / 2;
 
 /// Most tools, and most targets, of a query that are read; the others are ignored.
@@ -48,7 +48,7 @@ pub trait Similarity: std::fmt::Debug + Send + Sync {
 /// Entity in [`Advice::tag`] of advice about a tool, which sums over all its tags.
 pub const ANY_ENTITY: &str = "*";
 
-/// A query for advice on an intent.
+/// A query for advice on an intent, with the tools and targets that the plan may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecallQuery<'a> {
@@ -75,7 +75,7 @@ impl<'a> RecallQuery<'a> {
         Self { tools, ..self }
     }
 
-    /// Sets the targets named in the request.
+    /// Sets the targets (such as paths) that the user's request names.
     #[must_use]
     pub fn targets(self, targets: &'a [String]) -> Self {
         Self { targets, ..self }
@@ -88,7 +88,7 @@ impl<'a> RecallQuery<'a> {
     }
 }
 
-/// What a piece of advice is about.
+/// What a piece of advice is about: a tool on a target, a set of tools for an intent, an intent, or a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -143,7 +143,7 @@ pub struct Advice {
     pub megrams_total: usize,
 }
 
-/// The result of a [`RecallQuery`].
+/// What memory returns for a [`RecallQuery`]: rules, advice, lessons, notes and hypotheses.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Recall {

@@ -11,7 +11,7 @@ const MAX_TEXT_BYTES: usize = 1024 * 1024;
 /// Version of the layout of an encoded engine; other versions are not decoded, and the journal is replayed instead.
 pub(super) const STATE_VERSION: u32 = 2;
 
-/// Why bytes are not a valid encoded engine.
+/// Why bytes can't be decoded as an engine.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidState {
@@ -93,7 +93,7 @@ impl<'a> Decoder<'a> {
         Self(BufReader::with_capacity(BUFFER_BYTES, input))
     }
 
-    /// Reads `N` bytes.
+    /// Reads `N` bytes into an array; an error if the input ends before.
     pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], InvalidState> {
         let mut bytes = [0; N];
         self.0.read_exact(&mut bytes)?;

@@ -53,12 +53,12 @@ pub(crate) fn find(file: &dyn DiskFile, id: MegramId, at: Offset) -> io::Result<
     }))
 }
 
-/// Saves an intent to the disk, synced.
+/// Saves which records are about to be erased to the disk, synced, so that a crash can't stop the erasure halfway.
 pub(crate) fn intend(disk: &dyn Disk, path: &Path, intent: &Intent) -> io::Result<()> {
     seal::write(disk, path, SEAL, intent, |_| Ok(()))
 }
 
-/// The intent of an erasure that was not finished; `None` if there is none.
+/// The saved list of records of an erasure that was begun and not finished; `None` if there is none.
 pub(crate) fn pending(disk: &dyn Disk, path: &Path) -> Option<Intent> {
     seal::open::<Intent>(disk, path, SEAL).and_then(|(intent, payload)| payload.ends_sound().then_some(intent))
 }
@@ -86,7 +86,7 @@ pub(crate) fn overwrite(file: &dyn DiskFile, intent: &Intent) -> io::Result<()> 
     file.sync()
 }
 
-/// Removes the saved intent of a finished erasure.
+/// Removes the saved list of records after their erasure is finished.
 pub(crate) fn done(disk: &dyn Disk, path: &Path) -> io::Result<()> {
     match disk.remove(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -65,7 +65,7 @@ pub struct Dream {
     pub problems: Vec<String>,
 }
 
-/// A message to the thread of the Dreamer.
+/// A message to the Dreamer's thread: a task ended, run now, or stop.
 pub(super) enum Command {
     /// A task ended: schedule a run soon.
     TaskEnded,

@@ -91,7 +91,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Returns these settings with a change.
+    /// Returns these settings after `change` was applied to them.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
@@ -99,7 +99,7 @@ impl Options {
     }
 }
 
-/// When the Dreamer runs by itself.
+/// When the Dreamer runs by itself: at intervals, and some time after a task ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DreamTimes {
@@ -123,7 +123,7 @@ impl Default for DreamTimes {
     }
 }
 
-/// What opening does about a damaged journal.
+/// Whether opening refuses or repairs a damaged journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum DamagePolicy {

@@ -57,12 +57,12 @@ impl Shared {
         }
     }
 
-    /// The engine that readers see now.
+    /// The engine with all published changes, which queries read.
     pub(super) fn engine(&self) -> Arc<Engine> {
         Arc::clone(&self.published.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Locks the engine that writers change.
+    /// Locks the engine that writes are applied to, before they are published to readers.
     pub(super) fn master(&self) -> MutexGuard<'_, Engine> {
         self.master.lock().unwrap_or_else(PoisonError::into_inner)
     }

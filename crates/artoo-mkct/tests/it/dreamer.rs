@@ -35,7 +35,7 @@ struct Scripted {
     tell: Mutex<Option<Sender<()>>>,
 }
 
-/// The behaviour of a distiller.
+/// How the scripted distiller behaves: returns a text, fails, hangs or panics.
 #[derive(Debug, Clone, Copy)]
 enum Behaviour {
     Says(&'static str),
@@ -69,7 +69,7 @@ fn scripted(how: Behaviour) -> Arc<Scripted> {
     Arc::new(Scripted { how, asked: AtomicUsize::new(0), tell: Mutex::new(None) })
 }
 
-/// Options with this distiller.
+/// Options with a simulated disk, this distiller, a long time limit, and a Dreamer that runs only on request.
 fn options(disk: &SimDisk, distiller: &Arc<Scripted>) -> Options {
     let distiller = Arc::clone(distiller) as Arc<dyn Distiller>;
     quiet(disk).with(|options| {

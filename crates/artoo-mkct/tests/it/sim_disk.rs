@@ -12,7 +12,7 @@ use artoo_mkct::disk::{Disk, DiskFile, OpenMode};
 /// Number of bytes that are written atomically.
 const SECTOR: usize = 512;
 
-/// What survives the loss of power.
+/// What a loss of power takes: nothing, everything unsynced, or a random part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loss {
     /// Nothing is lost: the process died, the machine did not.
@@ -23,7 +23,7 @@ pub(crate) enum Loss {
     Some(u64),
 }
 
-/// A change of a file's content that is not synced.
+/// A write to a file, or a change of its length, that is not synced.
 #[derive(Debug, Clone)]
 enum Change {
     Write(u64, Vec<u8>),
@@ -46,7 +46,7 @@ enum NameChange {
     Unset(PathBuf),
 }
 
-/// The files and names of a disk.
+/// The files, names and unsynced changes of a simulated disk.
 #[derive(Debug, Default)]
 struct State {
     inodes: Vec<Inode>,
@@ -88,7 +88,7 @@ impl SimDisk {
         self.lock().steps
     }
 
-    /// Limits the size of the disk in bytes.
+    /// Limits the size of the disk in bytes, so that further writes fail as on a full disk; `None` for no limit.
     pub(crate) fn set_capacity(&self, bytes: Option<u64>) {
         self.lock().capacity = bytes;
     }
@@ -98,7 +98,7 @@ impl SimDisk {
         self.lock().used()
     }
 
-    /// Sets whether syncs fail.
+    /// Sets whether every sync fails from now on.
     pub(crate) fn set_sync_fails(&self, fails: bool) {
         self.lock().sync_fails = fails;
     }
@@ -184,7 +184,7 @@ impl State {
 }
 
 impl NameChange {
-    /// Applies the change to a map of names.
+    /// Applies the creation, renaming or removal to a map from names to files.
     fn apply(&self, names: &mut BTreeMap<PathBuf, usize>) {
         match self {
             Self::Set(path, inode) => drop(names.insert(path.clone(), *inode)),

@@ -68,7 +68,7 @@ pub(crate) fn open(disk: &(impl Disk + Clone + 'static)) -> (Memory, artoo_mkct:
     Memory::open(Path::new(FOLDER), quiet(disk)).unwrap()
 }
 
-/// The options with repair of a damaged journal.
+/// The options with the policy that opening repairs a damaged journal.
 pub(crate) fn repairing(options: Options) -> Options {
     options.with(|options| options.on_damage = DamagePolicy::Repair)
 }

@@ -13,7 +13,7 @@ use artoo_mkct::{
 
 const TAG: (&str, &str) = ("intent:x", "via:x");
 
-/// Days from `NOW` to a time.
+/// Number of days from `NOW` to a time in Unix milliseconds.
 fn days(at_ms: Option<i64>) -> Option<f64> {
     at_ms.map(|at_ms| (at_ms - NOW) as f64 / DAY as f64)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{NOW, event, write};
 use artoo_mkct::{Action, Engine, RecallQuery, State, advice::Cap, record::intent_tag};
 
-/// The pairs of intents in a fixture.
+/// The pairs of intents in a fixture file, one tab-separated pair a line.
 fn pairs(text: &str) -> Vec<(&str, &str)> {
     text.lines().filter_map(|line| line.split_once('\t')).collect()
 }

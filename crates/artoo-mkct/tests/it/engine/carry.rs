@@ -39,7 +39,7 @@ fn rich() -> Engine {
     engine
 }
 
-/// The text of an export.
+/// The JSON lines that exporting an engine writes.
 fn exported(engine: &Engine) -> String {
     let mut out = Vec::new();
     engine.export(&mut out).unwrap();

@@ -14,7 +14,7 @@ fn recall(engine: &Engine, intent: &str) -> Recall {
     engine.recall(&RecallQuery::new(intent), NOW)
 }
 
-/// A success with an intent.
+/// An event that a set of tools worked for an intent.
 fn worked(intent: &str, entity: &str, task: &str) -> NewMegram {
     event(&intent_tag(intent), entity, State::Accept, task).intent(intent)
 }
