@@ -111,6 +111,7 @@ fn trajectory_has_gap_of_each_attempt() {
     assert_eq!(trajectory[1].unmet_criteria, ["one is named", "two is named"]);
 }
 
+/// A retry without calls may cite the calls of an earlier attempt, for example to correct only the answer's form.
 #[test]
 fn retry_may_use_earlier_measurements() {
     let mut bench = assigned(subtask(&["glob"], vec![prose("a bare count is given")]));
@@ -152,6 +153,7 @@ fn last_attempt_is_judged_despite_failed_check() {
     assert_eq!(verdicts, [(Verdict::Pass, VerdictSource::Model), (Verdict::Fail, VerdictSource::Check)]);
 }
 
+/// If a check failed and then the judging model failed, the subtask failed by its work, not by the infrastructure.
 #[test]
 fn failed_check_outranks_a_judge_failure() {
     let (mut bench, effects) = failed_check_and_open_criterion();
@@ -167,6 +169,7 @@ fn failed_check_outranks_a_judge_failure() {
     );
 }
 
+/// A recipe whose check failed fails its subtask at the first attempt.
 #[test]
 fn recipes_are_never_retried() {
     let recipe = artoo_proto::Recipe { steps: Vec::new(), reading: String::new(), skill: None };

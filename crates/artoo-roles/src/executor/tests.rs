@@ -246,6 +246,7 @@ fn failed_call_drops_the_remaining_calls() {
     }
 }
 
+/// A call denied under Law 1 fails the attempt at once; the report lists it as denied, and queued calls are not made.
 #[doc = "holds: design D10"]
 #[test]
 fn refused_call_fails_step_and_is_listed() {
@@ -259,6 +260,7 @@ fn refused_call_fails_step_and_is_listed() {
     assert_eq!(result.tool_calls.len(), 1);
 }
 
+/// After a call on a target that the plan blocks, the model may try another way, and nothing is listed as denied.
 #[doc = "holds: design D10"]
 #[test]
 fn forbidden_by_plan_differs_from_denied_consent() {
@@ -296,6 +298,7 @@ fn approval_runs_exactly_that_call_once() {
     assert_eq!(result.status, ExecutionStatus::Completed);
 }
 
+/// One call may lead to four approval questions, each about another effect; a fifth fails the attempt as denied.
 #[doc = "holds: design H11"]
 #[test]
 fn at_most_four_uncovered_calls_are_asked() {
@@ -327,6 +330,7 @@ fn denied_consent_ends_step_and_is_listed() {
     assert!(call.output.starts_with("[LAW1] not run"));
 }
 
+/// In a subtask marked for confirmation, calls are sent with `confirm` set until the first change was made.
 #[doc = "holds: design D22"]
 #[test]
 fn caution_requires_approval_before_first_change() {

@@ -96,6 +96,7 @@ fn accepts(raw_input: &str, calls: Vec<ToolCall>, views: &[(u32, &str, &[&str])]
 
 const BOTH: &[(u32, &str, &[&str])] = &[(1, "pass", &["e1"]), (2, "pass", &["e1"])];
 
+/// R4b adds the user's request as a required criterion to those of the plan, and a model judges it too.
 #[test]
 fn users_request_is_always_judged() {
     let mut bench = bench(QUESTION);
@@ -154,6 +155,7 @@ fn failed_round_is_not_judged() {
     assert_eq!(request.gap_summary, "do part 2: not shown");
 }
 
+/// A round with an outcome that contradicts itself, or without outcomes, leads to a replan without asking a model.
 #[test]
 fn contradictory_outcome_is_not_judged() {
     let mut two_faced = outcome(1, true, "12", vec![look(1, "12")]);
@@ -185,6 +187,7 @@ fn changes_of_earlier_rounds_count() {
     assert_eq!((summary.round, summary.task_verdicts[0].source), (1, VerdictSource::Check));
 }
 
+/// For a question, a file that the task wrote itself is no evidence; for a request to write it is.
 #[test]
 fn own_writes_prove_no_fact() {
     let calls = || {
@@ -211,6 +214,7 @@ fn own_writes_prove_no_fact() {
     }
 }
 
+/// Checks of a recipe decide the task without a model; checks that a model planned leave the request to the judge.
 #[doc = "holds: design G19"]
 #[test]
 fn only_recipe_checks_replace_the_judge() {
@@ -272,7 +276,7 @@ fn planned_check_alone_fails_no_task() {
     assert!(failed_by(own(), |one| one.criteria_verdicts.pop().map_or((), drop)).is_none(), "given up");
 }
 
-/// A recipe's check runs once, after its own step, and a later step may change its result.
+/// The evidence of a recipe's check says so if a later step changed something after the check ran.
 #[doc = "holds: design G19"]
 #[test]
 fn check_older_than_a_change_is_marked() {

@@ -73,6 +73,8 @@ fn hostile_slot_values_are_refused() {
     assert_eq!(nested.body("how wordy is notes/a/../../etc/passwd.txt", FOLDER), None, "another folder");
 }
 
+/// No skill is learned if calls differ for no reason in the requests, if requests differ without effect, or from five
+/// tasks.
 #[test]
 fn unexplained_differences_teach_nothing() {
     let written = |at: usize, name: &str| {
@@ -104,6 +106,7 @@ fn poisoned_episode_is_left_out() {
     assert!(Skill::learn(&episodes).is_err(), "two of them");
 }
 
+/// A skill's slots also fill numbers, quoted texts and checks; a word where a number is expected doesn't fit.
 #[test]
 fn numbers_texts_and_checks_are_slots() {
     let shown = |count: u32, word: &str| {

@@ -209,6 +209,7 @@ fn directive_lists_what_each_subtask_did() {
     assert!(directive.tried[0].calls[0].contains("no such file"), "{:?}", directive.tried);
 }
 
+/// If every subtask matched but the task's criterion failed, D is 1 and the directive names that criterion.
 #[doc = "holds: design G8"]
 #[test]
 fn rejected_task_is_a_gap_despite_matches() {
@@ -295,6 +296,7 @@ fn a_single_question_stops_the_clock() {
     assert!((pressure(true) - pressure(false)).abs() < 1e-9);
 }
 
+/// The target of a call that was denied stays blocked in all later plans of the task.
 #[doc = "holds: law 1.14; design D10"]
 #[test]
 fn refused_target_stays_blocked() {

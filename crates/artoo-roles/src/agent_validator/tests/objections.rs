@@ -51,6 +51,7 @@ fn as_status(status: CallStatus, call: ToolCall) -> ToolCall {
 const LOGICAL: FailureClass = FailureClass::Logical;
 const ENVIRONMENTAL: FailureClass = FailureClass::Environmental;
 
+/// An output with a claim but no successful call is sent back for correction.
 #[doc = "holds: fault L29"]
 #[test]
 fn claim_needs_a_successful_call() {
@@ -69,6 +70,7 @@ fn failed_search_is_final() {
     assert_eq!(taken(vec![failed(look(1, "no"), true)], "12"), Corrected(ENVIRONMENTAL), "another path may be there");
 }
 
+/// An attempt whose last change failed is sent back, although a later read-only call succeeded.
 #[doc = "holds: law 0.2; design D6"]
 #[test]
 fn failed_primary_call_outranks_later_calls() {
@@ -150,6 +152,7 @@ fn later_reading_does_not_prove_failed_change() {
     assert!(second(act(EffectClass::Creating), vec![written(2, "/ws/a.txt")]), "the act was repaired");
 }
 
+/// The empty output of a successful search may match; that of a failed search is sent back.
 #[doc = "holds: design D7"]
 #[test]
 fn empty_result_of_successful_search_is_valid() {

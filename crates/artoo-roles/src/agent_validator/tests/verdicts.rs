@@ -33,6 +33,7 @@ fn pass_needs_evidence_of_this_machine() {
     assert!(matched(vec![written(1, "/ws/a.txt")], &[(1, "pass", &["e1"])]), "an act shows itself");
 }
 
+/// A truncated output can't prove a claim about all, none or how many, but can prove that a name is listed.
 #[doc = "holds: law 0.11"]
 #[test]
 fn truncated_output_proves_neither_all_nor_none() {
@@ -51,6 +52,7 @@ fn truncated_output_proves_neither_all_nor_none() {
     assert!(judge("all names are listed", vec![look(1, "a b")], &["e1"]));
 }
 
+/// If the executor is uncertain, a passed check still matches the subtask; a model's pass does not.
 #[test]
 fn uncertain_work_matches_only_on_checks() {
     let uncertain = |criteria: Vec<Criterion>| {

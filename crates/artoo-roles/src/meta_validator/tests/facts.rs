@@ -80,6 +80,7 @@ fn skill_is_judged_by_coverage_alone() {
     assert_eq!(replan(&by_skill(also)).task_verdicts[0].criterion.claim(), "nothing else changed");
 }
 
+/// Complete coverage does not end a round in which a subtask ran without reporting its calls.
 #[test]
 fn unreported_calls_are_not_covered() {
     for (reason, is_done) in
@@ -200,6 +201,7 @@ fn to_confirm() -> Coverage {
     Coverage { offered: vec![offered("b")], unasked: vec![change], ..rows }
 }
 
+/// After the user confirms a reading, R4b compares the request again, and that coverage decides.
 #[test]
 fn confirmed_reading_repeats_the_comparison() {
     for (_, round) in [(0, matched(to_confirm())), (1, half_failed(to_confirm()))] {
@@ -215,6 +217,7 @@ fn confirmed_reading_repeats_the_comparison() {
     replan(&covered(&mut bench, &effects, coverage(CoverageState::Refuted)));
 }
 
+/// After the user denies a reading, a model judges the task, and R4b does not ask again.
 #[test]
 fn denied_reading_is_not_asked_again() {
     let (mut bench, _) = matched(to_confirm());
@@ -229,6 +232,7 @@ fn denied_reading_is_not_asked_again() {
     asked(&covered(&mut bench, &effects, to_confirm()));
 }
 
+/// The user is not asked about a reading if other parts of the request would stay unproven or are refuted.
 #[test]
 fn insufficient_reading_is_not_asked_about() {
     for state in [CoverageState::NotRead, CoverageState::NotShown, CoverageState::Vague] {

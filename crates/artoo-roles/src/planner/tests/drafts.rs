@@ -144,6 +144,7 @@ fn plan_outside_the_scope_is_refused() {
     check_held(&named, &value, &[]);
 }
 
+/// A draft with a tool name that differs in case, spaces or similar letters has the problem `UnknownTool`.
 #[doc = "holds: fault L22"]
 #[test]
 fn tools_are_matched_exactly() {

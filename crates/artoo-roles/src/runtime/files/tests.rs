@@ -115,6 +115,7 @@ fn look(act: &Act, calls: &[ToolCall]) -> Verification {
     performed(&serde_json::to_value(act).unwrap(), calls, &RealFiles)
 }
 
+/// Each kind of change made by the tools passes its verification, and fails it if something else was changed too.
 #[doc = "holds: law 1"]
 #[test]
 fn real_changes_pass_side_effects_fail() {
@@ -169,6 +170,7 @@ fn real_changes_pass_side_effects_fail() {
     }
 }
 
+/// An archive that artoo packed extracts again, and the verification notices a changed extracted file.
 #[test]
 fn packed_archive_can_be_extracted() {
     for name in ["t.tar", "t.tar.gz", "t.zip"] {

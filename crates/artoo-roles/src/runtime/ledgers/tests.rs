@@ -165,6 +165,7 @@ async fn confirm(runner: &Arc<EffectRunner>, readings: Vec<OfferedReading>) -> b
     }
 }
 
+/// A person's approval of a call also confirms the readings shown with it; they are shown only once in a task.
 #[tokio::test]
 async fn first_approval_confirms_the_shown_readings() {
     let home = tempfile::tempdir().unwrap();
@@ -177,6 +178,7 @@ async fn first_approval_confirms_the_shown_readings() {
     assert_eq!(*person.shown.lock().unwrap(), [offered, Vec::new()], "shown once in a task");
 }
 
+/// An approval given by a program, or a denial, confirms no reading.
 #[tokio::test]
 async fn only_a_persons_approval_confirms() {
     for (consent, allowed) in [(None, false), (Some(false), true)] {
@@ -203,6 +205,7 @@ async fn only_a_persons_approval_confirms() {
     assert!(!ask(&absent).await.allowed && !confirm(&absent, Vec::new()).await);
 }
 
+/// Readings are confirmed only if all of those confirmed were offered; otherwise none is.
 #[tokio::test]
 async fn reading_question_confirms_all_or_none() {
     let home = tempfile::tempdir().unwrap();
@@ -214,6 +217,7 @@ async fn reading_question_confirms_all_or_none() {
     assert!(confirm(&runner, offered).await && is_confirmed(&runner).await);
 }
 
+/// After readings were shown to the user, further proposals of a model are not added.
 #[tokio::test]
 async fn shown_readings_are_not_changed() {
     let home = tempfile::tempdir().unwrap();
@@ -229,6 +233,7 @@ async fn shown_readings_are_not_changed() {
     assert_eq!(read(&runner, proposal(2, "~/new.log")).await.unwrap(), shown);
 }
 
+/// Reading a request fails, naming the check, if a check required by the caller can't be read.
 #[tokio::test]
 async fn unreadable_required_check_is_an_error() {
     let home = tempfile::tempdir().unwrap();
@@ -238,6 +243,7 @@ async fn unreadable_required_check_is_an_error() {
     assert!(problem.contains("nonsense"), "{problem}");
 }
 
+/// Without a ledger, or after a panic in one, no part of the request counts as shown.
 #[tokio::test]
 async fn nothing_is_proven_without_ledger() {
     let home = tempfile::tempdir().unwrap();
@@ -307,6 +313,7 @@ fn unanswered(role: Role) -> ModelRequest {
     }
 }
 
+/// Reading a request that panics gives an error, and a comparison that panics shows nothing of the request.
 #[test]
 fn panicked_work_proves_nothing() {
     let read = crashed(&Work::Read { order: Box::new(order(Vec::new())) }, REQUEST);

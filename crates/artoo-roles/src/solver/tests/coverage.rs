@@ -61,6 +61,7 @@ fn accept_states_its_evidence() {
     assert_eq!(ending::accept(&checked), Ending::Accept { basis: Basis::Judged });
 }
 
+/// If the caller requires checks, they alone decide the basis of an accept, and not the words of the request.
 #[test]
 fn required_checks_override_coverage() {
     let mut by_required = rows(&[NotRead, Shown]);
@@ -86,6 +87,7 @@ fn covered_request_is_accepted_despite_failed_criterion() {
     assert!(result.next_steps.is_empty() && result.loss.d.abs() < 1e-9);
 }
 
+/// The answer that code composed is delivered only if the whole request is covered; otherwise the plan's outputs are.
 #[test]
 fn composed_answer_needs_a_covered_request() {
     let told = |coverage: Coverage| {
@@ -125,6 +127,7 @@ fn refuted(round: u32, all: usize) -> ReplanRequest {
     ReplanRequest { task_verdicts, coverage, ..short(round, met(round).outcomes) }
 }
 
+/// A refuted part leads to a replan, and in the end to a success or abandon that lists it as unmet.
 #[test]
 fn refuted_part_is_retried_then_unmet() {
     let mut bench = begun();
@@ -150,6 +153,7 @@ fn refuted_part_is_retried_then_unmet() {
     assert_eq!((unmet[0].claim.as_str(), result.coverage.is_some()), ("do 0", true));
 }
 
+/// A second round after which facts cover the whole request ends the task as checked, with one replan.
 #[test]
 fn second_round_completes_the_first() {
     let mut bench = begun();
@@ -159,6 +163,7 @@ fn second_round_completes_the_first() {
     assert_eq!((result.ending, result.replans), (Ending::Accept { basis: Basis::Checked }, 1));
 }
 
+/// The next step quotes the first words of the request that no fact shows, or names a change nobody asked for.
 #[test]
 fn next_step_names_first_uncovered_words() {
     let step = |coverage: Coverage| finished(&begun().step(Input::Met(covered(0, coverage)))).next_steps;
@@ -184,6 +189,7 @@ fn partly_covered_result_states_its_share() {
     assert_eq!(finished(&begun().step(Input::Met(met(0)))).coverage, None, "nothing was compared");
 }
 
+/// Memory records success only if facts cover the request and a tool ran, and no episode for words like "today".
 #[doc = "holds: law 3.2"]
 #[test]
 fn only_covered_work_is_recorded_as_success() {

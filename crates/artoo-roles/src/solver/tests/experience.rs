@@ -39,6 +39,7 @@ fn action_state_records_each_failed_pair() {
     assert!(drafts.iter().all(|draft| draft.failure_class == Some(FailureClass::Environmental)), "m13");
 }
 
+/// A replan that changes the approach writes one memory record for each (tool, target) of the failed subtasks.
 #[doc = "holds: design M1"]
 #[test]
 fn change_approach_writes_its_records() {
@@ -136,6 +137,8 @@ fn lessons(drafts: &[MegramDraft]) -> Vec<&artoo_proto::Lesson> {
     drafts.iter().filter_map(|draft| draft.lesson.as_ref()).collect()
 }
 
+/// After a corrected subtask, memory gets a lesson: the unmet criterion, the fault, and the call that met it, without
+/// secrets.
 #[test]
 fn correction_record_has_the_passing_call() {
     let corrected = |complete: bool| {
@@ -172,6 +175,7 @@ fn replan_record_has_the_successful_call() {
     assert_eq!(lessons(&drafts).len(), 1, "{drafts:#?}");
 }
 
+/// Memory records the folder before a wildcard and the path inside a command, not the pattern or the command.
 #[test]
 fn path_tag_omits_globs_and_commands() {
     let recorded = |target: &str| {
@@ -187,6 +191,7 @@ fn path_tag_omits_globs_and_commands() {
     assert_eq!(recorded("/home/u/a b.txt"), ["path:/home/u/a b.txt"]);
 }
 
+/// Memory records of a round that failed for both causes equally blame neither the approach nor the environment.
 #[doc = "holds: law 3.1; design M13"]
 #[test]
 fn mixed_failure_has_no_class() {
@@ -241,6 +246,7 @@ fn refusals_and_cancellations_are_not_recorded() {
     assert!(matches!(finished(&effects).ending, Ending::Accept { .. }) && megrams(&effects).is_empty());
 }
 
+/// R7 publishes its memory records as messages and starts no work that it would wait for.
 #[doc = "holds: invariant 17"]
 #[test]
 fn memory_writes_never_wait_for_an_answer() {

@@ -312,6 +312,7 @@ fn abandon_text_contains_no_uuids() {
     assert!(ids.iter().all(|id| !shown.contains(id)), "{shown}");
 }
 
+/// After a call failed on a target, later rounds send that target as blocked to the tool.
 #[doc = "holds: design R7.73"]
 #[test]
 fn failed_target_is_blocked_for_tools() {
@@ -369,6 +370,7 @@ fn cancel_command_is_delivered() {
     assert_eq!(result.delivered_round, 0, "g11: the best round is the first");
 }
 
+/// A denied deletion that a later plan words differently is blocked without asking the user again.
 #[doc = "holds: law 1.14; design D10"]
 #[test]
 fn reworded_refused_deletion_is_blocked() {
@@ -426,6 +428,7 @@ fn retry_corrects_the_answer_format() {
     assert_eq!((world.called.len(), result.replans), (1, 0));
 }
 
+/// A task id with `/` or `.` from a model does not reach the id of the task, which names files.
 #[test]
 fn models_task_id_names_no_file() {
     let mut world = world(|request| match request.role {
