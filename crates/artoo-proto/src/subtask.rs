@@ -98,7 +98,7 @@ impl Plan {
     }
 }
 
-/// The planner could not produce an acceptable plan; the solver ends the task.
+/// The planner's report to the solver that it could not produce an acceptable plan, with the reasons.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanRejected {
     /// The task's id.

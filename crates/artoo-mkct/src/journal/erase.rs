@@ -17,10 +17,10 @@ use crate::{
     record::{Frame, MegramId, Offset},
 };
 
-/// The kind and version of the sealed file of an intent.
+/// The kind and version of the sealed file that lists the records of an erasure in progress.
 const SEAL: Seal = Seal { magic: *b"ARTOMKER", version: 1 };
 
-/// The records that are about to be erased, as saved on disk before the erasure.
+/// The list of records that are about to be erased, as saved on disk before the erasure.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Intent {
     /// The frames to overwrite.
@@ -63,8 +63,8 @@ pub(crate) fn pending(disk: &dyn Disk, path: &Path) -> Option<Intent> {
     seal::open::<Intent>(disk, path, SEAL).and_then(|(intent, payload)| payload.ends_sound().then_some(intent))
 }
 
-/// Overwrites the frames of an intent's records, and syncs the journal. Repeating this changes nothing; a journal that
-/// was compacted since is not changed.
+/// Overwrites the frames of the listed records in the journal and syncs it. Repeating this changes nothing; a journal
+/// that was compacted since is not changed.
 pub(crate) fn overwrite(file: &dyn DiskFile, intent: &Intent) -> io::Result<()> {
     if source::generation(file) != intent.generation {
         return Ok(());
