@@ -64,7 +64,7 @@ pub const SUMMARY_CHARS: usize = 300;
 pub const LABEL_CHARS: usize = 60;
 /// Maximum number of pieces of advice from memory in one prompt (decision M16).
 pub const ADVICE_MAX: usize = 10;
-/// Maximum number of tasks for which memory remembers what it recalled.
+/// Maximum number of running tasks for which memory stores what it recalled, to test at their end whether it helped.
 pub const UNTESTED_TASKS_MAX: usize = 64;
 /// Maximum number of adopted habits (level T) in one prompt.
 pub const HABITS_MAX: usize = 3;

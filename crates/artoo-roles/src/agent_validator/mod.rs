@@ -44,7 +44,8 @@ pub enum Input {
     Abort,
 }
 
-/// The effects of R4a (the Agent-Validator). It can't run a tool, decide on the whole task or write to memory.
+/// An effect of R4a (the Agent-Validator): a correction, the outcome, a model call or checks. None runs a tool, decides
+/// on the whole task or writes to memory.
 #[derive(Debug)]
 pub enum Effect {
     /// Asks R3 (the Executor) for another attempt and says what was wrong with the last one.
@@ -115,8 +116,8 @@ impl AgentValidator {
         vec![Effect::RunChecks(id, order)]
     }
 
-    /// Asks a model about the open criteria. If one has failed already, it is not asked, since another attempt follows;
-    /// only after the last attempt it is asked all the same.
+    /// Asks a model about the criteria that code left open. If a criterion has failed already, the model is asked only
+    /// after the last attempt.
     fn judge(&mut self, cx: &mut Context<'_>, assessment: Assessment) -> Vec<Effect> {
         let open = assessment.verdicts.open();
         // A failed check decides that there is another attempt. The last attempt is measured criterion by criterion.
@@ -200,7 +201,8 @@ impl AgentValidator {
         self.subtask.recipe.as_ref().is_some_and(|recipe| recipe.skill.is_some())
     }
 
-    /// Whether no attempt follows this one. The only attempt of a recipe doesn't count: code checks all of it.
+    /// Whether the current attempt is the last that R4a allows (the third). Not true for a recipe, whose only attempt
+    /// code checks.
     fn is_last(&self) -> bool {
         self.attempt > RETRIES_MAX
     }

@@ -46,7 +46,8 @@ pub enum Input {
     Abort,
 }
 
-/// The effects of R3 (the Executor). It can't judge its own output, start a retry or access memory.
+/// An effect of R3 (the Executor): a report, an approval question, a model call or a tool call. None judges its own
+/// output, starts a retry or accesses memory.
 #[derive(Debug)]
 pub enum Effect {
     /// Reports what one attempt did and its output.

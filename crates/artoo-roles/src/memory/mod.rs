@@ -38,7 +38,8 @@ pub enum Input {
     Persisted(EffectId, Result<(), String>),
 }
 
-/// The effects of R5 (the memory). It can't write a prompt or ask a model.
+/// An effect of R5 (the memory): the answer to a query, or a write of frames to the disk. None writes a prompt or asks
+/// a model.
 #[derive(Debug)]
 pub enum Effect {
     /// Answers a query with rules and advice from memory.
@@ -62,7 +63,8 @@ pub struct Memory {
     replay: Option<VecDeque<MemoryRecall>>,
 }
 
-/// What was recalled for a task, whose end will show whether it helped.
+/// The lessons and the hypothesis that memory recalled for a running task, stored until its end shows whether they
+/// helped.
 #[derive(Debug, Default)]
 struct RecalledForTask {
     /// Ids and criteria of the lessons.

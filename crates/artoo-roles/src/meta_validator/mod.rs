@@ -47,7 +47,8 @@ pub enum Input {
     Abort,
 }
 
-/// The effects of R4b (the Meta-Validator). It can't direct the planner, retry a subtask or write to memory.
+/// An effect of R4b (the Meta-Validator): a replan request, a summary, a question about readings, a comparison, a model
+/// call or checks. None directs the planner, retries a subtask or writes to memory.
 #[derive(Debug)]
 pub enum Effect {
     /// Reports to R7 (the Solver) what is missing, so that it can ask for another plan.

@@ -37,7 +37,8 @@ pub enum Input {
     Abort,
 }
 
-/// The effects of R1 (the Perceiver). It can't set criteria, choose tools or store anything.
+/// An effect of R1 (the Perceiver): the task, a failure, a question to the user, a model call or a reading by code.
+/// None sets criteria, chooses tools or stores anything.
 #[derive(Debug)]
 pub enum Effect {
     /// Publishes the request as a task.
@@ -52,7 +53,8 @@ pub enum Effect {
     Read(EffectId, ReadOrder),
 }
 
-/// The reply R1 wants from a model. It has no field for criteria or tools.
+/// The reply that R1 (the Perceiver) wants from a model: an intent, a question, limits. It has no field for criteria or
+/// tools.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(serde::Serialize))]
 struct Draft {

@@ -50,7 +50,8 @@ pub enum Input {
     Abort,
 }
 
-/// The effects of R2 (the Planner). It can't run a tool, judge an output or write to memory.
+/// An effect of R2 (the Planner): a memory query, a plan, a rejection, an ending text, a model call, a timer or a
+/// reading. None runs a tool, judges an output or writes to memory.
 #[derive(Debug)]
 pub enum Effect {
     /// Asks memory what it knows about the intent.
@@ -85,7 +86,7 @@ enum Phase {
     Done,
 }
 
-/// A plan as a model or the embedded parser proposes it.
+/// A proposed plan: a model's draft, or recipes of the embedded parser.
 #[derive(Debug, Deserialize)]
 #[serde(from = "PlanDraft")]
 enum Proposal {
@@ -120,7 +121,8 @@ struct Drafted {
     confirmed: bool,
 }
 
-/// What the Planner knows about the round that it plans.
+/// What R2 (the Planner) knows about the round it plans: its number, directive, memory's answer, and the problems of
+/// earlier drafts.
 #[derive(Debug, Default)]
 struct Round {
     /// Number of the round, from 0.

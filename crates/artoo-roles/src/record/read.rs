@@ -134,7 +134,7 @@ impl Record {
         })
     }
 
-    /// When the task ended, with its model calls and tokens by role; `None` if it has not.
+    /// When the task ended, with its model calls and tokens by role; `None` if the record has no end.
     #[must_use]
     pub fn ended(&self) -> Option<(Timestamp, &[(Role, Usage)])> {
         self.frames.iter().rev().find_map(|frame| match frame {
@@ -162,7 +162,7 @@ pub fn list(folder: &Path, open_only: bool) -> Vec<PathBuf> {
     found.into_iter().rev().map(|(_, path)| path).collect()
 }
 
-/// The record of the task with this id, or the only one whose id begins or ends so.
+/// Reads the record of the task with this id, or of the only task whose id begins or ends with this text.
 ///
 /// # Errors
 /// [`RecordError`] if there is none or more than one, or if it can't be read.

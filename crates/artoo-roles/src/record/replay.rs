@@ -13,7 +13,7 @@ use crate::machine::Work;
 use crate::memory::Memory;
 use crate::system::{self, Effect, Input, System};
 
-/// A System after the inputs of a record, and what it waits for.
+/// The result of replaying a record: the System after the recorded inputs, and the effects and messages it waits for.
 #[derive(Debug)]
 pub struct Replay {
     /// The System, as it was when the record ended.
@@ -96,7 +96,7 @@ pub fn replay(record: &Record, memory: Memory) -> Replay {
 }
 
 impl Replay {
-    /// Passes an input to the System and notes what it waits for then.
+    /// Passes an input to the System and notes which effects and answers it waits for afterwards.
     fn step(&mut self, now: Now, input: &Input) -> Vec<Did> {
         self.inputs += 1;
         self.last = now;

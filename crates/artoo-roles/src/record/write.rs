@@ -12,7 +12,7 @@ use artoo_proto::{TaskId, Timestamp};
 use super::format::{Begun, Frame, encode, header};
 use super::read::{ENDED, OPEN, Record};
 
-/// Maximum size of a record in bytes. A larger one ends there: its task can't be resumed.
+/// Maximum size of a task record in bytes. A record that would exceed it is ended, and its task can't be resumed.
 pub const RECORD_MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// Maximum number of task records in the folder. When a task begins, the oldest ended ones beyond it are deleted.
 pub const RECORDS_MAX: usize = 500;
@@ -35,7 +35,7 @@ struct Open {
 }
 
 impl Records {
-    /// Records in this folder, which is created with the first one.
+    /// Access to the records in this folder; the folder is created with the first record.
     #[must_use]
     pub fn new(folder: PathBuf, begun: Begun) -> Self {
         Self { folder, begun, open: Mutex::default() }

@@ -299,7 +299,7 @@ impl System {
         self.runner.tools.specs()
     }
 
-    /// The progress of the calls whose work is counted at this moment.
+    /// The progress of the running calls that report how much of their work is done.
     #[must_use]
     pub fn activity(&self) -> Vec<Activity> {
         self.runner.tools.activity()
@@ -342,14 +342,14 @@ impl System {
         audit.as_ref().map(AuditService::report).transpose().map_err(RuntimeError::Audit)
     }
 
-    /// The auditor's periodic reports that were not taken yet, oldest first.
+    /// Takes the auditor's periodic reports that the caller has not taken yet, oldest first.
     #[must_use]
     pub fn take_audit_reports(&self) -> Vec<AuditReport> {
         let audit = self.audit.lock().ok();
         audit.and_then(|audit| audit.as_ref().map(AuditService::take_reports)).unwrap_or_default()
     }
 
-    /// The handle of the task that this runtime resumed; `None` without one, or when it was taken before.
+    /// The handle of the task that this runtime resumed; `None` if it resumed none, or after the handle was taken once.
     #[must_use]
     pub fn resumed(&self) -> Option<TaskHandle> {
         self.resumed.lock().ok()?.take()

@@ -28,7 +28,7 @@ pub(super) struct DecisionLog {
 }
 
 impl DecisionLog {
-    /// The log in this folder, for decisions under this profile. Nothing is written yet.
+    /// The log of decisions in this folder, for decisions under this profile. Nothing is written yet.
     pub(super) fn new(folder: &Path, profile: &Profile) -> Self {
         let header = serde_json::to_value(LogHeader::new(profile.clone())).ok();
         Self { path: folder.join(NAME), header }
@@ -53,7 +53,8 @@ impl DecisionLog {
         }
     }
 
-    /// Opens the log for appending, readable by the owner only; a log that is too large becomes the one before.
+    /// Opens the log for appending, readable by the owner only; a log that is too large is renamed first, and a new one
+    /// begins.
     fn open(&self) -> io::Result<File> {
         if fs::metadata(&self.path).is_ok_and(|metadata| metadata.len() >= SIZE_MAX) {
             fs::rename(&self.path, self.path.with_extension("before.jsonl"))?;

@@ -190,7 +190,8 @@ impl Driver {
         self.rules.call = Some(self.work.entry(None).or_default().spawn(call));
     }
 
-    /// Replaces the words of a rule by those of the model if they say the same. Refused words are asked for only once.
+    /// Replaces the text of a memory rule by a model's, if that says the same; otherwise marks the rule, so that it is
+    /// not asked about again.
     fn worded(&mut self, effect_id: EffectId, rule: &Megram, completion: Completion) {
         self.observe(self.now().wall, system::finished(effect_id, Role::Memory, None, &completion));
         let (Some(store), Completion::Model(Ok(reply))) = (&self.store, completion) else { return };
@@ -220,7 +221,7 @@ impl Driver {
         }
     }
 
-    /// Passes an input to the System and performs the effects it returns. The record has the input before that.
+    /// Writes an input to the task's record, passes it to the System, and performs the effects that the System returns.
     fn step(&mut self, input: Input) {
         let now = self.now();
         let task_id = match &input {

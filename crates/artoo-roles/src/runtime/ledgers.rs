@@ -121,8 +121,8 @@ impl Ledgers {
         }
     }
 
-    /// Computes what the request of a task would change and answer, if that was left out when it was read. Returns whether
-    /// it was.
+    /// Computes what the request of a task would change and answer, if reading the request left that out. Returns
+    /// whether it computed anything.
     pub(super) async fn simulate(&self, task_id: &TaskId) -> bool {
         let simulate = |kept: &mut Option<TaskLedger>| {
             let Some(known) = kept.take_if(|known| !known.ledger.reading().simulated) else { return false };
@@ -165,7 +165,8 @@ impl Ledgers {
         on_a_thread(self.place(task_id, false), decline).await;
     }
 
-    /// Confirms readings; true if they are all offered readings, which then count.
+    /// Confirms the offered readings if all of them are among `readings`, so that they count in the coverage; returns
+    /// whether it did.
     pub(super) async fn confirm(&self, task_id: &TaskId, readings: Vec<OfferedReading>) -> bool {
         let confirm = move |kept: &mut Option<TaskLedger>| {
             let Some(kept) = kept else { return false };

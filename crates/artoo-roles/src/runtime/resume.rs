@@ -41,7 +41,7 @@ pub(super) struct Resumption {
     undo: UndoStore,
 }
 
-/// A System, with what remains of the earlier process that ran it.
+/// A System for a runtime, with the records and waiting effects that a resumed task left in an earlier process.
 pub(super) struct Rebuilt {
     pub(super) system: System,
     pub(super) resumption: Option<Resumption>,

@@ -91,8 +91,8 @@ impl Skills {
         found.map(|(stored, body)| (stored.space, body))
     }
 
-    /// The reply of an approved skill that fits the first request to understand or plan a task; `None` without one, and
-    /// for a task with anything besides its words.
+    /// The reply of an approved skill that fits the request, to the first model call of the perceiver or planner;
+    /// `None` if none fits, or if the task has more than its words.
     pub(super) fn reply(&self, request: &ModelRequest) -> Option<ModelReply> {
         let body = match &request.context {
             RoleContext::Perceive(perceive) if perceive.material.is_none() && perceive.clarifications.is_empty() => {

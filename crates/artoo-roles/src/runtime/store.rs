@@ -90,7 +90,8 @@ pub(super) fn open(folder: &Path, changes: OnChange) -> Result<(Store, Engine, V
 }
 
 impl Store {
-    /// The open memory, for a user who reads or changes it. The store can close only after this is dropped.
+    /// The open memory, for reading or changing it for the user. The store can close only after the caller has dropped
+    /// it.
     pub(super) fn memory(&self) -> Arc<Memory> {
         Arc::clone(&self.memory)
     }
@@ -111,7 +112,7 @@ impl Store {
         answer
     }
 
-    /// Number of writes that were refused at once, not when they reached the disk.
+    /// Number of writes that memory refused when they were queued, not those that failed on the disk.
     pub(super) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }

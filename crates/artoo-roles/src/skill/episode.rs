@@ -98,8 +98,8 @@ impl Episode {
         (is_short && (1..=CALLS_MAX).contains(&calls) && !is_relative).then_some(episode)
     }
 
-    /// The space tag that episodes of the same kind share: the words of the request that don't recur in the calls, and
-    /// the calls without the words that do.
+    /// The space tag that episodes of one kind share: a key of the request and of the calls, both without the words
+    /// that recur in both.
     #[must_use]
     pub fn space(&self) -> String {
         let mut calls = String::new();

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
-/// Character before and after the number of a slot in a text. A request that contains it has no episode.
+/// Character before and after a slot's number in a text. A request that contains this character gives no episode.
 pub(super) const MARK: char = '\u{1}';
 /// Letter in the marker of a slot that stands for a JSON number; other markers have none.
 const NUMBER: char = 'n';

@@ -68,7 +68,7 @@ impl Account {
     }
 }
 
-/// The output and the judged criteria of one round.
+/// What a round would deliver to the user: its output, unverified outputs, and the reports of its criteria.
 #[derive(Debug)]
 pub(super) struct Delivered {
     round: u32,
@@ -145,7 +145,7 @@ impl Delivered {
         Some(&self.coverage).filter(|coverage| **coverage != Coverage::default())
     }
 
-    /// The output that this ending delivers, and the outputs that are reported apart from it.
+    /// The output that this ending delivers to the user, and the unverified outputs reported apart from it.
     fn told(&self, ending: &Ending) -> (String, Vec<UnverifiedOutput>) {
         match ending {
             Ending::Success { .. } => self.close.clone(),
@@ -306,7 +306,7 @@ fn best<'a>(account: &'a Account, decision: Option<&Decision>) -> Option<&'a Del
     best.or_else(|| account.rounds.last_key_value().map(|(_, round)| round))
 }
 
-/// The task's one final result. It delivers the last round, or the best one if the task is abandoned.
+/// Builds the one final result of a task: it delivers the last round, or the best one if the task is abandoned.
 pub(super) fn result(
     task_id: TaskId,
     spec: Option<&TaskSpec>,

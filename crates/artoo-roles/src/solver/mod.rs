@@ -64,7 +64,8 @@ pub enum Input {
     Feedback(MemoryFeedback),
 }
 
-/// An effect that the Solver may request. It can't plan, call a tool or judge an output.
+/// An effect of R7 (the Solver): a directive, an ending-text request, the final result, an abort, memory records, or a
+/// timer. None plans, calls a tool or judges an output.
 ///
 /// A tool call is no effect of the Solver, under its own name or as the work of another effect:
 ///
@@ -196,7 +197,7 @@ impl Solver {
         }
     }
 
-    /// Starts a timer that ends the task when it fires.
+    /// Starts a timer after which the task ends because its time limit is reached.
     fn wait(&mut self, cx: &mut Context<'_>, after_ms: u64) -> Vec<Effect> {
         let id = cx.ids.next_effect();
         self.limits.push(id);
@@ -275,7 +276,8 @@ impl Solver {
         }
     }
 
-    /// Why a task was stopped. A recipe has no other way, so what failed in it is the reason.
+    /// The reason to give the user for a stop by the controller. If the plan was a recipe, that is what failed in the
+    /// recipe.
     fn stopped(&mut self, reason: StopReason) -> AbandonReason {
         let is_recipe = self.is_by_recipe();
         match self.last.failed.take().filter(|_| is_recipe) {

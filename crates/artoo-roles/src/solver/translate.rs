@@ -52,7 +52,7 @@ pub(super) fn directive(
     }
 }
 
-/// What the subtasks did, with what the controller demands of each failing one.
+/// What each subtask of the round did, and for each failing one the directive that the controller gives it.
 fn directed(request: &ReplanRequest, tried: &[TriedSubtask], replan: &Replan) -> Vec<TriedSubtask> {
     let mut tried = tried.to_vec();
     for own in &replan.subtasks {
@@ -110,7 +110,7 @@ fn on_the_wire(loss: &artoo_ggs::Loss) -> Loss {
     Loss { d: loss.d.value(), p: loss.p.value(), omega: loss.omega.value(), l: loss.l }
 }
 
-/// Converts the replan action before this one to the message's type.
+/// Converts the action of the directive before the current one to the message's type.
 pub(super) fn previous(previous: PreviousAction) -> PrevDirective {
     match previous {
         PreviousAction::Init => PrevDirective::Init,

@@ -214,7 +214,7 @@ impl System {
         self.tasks.open()
     }
 
-    /// Read access to the memory. After a panic of the memory this is a replacement without records.
+    /// Read access to the memory instance; after the memory panicked, to a replacement without records.
     #[must_use]
     pub fn memory(&self) -> Option<&Memory> {
         let slot = self.instances.get(&Address::of(Role::Memory, None, None))?;
@@ -262,7 +262,7 @@ impl System {
         self.publish(now, &from, None, message);
     }
 
-    /// Passes a completion to the role that started the effect; one that is not awaited is ignored.
+    /// Passes a completion to the role that started the effect; a completion that no role awaits is ignored.
     fn completed(&mut self, now: Now, effect_id: EffectId, completion: Completion) {
         let Some(origin) = self.awaited.remove(&effect_id) else {
             // A task can be declined before code has read its request; the reading is of no use then.

@@ -205,7 +205,7 @@ async fn only_a_persons_approval_confirms() {
     assert!(!ask(&absent).await.allowed && !confirm(&absent, Vec::new()).await);
 }
 
-/// Readings are confirmed only if all of those confirmed were offered; otherwise none is.
+/// Offered readings are confirmed only if the question showed all of them to the user; otherwise none is.
 #[tokio::test]
 async fn reading_question_confirms_all_or_none() {
     let home = tempfile::tempdir().unwrap();
