@@ -5,7 +5,6 @@
 use artoo_proto::{Ending, escape::visible};
 use artoo_roles::runtime::System;
 
-/// Runs one request, prints its answer and how each criterion was decided, and fails unless the result was accepted.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let kept = tempfile::tempdir()?;
