@@ -54,7 +54,7 @@ pub enum Verdict {
     Missing,
 }
 
-/// One criterion with its verdict.
+/// One criterion with its verdict, weight, and the cause of a failure.
 ///
 /// ```
 /// use artoo_ggs::{CriterionMeasure, FailureClass};
@@ -249,7 +249,7 @@ impl AvailableTool {
     }
 }
 
-/// The measurements of one execution of a plan: all subtasks, accepted ones included.
+/// The measurements of one execution of a plan: its subtasks (also accepted ones), task criteria and available tools.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 #[non_exhaustive]

@@ -59,7 +59,7 @@ pub enum BlockRule {
     PerDirective,
 }
 
-/// The four choices on which readings of the specification differ, and the changes to it.
+/// The four choices where the specification can be read in two ways, and the switches that change it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 #[non_exhaustive]

@@ -122,7 +122,8 @@ impl History {
         }
     }
 
-    /// The targets to block: none if all of them were released before and no other target can be released.
+    /// The targets to block for a directive: none if each was released before and no other target could be released
+    /// instead.
     pub(super) fn without_last(&self, targets: Vec<BlockedTarget>) -> Vec<BlockedTarget> {
         let is_released = |target: &BlockedTarget| self.released.contains(&target.clone().into_normalized());
         if self.targets.iter().chain(&targets).all(is_released) { Vec::new() } else { targets }

@@ -39,7 +39,7 @@ pub(super) struct TaskState {
     pub(super) history: History,
 }
 
-/// The previous round, as far as the next decision needs it.
+/// The numbers and claims of the previous round that the next decision compares with.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub(super) struct LastRound {

@@ -26,7 +26,7 @@ const SHORT_NOTE_BYTES: usize = 160;
 /// Least number of different intents for which an approach must have worked to be a hypothesis for another one.
 const MIN_INTENTS: usize = 3;
 
-/// Most intents with the act of a new one that are searched for approaches.
+/// Maximum number of remembered intents with the same act word that are searched for approaches to propose.
 const MAX_SEARCHED_INTENTS: usize = 256;
 
 /// Number of failures after which a hypothesis is no longer returned.

@@ -33,13 +33,14 @@ pub const MAX_RECALL_SOPS: usize = MAX_RECALL_ENTRIES / 2;
 /// Most tools, and most targets, of a query that are read; the others are ignored.
 pub const MAX_QUERIED_NAMES: usize = 64;
 
-/// Most similar intents that are used if the intent itself is unknown.
+/// Maximum number of similar intents whose advice is used if the intent itself is unknown.
 const MAX_SIMILAR_INTENTS: usize = 3;
 
 /// Maximum number of records of a tag that are searched for tasks, corrections and ids, newest first.
 const MAX_SCANNED_RECORDS: usize = 10_000;
 
-/// Finds remembered intents that are like a new one, e.g. by embeddings; what it adds is capped like shared words.
+/// Supplies remembered intents that are similar to a new one, e.g. by embeddings; advice from them is capped like that
+/// of intents that share words.
 pub trait Similarity: std::fmt::Debug + Send + Sync {
     /// Remembered intents (in the words of [`Engine::intents`]) with their similarity to `intent`, 0..=1.
     fn candidates(&self, intent: &str) -> Vec<(String, f64)>;
@@ -174,7 +175,7 @@ impl Engine {
         self.recall_with(query, None, now_ms)
     }
 
-    /// Like [`Engine::recall`], with more candidates for alike intents, e.g. those that are near by their embeddings.
+    /// Like [`Engine::recall`], with more candidates for similar intents, e.g. those whose embeddings are near.
     #[must_use]
     pub fn recall_with(&self, query: &RecallQuery<'_>, more: Option<&dyn Similarity>, now_ms: i64) -> Recall {
         let limit = query.limit.min(MAX_RECALL_ENTRIES);
@@ -231,7 +232,8 @@ impl Engine {
         }
     }
 
-    /// What a recall of the newest intent, or of the pair, of each tag advises; newest tags first, at most `limit`.
+    /// What a recall would advise about the newest intent, or the tool and target, of each tag; newest tags first, at
+    /// most `limit`.
     #[must_use]
     pub fn overview(&self, limit: usize, now_ms: i64) -> Vec<Advice> {
         let mut tags: Vec<&TagEntry> = self.index.live().map(|(_, tag)| tag).collect();

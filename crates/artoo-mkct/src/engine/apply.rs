@@ -74,7 +74,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Fails if one of these records is of level T, which never changes.
+    /// Returns an error if one of these records is of level T (a law), which never changes.
     fn expect_no_law(&self, ids: &[MegramId]) -> Result<(), ApplyError> {
         let law = |id: &&MegramId| self.rules.get(id).is_some_and(|megram| megram.is_law());
         ids.iter().find(law).map_or(Ok(()), |id| Err(ApplyError::Immutable { id: *id }))

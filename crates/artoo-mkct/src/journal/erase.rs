@@ -42,7 +42,7 @@ pub(crate) struct Body {
     pub(crate) payload_bytes: u32,
 }
 
-/// The frame with the text of a record; `None` if it is not at this offset any more.
+/// Where the frame with the text of a record is; `None` if the frame is not at this offset any more.
 pub(crate) fn find(file: &dyn DiskFile, id: MegramId, at: Offset) -> io::Result<Option<Body>> {
     let entry = source::read_entry(file, at.0)?;
     Ok(entry.ok().and_then(|(header, entry)| match entry {

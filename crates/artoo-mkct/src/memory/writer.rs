@@ -20,7 +20,7 @@ use crate::{
 /// Number of bytes of pending frames at which they are written and synced; larger batches are not faster.
 const MAX_BATCH_BYTES: usize = 4 * 1024 * 1024;
 
-/// Time between two attempts to write to a disk that failed, e.g. because it is full.
+/// Time between two attempts to write pending frames to a disk that failed, e.g. because it is full.
 const RETRY: Duration = Duration::from_millis(500);
 
 /// Most ids of one deletion that are applied at once, which blocks writers for some hundred microseconds.
