@@ -234,6 +234,7 @@ fn hole_in_unsynced_batch_is_interrupted_write() {
     assert!(matches!(Journal::open(&place.path), Err(JournalError::Corrupt { .. })));
 }
 
+/// A file with only a part of the journal's header, or zeros, opens as an empty journal with a complete header.
 #[test]
 fn torn_header_is_written_again() {
     let (header, sound) = (format::header(), written(&place(), &[]));

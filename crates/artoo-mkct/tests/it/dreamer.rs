@@ -113,6 +113,8 @@ fn rule_is_made_once_and_persists() {
     assert_eq!((again[0].id, again[0].last_recalled_at_ms), (sops[0].id, Some(NOW + 5)), "a recall is kept too");
 }
 
+/// A distiller that fails, hangs, panics or returns invalid text makes no rule; the attempt is recorded and not
+/// repeated at once.
 #[test]
 fn distiller_faults_cost_one_logged_attempt() {
     let long: &'static str = "x".repeat(artoo_mkct::record::MAX_CONTENT_BYTES + 1).leak();
@@ -153,6 +155,7 @@ fn distiller_faults_cost_one_logged_attempt() {
     }
 }
 
+/// A memory closes although its distiller hangs.
 #[test]
 fn closing_does_not_wait_for_a_distiller() {
     let (disk, distiller) = (SimDisk::default(), scripted(Behaviour::Hangs));

@@ -58,6 +58,7 @@ fn dreaming(disk: &SimDisk, clock: &TestClock, observer: Option<&Arc<CopyingObse
     })
 }
 
+/// Events written by two processes make a rule and later demote it, and the observer's copy of the engine stays equal.
 #[test]
 fn two_processes_make_and_unmake_a_rule() {
     let (disk, clock, observer) = (SimDisk::default(), TestClock::new(NOW), Arc::new(CopyingObserver::default()));

@@ -101,6 +101,7 @@ fn compaction_drops_old_deletions_and_keeps_order() {
     assert_eq!(memory.query_mk(&Tag::new("intent:3", "via:glob"), NOW + 200 * DAY), potentials);
 }
 
+/// A memory opened from a snapshot equals one replayed from the journal; a damaged snapshot is ignored.
 #[test]
 fn snapshot_equals_full_replay_or_is_ignored() {
     let disk = SimDisk::default();
@@ -236,6 +237,7 @@ fn adopt_skips_invalid_frames() {
     assert_eq!(crate::support::contents(&open(&left).0), crate::support::contents(&memory));
 }
 
+/// A rule survives a loss of power, and its ticket can't be used a second time.
 #[test]
 fn promoted_rule_persists_stale_ticket_refused() {
     let disk = SimDisk::default();

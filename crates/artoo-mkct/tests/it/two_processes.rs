@@ -85,6 +85,7 @@ fn guest_reads_memory_and_holder_merges_journal() {
     assert_eq!(contents(&open(&disk.after(Loss::Everything)).0).len(), 2);
 }
 
+/// A second process can write while the lock's holder has not created the journal yet, and its writes are merged later.
 #[doc = "holds: design M15"]
 #[test]
 fn guest_works_before_holders_journal_exists() {

@@ -69,6 +69,7 @@ fn matched(calls: Vec<ToolCall>, views: &[(u32, &str, &[&str])]) -> bool {
     }
 }
 
+/// R4a asks for a correction after each failed attempt; after the third it publishes the subtask as failed.
 #[doc = "holds: principle 4"]
 #[test]
 fn third_failed_attempt_is_final() {
@@ -89,6 +90,7 @@ fn third_failed_attempt_is_final() {
     assert!(bench.step(Input::Reported(result(4, Vec::new(), ""))).is_empty(), "one last word");
 }
 
+/// The outcome of a subtask lists for each attempt the share of criteria met and the claims not met.
 #[doc = "holds: design G18"]
 #[test]
 fn trajectory_has_gap_of_each_attempt() {
@@ -139,6 +141,7 @@ fn failed_check_and_open_criterion() -> (Bench<Lifecycle<AgentValidator>>, Vec<R
     (bench, effects)
 }
 
+/// After the third attempt a model judges the open criteria although a check failed; the subtask fails all the same.
 #[doc = "holds: design G7, G18"]
 #[test]
 fn last_attempt_is_judged_despite_failed_check() {
@@ -182,6 +185,7 @@ fn recipes_are_never_retried() {
     assert_eq!((outcome.status, outcome.criteria_verdicts[0].source), (OutcomeStatus::Failed, VerdictSource::Check));
 }
 
+/// If the judging model fails, the subtask fails and no criterion counts as passed.
 #[doc = "holds: design D6"]
 #[test]
 fn failed_judge_leaves_no_pass() {
@@ -205,6 +209,7 @@ fn failed_judge_leaves_no_pass() {
     }
 }
 
+/// If the judge abstains (the embedded parser can't judge), the subtask fails.
 #[test]
 fn declining_judge_gives_no_pass() {
     let abstention = artoo_proto::Abstention {
@@ -239,6 +244,7 @@ fn unexpected_and_late_reports_are_ignored() {
     assert!(!bench.step(Input::Reported(first())).is_empty(), "the first attempt is still awaited");
 }
 
+/// An attempt that the executor itself reports as failed fails the subtask at once, without a retry or a model.
 #[doc = "holds: design D6"]
 #[test]
 fn failed_work_is_never_matched() {

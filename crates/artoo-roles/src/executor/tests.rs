@@ -315,6 +315,7 @@ fn at_most_four_uncovered_calls_are_asked() {
     assert_eq!((result.status, result.denied.len()), (ExecutionStatus::Failed, 1));
 }
 
+/// After the user denies a call, the attempt fails; its report lists the call as denied and not run.
 #[doc = "holds: law 1"]
 #[test]
 fn denied_consent_ends_step_and_is_listed() {

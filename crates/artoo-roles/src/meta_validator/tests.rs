@@ -168,6 +168,7 @@ fn contradictory_outcome_is_not_judged() {
     replan(&empty);
 }
 
+/// A task check of a file passes on a change that an earlier round made.
 #[test]
 fn changes_of_earlier_rounds_count() {
     let mut bench = bench(ACT);

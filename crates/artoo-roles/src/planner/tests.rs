@@ -195,6 +195,7 @@ fn no_plan_after_an_abort() {
     assert!(bench.step(Input::Recalled(recall(0))).is_empty());
 }
 
+/// Relative and `~` paths in the checks of a draft become absolute paths in the plan.
 #[doc = "holds: design G19"]
 #[test]
 fn checks_use_complete_paths() {

@@ -151,6 +151,7 @@ fn next(bench: &mut Bench<Solver>, round: u32) {
     assert!(bench.step(Input::Manifest(plan(round))).is_empty());
 }
 
+/// The first directive of a task is for round 1, has a gradient of 0, and names `Init` as the one before it.
 #[doc = "holds: invariant 21; design G6"]
 #[test]
 fn first_replan_follows_directive_init() {
@@ -188,6 +189,7 @@ fn insufficient_calls_count_as_failed_inputs() {
     assert_eq!(directive.blocked_targets, ["*:/gone"], "where a call failed, the others are not to blame");
 }
 
+/// Paths similar to a missing one, as the failed call named them, are suggested in the directive, sorted and once each.
 #[doc = "holds: law 2.6; design G22"]
 #[test]
 fn directive_carries_similar_names() {
@@ -428,6 +430,7 @@ fn hard_limit_or_earlier_deadline_ends_task() {
     assert_eq!(unmet.len(), 3, "everything that was planned is unmet");
 }
 
+/// When every tool would be blocked, the directive releases the one that was blocked first, each at most once.
 #[doc = "holds: design G12"]
 #[test]
 fn oldest_blocked_tool_is_released_first() {

@@ -95,6 +95,7 @@ fn no_work_between_result_and_delivery() {
     assert_eq!(world.system.pending(), 0);
 }
 
+/// A question to the user that is still queued when its task ends is not delivered.
 #[doc = "holds: design B5"]
 #[test]
 fn queued_question_after_result_is_dropped() {
@@ -132,6 +133,7 @@ fn duplicate_question_is_asked_once() {
     assert_eq!(world.delivered.iter().filter(|message| question(message)).count(), 1);
 }
 
+/// The abort of a task is delivered to its existing executors, and creates no new instance.
 #[test]
 fn abort_reaches_executors_and_creates_none() {
     let (mut world, task_id) = begun("how many reports are there");

@@ -25,6 +25,7 @@ fn check_days(found: Option<i64>, expected: f64) {
     assert!((found - expected).abs() < 1e-6, "{found} against {expected}");
 }
 
+/// For one failed event, the forecast dates of the end of advice and of fading equal the formula ln(f/limit)/k.
 #[test]
 fn single_event_has_closed_form_dates() {
     let mut engine = Engine::new();
@@ -100,6 +101,7 @@ fn quantum() -> impl Strategy<Value = Quantum> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
+    /// For random events, no rule qualifies and no tag fades before its forecast date.
     #[test]
     fn nothing_changes_before_its_forecast_date(events in prop::collection::vec((quantum(), 0..30_i64), 1..40)) {
         let mut engine = Engine::new();

@@ -165,6 +165,7 @@ fn injected_records_change_no_rule() {
     assert!(engine.query_mk(&tag(), NOW + 500).decision < -400.0, "the potentials do see it");
 }
 
+/// Among 20,000 records of two tasks, only six (three of each task) are counted as evidence.
 #[test]
 fn dissonance_check_cost_is_bounded() {
     let mut engine = Engine::new();

@@ -24,6 +24,7 @@ fn lesson(intent: &str, criterion: &str, task: &str) -> NewMegram {
     NewMegram::lesson(intent, criterion, "hidden files were counted", "glob", "*.pdf").task(task)
 }
 
+/// A recall returns lessons of the intent and of similar ones, best first, and only one for each criterion.
 #[test]
 fn lessons_come_back_best_first_and_once() {
     let mut engine = Engine::new();
@@ -51,6 +52,7 @@ fn lessons_come_back_best_first_and_once() {
     assert_eq!(later.lessons.len(), 1, "two records of a number still stand: {:?}", later.lessons);
 }
 
+/// A lesson is no longer recalled once the tasks it did not help outweigh those it helped.
 #[test]
 fn unhelpful_lesson_is_dropped() {
     let mut engine = Engine::new();
@@ -220,6 +222,7 @@ fn candidates_of_a_program_are_capped_alike() {
     assert_eq!((advice.similarity, advice.capped), (0.9, Some(Cap::Similar)));
 }
 
+/// The overview lists the newest tags with the action and cap that a recall would give them, and leaves notes out.
 #[test]
 fn the_overview_shows_what_recall_advises() {
     let mut engine = Engine::new();

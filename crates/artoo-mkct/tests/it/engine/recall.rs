@@ -38,6 +38,7 @@ fn about(intent: &str, entity: &str, state: State, task: &str) -> NewMegram {
     event(&intent_tag(intent), entity, state, task).intent(intent)
 }
 
+/// Failures in two tasks forbid the set of tools used for an intent; the intent itself only gets caution.
 #[doc = "holds: principle 8; design M8"]
 #[test]
 fn approaches_are_forbidden_intents_never() {
@@ -59,6 +60,7 @@ fn approaches_are_forbidden_intents_never() {
     );
 }
 
+/// Failures in two tasks forbid a tool on exactly one target; about the tool in general memory only advises caution.
 #[doc = "holds: design M7"]
 #[test]
 fn exact_pairs_are_forbidden_tools_advised() {
@@ -108,6 +110,8 @@ fn environmental_failures_forbid_nothing() {
     }
 }
 
+/// Advice from a similar intent is multiplied by the similarity and limited to caution, and used only if the intent
+/// itself is unknown.
 #[doc = "holds: design M9"]
 #[test]
 fn similar_intent_advice_is_discounted() {
@@ -244,6 +248,7 @@ fn recall_returns_related_rules_constraints_first() {
     assert_eq!(ids, &found.sops.iter().map(|sop| sop.id).collect::<Vec<_>>());
 }
 
+/// The shares of the records behind a piece of advice add up to its attention and decision.
 #[doc = "holds: design M16"]
 #[test]
 fn advice_shares_sum_to_the_total() {
@@ -266,6 +271,7 @@ fn advice_shares_sum_to_the_total() {
     assert_eq!(why(&engine, "intent:unknown", ENV_LOCAL, NOW), []);
 }
 
+/// A query with a 10 MB intent and 100,000 tool and target names returns without advice and without reading them all.
 #[test]
 fn hostile_queries_cost_little() {
     let mut engine = Engine::new();

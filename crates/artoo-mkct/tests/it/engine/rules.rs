@@ -73,6 +73,7 @@ fn accepts_over_four_days_apart_never_promote() {
     assert!(promoted_on(3.96, 400).is_some());
 }
 
+/// After a rule was made, its tag qualifies again only with enough newer events, and the old ticket is refused.
 #[doc = "holds: design M4"]
 #[test]
 fn promotion_repeats_only_on_new_evidence() {
@@ -172,6 +173,8 @@ fn rule_recalls_persist_across_a_rebuild() {
     assert_eq!(engine.query_c(&Tag::new("intent:unknown", TAG.1), NOW), (Vec::new(), Vec::new()));
 }
 
+/// Feedback against a rule is a record with the magnitude and decay of an abandoned task and the opposite sign of the
+/// rule.
 #[doc = "holds: design M10"]
 #[test]
 fn feedback_weighs_as_much_as_abandon() {
@@ -192,6 +195,7 @@ fn feedback_weighs_as_much_as_abandon() {
     assert_eq!(error, Err(WriteError::NotARule { id: missing }));
 }
 
+/// A rule states how many records of its evidence still exist and how many were deleted on request.
 #[test]
 fn rule_reports_retracted_evidence() {
     let mut engine = Engine::new();

@@ -96,6 +96,8 @@ fn unreported_calls_are_not_covered() {
     }
 }
 
+/// A part of the request that facts refute leads to a replan although all subtasks matched; only decided parts get
+/// verdicts.
 #[doc = "holds: law 1.2"]
 #[test]
 fn refuted_part_is_a_gap_despite_matches() {

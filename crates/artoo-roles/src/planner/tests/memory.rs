@@ -224,6 +224,7 @@ fn memory_caution_needs_a_user() {
     assert_eq!(confirmed(false), (false, 0));
 }
 
+/// A negative rule of memory keeps its set of tools out of plans, and its (tool, target) pair out of calls.
 #[test]
 fn memory_constraint_applies_to_plans_and_calls() {
     let rule = |entity: &str, space: &str| MemoryRecall {

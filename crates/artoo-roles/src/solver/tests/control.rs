@@ -57,6 +57,7 @@ fn failed_planning_releases_a_blocked_target() {
     assert!(matches!(reason(&finished(&pinned.step(rejected(1)))), AbandonReason::NoPlan { .. }), "v0.8 releases none");
 }
 
+/// R7 hands out the log entries of its controller calls, with their replies, when the task ends and not before.
 #[test]
 fn controller_calls_are_logged_at_the_end() {
     let mut bench = begun();

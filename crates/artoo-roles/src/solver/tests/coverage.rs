@@ -35,6 +35,7 @@ fn basis(coverage: Coverage) -> Basis {
     basis
 }
 
+/// The basis of an accept is checked, mixed, judged or words only, according to the states of the request's parts.
 #[doc = "holds: law 0.1, 0.18; design G19"]
 #[test]
 fn accept_states_its_evidence() {
@@ -71,6 +72,8 @@ fn required_checks_override_coverage() {
     assert_eq!(basis(by_required), Basis::Checked);
 }
 
+/// If facts cover the request, the task is accepted as checked, with the answer by code, although a planned criterion
+/// failed.
 #[test]
 fn covered_request_is_accepted_despite_failed_criterion() {
     let mut summary = covered(0, Coverage { answers: vec![Answer::text("count", "3 files\n")], ..complete_coverage() });
@@ -104,6 +107,7 @@ fn composed_answer_needs_a_covered_request() {
     assert_eq!(done.output, "12", "without a question there is no answer by code");
 }
 
+/// A success report whose coverage has a refuted part ends the task as an internal failure.
 #[doc = "holds: design D8"]
 #[test]
 fn refuted_part_is_never_accepted() {

@@ -69,6 +69,7 @@ fn questions_need_an_operator_and_end() {
     }
 }
 
+/// If a model gives all steps of a plan the same id, the subtasks still get ids of their own.
 #[doc = "holds: fault L25; design R2.27"]
 #[test]
 fn repeated_model_ids_are_not_used() {
@@ -89,6 +90,7 @@ fn repeated_model_ids_are_not_used() {
     assert!(ids.len() == 30 && !ids.contains(same));
 }
 
+/// A step with a higher sequence number starts after the earlier ones and gets their outputs as context.
 #[doc = "holds: design R2.17"]
 #[test]
 fn dependent_step_waits_for_its_input() {
@@ -440,6 +442,7 @@ fn models_task_id_names_no_file() {
     assert!(!result.task_id.as_str().contains(['/', '.']));
 }
 
+/// A subtask's outcome is matched exactly if all of its criteria passed.
 #[test]
 fn matched_outcomes_carry_only_passes() {
     let mut world =
