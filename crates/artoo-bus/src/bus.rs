@@ -37,7 +37,7 @@ pub struct Bus {
 }
 
 impl Bus {
-    /// An empty bus.
+    /// A bus on which nothing was published yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -132,7 +132,7 @@ impl Bus {
         }
     }
 
-    /// Records a delivery as dropped.
+    /// Counts a delivery as dropped, and records it for observers.
     pub fn drop_delivery(&mut self, at: Timestamp, delivery: &Delivery, reason: &str) {
         self.dropped += 1;
         let event =
@@ -145,7 +145,7 @@ impl Bus {
         self.mailboxes.take(index)
     }
 
-    /// Number of queued deliveries.
+    /// Number of queued deliveries that were not taken yet.
     #[must_use]
     pub fn pending(&self) -> usize {
         self.mailboxes.iter().len()
@@ -179,7 +179,7 @@ impl Bus {
     }
 }
 
-/// Maximum number of published messages of a task at which messages of this kind are refused.
+/// Maximum number of messages of one task before the bus refuses this kind; kinds that end a task have a reserve.
 fn bound(kind: MessageKind) -> usize {
     use MessageKind as M;
     // Only these four kinds have a reserve, so that a new kind gets none by accident.

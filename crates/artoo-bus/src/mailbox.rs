@@ -11,7 +11,7 @@ use artoo_proto::{Address, Envelope, TaskId};
 /// notice. A role that floods its receiver loses only deliveries to that address, and they are counted.
 pub const MAILBOX_CAPACITY: usize = 512;
 
-/// A message queued for one address.
+/// A message in the queue for one receiving address.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Delivery {
     /// The receiving instance.
@@ -29,7 +29,7 @@ pub(crate) struct Mailboxes {
 }
 
 impl Mailboxes {
-    /// Queues a delivery, or returns it if its address is full.
+    /// Queues a delivery, or returns it if its address has as many queued as [`MAILBOX_CAPACITY`] allows.
     pub(crate) fn push(&mut self, delivery: Delivery) -> Result<(), Delivery> {
         let waiting = self.waiting.entry(delivery.to.clone()).or_default();
         if *waiting >= MAILBOX_CAPACITY {
@@ -57,7 +57,7 @@ impl Mailboxes {
         self.queue.iter()
     }
 
-    /// Removes the deliveries for instances of a task.
+    /// Removes the queued deliveries to a task's instances after the task has ended.
     pub(crate) fn forget(&mut self, task: &TaskId) {
         self.queue.retain(|delivery| delivery.to.task_id.as_ref() != Some(task));
         self.waiting.retain(|address, _| address.task_id.as_ref() != Some(task));

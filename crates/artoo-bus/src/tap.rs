@@ -16,7 +16,7 @@ use crate::refusal::Refusal;
 /// Maximum number of unread events on the auditor's tap: about 64 MB of ordinary messages, minutes of a busy task.
 pub const TAP_CAPACITY: usize = 65_536;
 
-/// An event on the bus that an observer sees.
+/// An event that observers of the bus see: a message, a refusal, a drop, an effect, a panic, or a gap.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum TapEvent {
@@ -82,7 +82,7 @@ pub struct Observed {
     pub event: TapEvent,
 }
 
-/// The bus's end of a tap. It never blocks.
+/// The sending end of a tap, held by the bus. It never blocks.
 #[derive(Debug)]
 pub struct TapSender {
     sender: Sender<Observed>,
@@ -99,7 +99,7 @@ pub struct TapSender {
     lost_at: Timestamp,
 }
 
-/// The observer's end of a tap.
+/// The receiving end of a tap, from which an observer reads the bus's events.
 #[derive(Debug)]
 pub struct Tap {
     receiver: Receiver<Observed>,
@@ -134,13 +134,13 @@ impl TapSender {
         }
     }
 
-    /// Counts one event lost at this time.
+    /// Counts one event that did not fit into the tap, with its time.
     fn count_lost(&mut self, at: Timestamp) {
         self.missing += 1;
         self.lost_at = at;
     }
 
-    /// Number of events lost and not reported yet.
+    /// Number of events lost that no gap event has reported yet.
     #[must_use]
     pub fn missing(&self) -> u64 {
         self.missing
@@ -199,7 +199,7 @@ impl Tap {
     }
 }
 
-/// The sender was dropped and every event was read.
+/// The error of [`Tap::recv_timeout`] when the sender was dropped and every event was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the tap is closed: its sender was dropped and every event was read")]
 pub struct TapClosed;

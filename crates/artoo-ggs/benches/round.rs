@@ -58,7 +58,7 @@ fn after_one_round(first: &Round) -> Controller<u32> {
     controller
 }
 
-/// Measures one round of the usual size.
+/// Measures the time of a controller's decision on a round of the usual size.
 fn one_round(c: &mut Criterion) {
     let mut group = c.benchmark_group("round");
     for (name, fails_every) in [("a fifth failed", 5), ("all failed", 1)] {
@@ -75,7 +75,7 @@ fn one_round(c: &mut Criterion) {
     group.finish();
 }
 
-/// Measures rounds of growing size.
+/// Measures the time of a decision on rounds with more and more subtasks.
 fn growth(c: &mut Criterion) {
     let mut group = c.benchmark_group("growth");
     for subtasks in [10, 100, 1_000] {

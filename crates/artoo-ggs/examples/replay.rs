@@ -78,6 +78,7 @@ pub fn line_of(record: &LogEntry<String>) -> Result<String, serde_json::Error> {
     serde_json::to_string(record)
 }
 
+/// Replays the log in a file or on standard input, and writes it with all replies to standard output.
 fn main() -> ExitCode {
     let out = io::stdout().lock();
     let replayed = match std::env::args().nth(1) {

@@ -80,6 +80,7 @@ pub fn run(mut out: impl Write) -> Result<Outcome, ControllerError> {
     Ok(controller.stop(&"report", None, now_ms)?.outcome)
 }
 
+/// Runs the task and prints each decision.
 fn main() -> Result<(), ControllerError> {
     run(std::io::stdout().lock()).map(drop)
 }

@@ -131,6 +131,7 @@ pub fn run() -> Result<[Vec<&'static str>; 2], Box<dyn Error>> {
     Ok([first, second])
 }
 
+/// Runs both tasks and prints the tools that each used.
 fn main() -> Result<(), Box<dyn Error>> {
     for (number, tools) in (1..).zip(run()?) {
         writeln!(io::stdout(), "task {number}: {}", tools.join(", "))?;

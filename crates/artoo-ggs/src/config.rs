@@ -45,7 +45,7 @@ impl ConfigHash {
         Self(text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
     }
 
-    /// The hash as a number.
+    /// The hash as a 64-bit number.
     #[must_use]
     pub fn value(self) -> u64 {
         self.0

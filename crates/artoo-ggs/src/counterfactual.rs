@@ -41,7 +41,7 @@ impl Counterfactual {
         DecisionInputs { required_unmet: moved.required_unmet && !self.required_met, ..moved }
     }
 
-    /// The change of nothing, with the state it leads to.
+    /// A counterfactual that changes nothing, with the state that the decision has anyway.
     fn none(then: MacroState) -> Self {
         Self { d_micros: 0, p_micros: 0, omega_micros: 0, required_met: false, then }
     }

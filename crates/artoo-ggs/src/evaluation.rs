@@ -58,7 +58,7 @@ pub struct DecisionInputs {
     pub ordered: Option<ReplanAction>,
 }
 
-/// The next step after a round.
+/// The next step after a round: abandon, deliver with unmet criteria, or plan again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum NextStep {
@@ -88,7 +88,7 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// The macro-state of the next step.
+    /// The macro-state (such as `refine` or `abandon`) that the next step leads to.
     #[must_use]
     pub fn state(&self) -> MacroState {
         match self.next {
@@ -149,7 +149,7 @@ impl DecisionInputs {
         }
     }
 
-    /// The measured value of one term of the loss.
+    /// The measured value of D, P or Ω.
     #[must_use]
     pub fn term(&self, term: LossTerm) -> Unit {
         match term {

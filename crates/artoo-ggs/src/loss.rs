@@ -5,7 +5,7 @@ use core::fmt;
 use crate::params::Hyperparameters;
 use crate::unit::Unit;
 
-/// One of the three terms of the loss.
+/// One of the three terms of the loss: D (distance), P (blame) or Ω (cost).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum LossTerm {
@@ -18,7 +18,7 @@ pub enum LossTerm {
 }
 
 impl LossTerm {
-    /// All three terms.
+    /// All three terms of the loss: D, P and Ω.
     pub const ALL: [Self; 3] = [Self::D, Self::P, Self::Omega];
 }
 
@@ -51,7 +51,7 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// Computes the loss of the three terms.
+    /// Computes the loss from D, P and Ω with these weights.
     #[must_use]
     pub fn new(d: Unit, p: Unit, omega: Unit, parameters: &Hyperparameters) -> Self {
         let l =

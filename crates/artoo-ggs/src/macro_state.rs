@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// The state of a task after a decision.
+/// The state that a decision leads to: accepted, success, abandoned, or one of four replan actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum MacroState {
@@ -83,7 +83,7 @@ impl fmt::Display for MacroState {
     }
 }
 
-/// The kind of change the next plan must make.
+/// The kind of change the next plan must make: refine, or change the path, the approach or the tool class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum ReplanAction {

@@ -20,7 +20,7 @@ pub enum CriterionMode {
     Plausible,
 }
 
-/// The cause a failure is blamed on.
+/// Whether a failure is blamed on the approach or on the environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum FailureClass {
@@ -42,7 +42,7 @@ pub enum FailureMix {
     Mixed,
 }
 
-/// The verdict of a check or judge on a criterion.
+/// The verdict of a check or judge on a criterion: met, unmet or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Verdict {
@@ -54,7 +54,7 @@ pub enum Verdict {
     Missing,
 }
 
-/// One criterion with its verdict.
+/// One criterion with its verdict, weight, and the cause of a failure.
 ///
 /// ```
 /// use artoo_ggs::{CriterionMeasure, FailureClass};
@@ -128,7 +128,7 @@ impl CriterionMeasure {
     }
 }
 
-/// How the execution of a subtask ended.
+/// Whether a subtask matched, failed, or did not run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum SubtaskStatus {
@@ -249,7 +249,7 @@ impl AvailableTool {
     }
 }
 
-/// The measurements of one execution of a plan: all subtasks, accepted ones included.
+/// The measurements of one execution of a plan: its subtasks (also accepted ones), task criteria and available tools.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 #[non_exhaustive]
@@ -262,7 +262,7 @@ pub struct Round {
     pub available_tools: Vec<AvailableTool>,
 }
 
-/// The error of a [`Round`] that can't be measured.
+/// Why a [`Round`] can't be measured.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
@@ -292,7 +292,7 @@ impl Round {
         Self { subtasks, ..Self::default() }
     }
 
-    /// Sets the criteria on the combined result.
+    /// Sets the criteria on the combined result of all subtasks.
     #[must_use]
     pub fn with_task_criteria(self, task_criteria: Vec<CriterionMeasure>) -> Self {
         Self { task_criteria, ..self }

@@ -59,7 +59,7 @@ pub struct Replan {
     pub subtasks: Vec<SubtaskDirective>,
 }
 
-/// The directive for one subtask.
+/// What one subtask must change in the next plan, and the tools that only it must not use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -255,7 +255,7 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// The macro-state of the outcome.
+    /// The macro-state of the decision, such as `change_path` or `accept`.
     #[must_use]
     pub fn state(&self) -> MacroState {
         match &self.outcome {

@@ -59,7 +59,7 @@ pub enum BlockRule {
     PerDirective,
 }
 
-/// The four choices on which readings of the specification differ, and the changes to it.
+/// The four choices where the specification can be read in two ways, and the switches that change it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 #[non_exhaustive]
@@ -141,7 +141,7 @@ impl Profile {
         profile
     }
 
-    /// The profile's name in logs.
+    /// The profile's name, as logs show it.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -165,7 +165,7 @@ impl Profile {
         &self.rules
     }
 
-    /// Whether the profile turns `switch` on.
+    /// Whether the profile turns this switch (a change to specification v0.8) on.
     #[must_use]
     pub fn has(&self, switch: Switch) -> bool {
         self.rules.switches.has(switch)

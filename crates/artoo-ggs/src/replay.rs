@@ -64,7 +64,7 @@ pub enum ControllerCall<K> {
     Rebase,
 }
 
-/// The reply of a [`Controller`] to a call.
+/// What a [`Controller`] replied to a call: a decision, a directive, done, or an error.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]

@@ -1,6 +1,6 @@
 //! The reasons for which a task is abandoned.
 
-/// The reason a task was abandoned.
+/// The reason for which a task was abandoned, such as a spent budget or too many replans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]

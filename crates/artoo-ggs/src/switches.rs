@@ -33,7 +33,7 @@ pub enum Switch {
 }
 
 impl Switch {
-    /// All switches.
+    /// All switches, in the order of their declaration.
     pub const ALL: [Self; 8] = [
         Self::UrgencyWithoutOmega,
         Self::ReleaseTargets,
@@ -78,9 +78,9 @@ impl Switch {
 pub struct Switches(u16);
 
 impl Switches {
-    /// No switch: specification v0.8.
+    /// No switch turned on: the behaviour of specification v0.8.
     pub const NONE: Self = Self(0);
-    /// Every switch.
+    /// Every switch turned on.
     pub const ALL: Self = Self((1 << Switch::ALL.len()) - 1);
 
     /// Whether `switch` is on.

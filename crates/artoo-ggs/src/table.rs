@@ -114,7 +114,7 @@ impl From<Trend> for Urgency {
     }
 }
 
-/// The choice in a cell of the decision table.
+/// What a cell of the decision table says: abandon, success, or replan with an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum TableChoice {
@@ -126,7 +126,7 @@ pub enum TableChoice {
     Replan(ReplanAction),
 }
 
-/// One of the 24 cells of the decision table.
+/// One of the 24 cells of the decision table, with its number and choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -159,7 +159,7 @@ impl TableCell {
         Self { number, trend, choice }
     }
 
-    /// The macro-state the cell leads to.
+    /// The macro-state that the cell's choice leads to.
     #[must_use]
     pub fn state(self) -> MacroState {
         match self.choice {

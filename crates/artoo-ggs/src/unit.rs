@@ -21,9 +21,9 @@ pub struct UnitRangeError {
 }
 
 impl Unit {
-    /// The number 0.
+    /// The number 0 as a [`Unit`].
     pub const ZERO: Self = Self(0.0);
-    /// The number 1.
+    /// The number 1 as a [`Unit`].
     pub const ONE: Self = Self(1.0);
 
     /// Checks that `value` is in 0..=1.
@@ -109,6 +109,7 @@ impl fmt::Display for Exact {
     }
 }
 
+/// Tests of numbers in 0..=1 and of comparisons in micro-units.
 #[cfg(test)]
 mod tests {
     use std::string::ToString;

@@ -11,7 +11,7 @@ use artoo_ggs::{FailureMix, MacroState};
 use artoo_mkct::State;
 use artoo_mkct::record::quantize;
 
-/// A value's name as it is saved.
+/// The name under which a value is saved as JSON.
 fn saved(value: impl serde::Serialize) -> String {
     serde_json::to_value(value).unwrap().as_str().unwrap().to_owned()
 }

@@ -12,9 +12,10 @@ use std::{path::PathBuf, process::Command};
 #[path = "../tests/it/kill.rs"]
 mod kill;
 
-/// Default number of rounds.
+/// Default number of rounds, in each of which a writing process is killed.
 const ROUNDS: u64 = 50;
 
+/// Runs the rounds and prints their counts, or with `--writer` is the process that writes until it is killed.
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let value = |name: &str| {

@@ -40,6 +40,7 @@ struct Figures {
     state_mb: f64,
 }
 
+/// Measures and prints the figures, or with `--open` opens a saved state and reports its time and RAM.
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let value = |name: &str| arguments.iter().position(|a| a == name).and_then(|at| arguments.get(at + 1));
@@ -52,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The second tag of a record.
+/// The second name (entity) of the tag with this number.
 fn entity(tag: u64) -> String {
     format!("path:/data/{tag}")
 }
@@ -202,6 +203,7 @@ fn print(figures: &Figures, json: bool) {
     }
 }
 
+/// Prints a line to standard output.
 #[expect(clippy::print_stdout, reason = "an example's output")]
 fn print_line(text: &str) {
     println!("{text}");

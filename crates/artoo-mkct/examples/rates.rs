@@ -23,6 +23,7 @@ const BATCH: usize = 100;
 /// busy.
 const AHEAD: usize = 64;
 
+/// Writes the records, opens the memory with and without its snapshot, and prints rates, sizes and times.
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let position = arguments.iter().position(|argument| argument == "--records");

@@ -16,8 +16,8 @@ const MS_PER_DAY: i64 = 86_400_000;
 const DAYS: i64 = 60;
 const SAMPLES_PER_DAY: i64 = 8;
 
-// The picture, in pixels: a frame of the plot, and the values at its top and bottom.
-/// Size of the picture in pixels, the margins of the plot, and the values at its top and bottom.
+/// Width of the picture in pixels. The other constants are its height, the margins, and the plotted values at top and
+/// bottom.
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 400.0;
 const LEFT: f64 = 48.0;
@@ -33,7 +33,7 @@ struct Mark {
     text: &'static str,
 }
 
-/// The sampled curves and the marked events.
+/// Attention and decision sampled over the sixty days, and the events to be marked.
 #[derive(Default)]
 struct Story {
     samples: Vec<(f64, Potentials)>,
@@ -41,6 +41,7 @@ struct Story {
     events: Vec<(f64, State)>,
 }
 
+/// Prints the picture of the simulated sixty days as SVG.
 fn main() -> Result<(), Box<dyn Error>> {
     print_picture(&draw(&live()?));
     Ok(())
@@ -127,7 +128,7 @@ fn bands(svg: &mut String, story: &Story) {
     }
 }
 
-/// Draws the axes with their values.
+/// Draws the time axis and the value axis with their labels as SVG.
 fn axes(svg: &mut String) {
     for value in [-2.0, 0.0, 2.0, 4.0, 6.0, 8.0] {
         let at = y(value);
@@ -143,7 +144,7 @@ fn axes(svg: &mut String) {
     }
 }
 
-/// Draws one of the two curves.
+/// Draws one of the two curves (attention or decision) as an SVG line.
 fn curve(svg: &mut String, story: &Story, color: &str, channel: fn(&Potentials) -> f64) {
     let point = |(day, potentials): &(f64, Potentials)| format!("{:.1},{:.1}", x(*day), y(channel(potentials)));
     let points: Vec<String> = story.samples.iter().map(point).collect();
@@ -162,7 +163,7 @@ fn labels(svg: &mut String, story: &Story) {
     }
 }
 
-/// Draws a text.
+/// Draws a text at a position as SVG.
 fn text(svg: &mut String, x: f64, y: f64, anchor: &str, fill: &str, words: &str) {
     *svg += &format!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"{fill}\">{words}</text>\n");
 }

@@ -17,9 +17,9 @@ pub struct Clocks {
     pub uptime_ms: i64,
 }
 
-/// A source of the time.
+/// A source of the wall-clock time and the uptime.
 pub trait Clock: std::fmt::Debug + Send + Sync {
-    /// Both clocks now.
+    /// The wall clock and the uptime at this moment.
     fn now(&self) -> Clocks;
 
     /// The wall clock now, Unix milliseconds.

@@ -10,7 +10,7 @@ use std::{
     sync::Arc,
 };
 
-/// How `Disk::open` opens a file.
+/// Whether `Disk::open` opens a file for reading, for writing, or for writing after truncating it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OpenMode {
     /// Opens an existing file for reading.
@@ -228,11 +228,13 @@ fn write_some(file: &File, bytes: &[u8], at: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::write_at(file, bytes, at)
 }
 
+/// Reads bytes of a file at an offset with one system call; may read fewer than `bytes` has room for (Windows).
 #[cfg(windows)]
 fn read_some(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, bytes, at)
 }
 
+/// Writes bytes to a file at an offset with one system call; may write only a part of `bytes` (Windows).
 #[cfg(windows)]
 fn write_some(file: &File, bytes: &[u8], at: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_write(file, bytes, at)
@@ -248,6 +250,7 @@ impl LockedFile {
         Ok(if file.try_lock()? { Some(Self(file)) } else { None })
     }
 
+    /// The file that is locked.
     pub(crate) fn file(&self) -> &Arc<dyn DiskFile> {
         &self.0
     }

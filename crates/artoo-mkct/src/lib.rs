@@ -49,6 +49,7 @@ pub use memory::error::Durability;
 pub use memory::{handle::Memory, options::Options};
 pub use record::{megram::NewMegram, quantization::State, tag::Tag};
 
+/// Runs the code examples of README.md as documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct ReadmeExamples;

@@ -20,7 +20,7 @@ pub enum Column {
     Sentence,
 }
 
-/// The answer to one part of the request.
+/// The answer to one part of the request: its text and the meaning of its columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     /// The question or change that is answered, in English.
@@ -36,7 +36,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// An answer without columns, of which all is in the text.
+    /// An answer that is only a text, without columns.
     #[must_use]
     pub fn text(label: impl Into<String>, text: impl Into<String>) -> Self {
         Self { label: label.into(), text: text.into(), ..Self::default() }
@@ -60,7 +60,7 @@ impl Answer {
     }
 }
 
-/// A stream of a program's output in the evidence store.
+/// Where a stream of a program's output (such as stdout) is in the evidence store: digest and length in bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptOutput {
     /// Which stream: `output`, `stdout` or `stderr`.

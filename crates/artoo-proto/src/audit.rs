@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{TaskId, Timestamp};
 
-/// Why the auditor wrote a report.
+/// Why the auditor wrote a report: the interval passed, or the operator asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trigger {
@@ -26,7 +26,7 @@ pub enum GapTrend {
     Worsening,
 }
 
-/// The trend of one task's distance D.
+/// Whether the distance D of one task fell, stayed or rose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskTrend {
     /// The task's id.
@@ -46,7 +46,7 @@ pub struct ToolHealth {
     pub logical_retries: u64,
 }
 
-/// What the auditor observed since its last report.
+/// The auditor's report: what happened on the bus since its last report, with violations, drifts and anomalies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditReport {
     /// What made the auditor write this report.

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How a criterion that failed counts in the distance D.
+/// Whether a failed criterion counts in the distance D fully (verifiable) or by its share of failed attempts
+/// (plausible).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
@@ -70,7 +71,7 @@ impl Criterion {
         }
     }
 
-    /// Whether the task fails if this criterion does.
+    /// Whether the task can't succeed while this criterion is unmet.
     #[must_use]
     pub fn required(&self) -> bool {
         match self {
@@ -78,7 +79,7 @@ impl Criterion {
         }
     }
 
-    /// The check, if code decides this criterion.
+    /// The check by which code decides this criterion; `None` if a model judges it.
     #[must_use]
     pub fn check(&self) -> Option<&Check> {
         match self {
@@ -105,7 +106,7 @@ enum CriterionWire {
     },
 }
 
-/// The mode of a criterion whose JSON names none.
+/// Default mode of a criterion whose JSON names none: plausible.
 fn plausible() -> Mode {
     Mode::Plausible
 }
@@ -216,7 +217,7 @@ impl Check {
         }
     }
 
-    /// What a passed check means, in one sentence.
+    /// The assertion that is true if the check passes, as one sentence.
     #[must_use]
     pub fn claim(&self) -> String {
         match self {
@@ -276,7 +277,7 @@ impl Check {
     }
 }
 
-/// The result of one check.
+/// The result of one check: passed or not, with the evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckOutcome {
     /// Whether the check passed, that is, its claim is true.
@@ -288,7 +289,7 @@ pub struct CheckOutcome {
 }
 
 impl CheckOutcome {
-    /// The result of a check that could be made.
+    /// The result of a check that could be made: passed or failed, with this evidence.
     #[must_use]
     pub fn new(pass: bool, evidence: impl Into<String>) -> Self {
         Self { pass, evidence: evidence.into(), environmental: false }
@@ -306,7 +307,7 @@ impl CheckOutcome {
         Self::new(false, evidence)
     }
 
-    /// The result of a check that the environment prevented.
+    /// The failed result of a check that the environment prevented, such as by a missing permission.
     #[must_use]
     pub fn hindered(evidence: impl Into<String>) -> Self {
         Self { environmental: true, ..Self::fail(evidence) }

@@ -14,7 +14,7 @@ pub struct Obligation {
     pub reading: String,
 }
 
-/// Why code reads no obligation from a part of the request.
+/// Why code reads no obligation from a part of the request, as a state and as text for the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unread {
     /// The state that this part keeps, unless the user confirms a reading of it.
@@ -61,7 +61,7 @@ pub struct OfferedReading {
     pub obligations: Vec<Obligation>,
 }
 
-/// The whole request as code reads it.
+/// The whole request as code reads it: its clauses with their obligations, and offered readings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     /// The clauses in order; together they hold every word of the request.
@@ -85,7 +85,7 @@ impl Reading {
     }
 }
 
-/// The state of a part of the request. The list is closed.
+/// Whether a part of the request is shown to be done, refuted, not shown, or can't be decided by code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CoverageState {

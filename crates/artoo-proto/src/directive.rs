@@ -21,7 +21,7 @@ pub struct Loss {
     pub l: f64,
 }
 
-/// What kind of change the planner must make.
+/// What kind of change the planner must make: refine, change_path, change_approach or break_symmetry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplanDirective {
@@ -35,7 +35,7 @@ pub enum ReplanDirective {
     BreakSymmetry,
 }
 
-/// How a task ends, without its details.
+/// How a task ends, without details: accept, success or abandon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TerminalDirective {
@@ -47,7 +47,7 @@ pub enum TerminalDirective {
     Abandon,
 }
 
-/// The directive before the current one.
+/// The replan directive before the current one, or `Init` in the first round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PrevDirective {
@@ -74,7 +74,7 @@ impl From<ReplanDirective> for PrevDirective {
     }
 }
 
-/// Main cause of the failures in a round.
+/// Whether the failures in a round were caused by the approach, by the environment, or by both alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureMix {
@@ -173,7 +173,7 @@ pub struct WordingRequest {
     pub tried: Vec<TriedSubtask>,
 }
 
-/// The planner's description of the end of an abandoned task.
+/// The planner's reply with a model's ending text of an abandoned task, or without one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wording {
     /// The task's id.
@@ -191,7 +191,7 @@ pub struct ModelWords {
     pub next_steps: Vec<String>,
 }
 
-/// How a criterion of the delivered result was decided.
+/// Whether a criterion of the result was checked by code, judged by a model, or is unmet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CriterionMark {
@@ -203,7 +203,7 @@ pub enum CriterionMark {
     Unmet,
 }
 
-/// One criterion of the result as the user sees it.
+/// One criterion of the result for the user: its claim, mark and evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CriterionReport {
     /// The criterion's assertion.
@@ -214,7 +214,7 @@ pub struct CriterionReport {
     pub evidence: String,
 }
 
-/// What an accepted result was verified by.
+/// What an accepted result rests on: checked, mixed, judged or words only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
@@ -303,7 +303,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// The ending without its details.
+    /// The kind of ending (accept, success or abandon) without its details.
     #[must_use]
     pub fn directive(&self) -> TerminalDirective {
         match self {

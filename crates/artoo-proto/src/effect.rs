@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{EffectId, MessageId, Role, SubTaskId, TaskId, Usage};
 
-/// The kind of work outside the System.
+/// The kind of work outside the System, such as a model call or a timer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum EffectKind {
@@ -36,7 +36,7 @@ pub enum EffectKind {
     Cover,
 }
 
-/// A role asked for work outside the System.
+/// Tap event: a role asked for work outside the System, such as a model call or a tool call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EffectStarted {
     /// Id of this work; start and end carry the same one.
@@ -55,7 +55,7 @@ pub struct EffectStarted {
     pub digest: String,
 }
 
-/// Work outside the System ended.
+/// Tap event: work outside the System ended, with its success and usage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EffectFinished {
     /// Id of this work; start and end carry the same one.

@@ -161,7 +161,7 @@ struct Pieces<'a> {
     keep_layout: bool,
 }
 
-/// A part of a text, by whether it may need escaping.
+/// A part of a text: a run that needs no escaping, or a single character that may.
 enum Piece<'a> {
     /// ASCII characters that need no escaping.
     Plain(&'a str),
@@ -212,6 +212,7 @@ pub fn is_hostile(c: char) -> bool {
             | '\u{e0000}'..='\u{e007f}')
 }
 
+/// Tests of escaped text, paths on one line, and shortened text.
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

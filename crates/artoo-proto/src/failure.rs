@@ -17,7 +17,7 @@ pub struct Abstention {
 }
 
 impl Abstention {
-    /// The last sentence of a remedy that a language model would be.
+    /// Last sentence of [`Abstention::remedy`] if a language model could have answered the request.
     pub const SETUP: &str = "A language model could do more: artoo setup";
 }
 

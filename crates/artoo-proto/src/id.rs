@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize, Serializer};
 use uuid::Uuid;
 
-/// Defines an id that wraps a UUID.
+/// Defines an id type that wraps a UUID.
 macro_rules! uuid_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -120,7 +120,7 @@ impl TryFrom<String> for TaskId {
     }
 }
 
-/// Defines an id that wraps a text.
+/// Defines an id type that wraps a text.
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*

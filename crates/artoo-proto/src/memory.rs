@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{FailureClass, MegramId, TaskId, Timestamp};
 
-/// The layer of memory a record belongs to.
+/// The layer of memory a record belongs to: event (M), knowledge (K), common sense (C) or thinking (T).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum MegramLevel {
     /// Megram: a raw event.
@@ -37,7 +37,7 @@ pub enum MacroState {
     Refine,
 }
 
-/// One stored memory record.
+/// One record in memory: an experience with its tag, magnitude, valence and decay.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Megram {
     /// The record's id.
@@ -117,7 +117,7 @@ pub struct RecalledLesson {
     pub lesson: Lesson,
 }
 
-/// The planner asks memory before every plan and replan.
+/// The planner's question to memory, before every plan and replan, about experience with the task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryQuery {
     /// The task that the planner plans.
@@ -132,7 +132,7 @@ pub struct MemoryQuery {
     pub targets: Vec<String>,
 }
 
-/// What memory advises about an approach.
+/// What memory advises about an approach: nothing, prefer it, do not use it, or ask first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryAction {

@@ -13,14 +13,14 @@ use crate::{
 /// Defines the messages with their kinds, and the task and subtask that each belongs to.
 macro_rules! messages {
     ($($(#[$doc:meta])* $kind:ident($payload:ty) $task:expr, $subtask:expr;)*) => {
-        /// A message on the bus.
+        /// A message on the bus, with one variant for each kind.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "type", content = "content", rename_all = "snake_case")]
         pub enum Message {
             $($(#[$doc])* $kind($payload),)*
         }
 
-        /// The type of a message, without its content.
+        /// The kind of a message, without its content.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum MessageKind {
@@ -59,7 +59,7 @@ macro_rules! messages {
         }
 
         $(impl From<$payload> for Message {
-            /// The message with this content.
+            /// Wraps the content in the message variant of its type.
             fn from(content: $payload) -> Self {
                 Self::$kind(content)
             }

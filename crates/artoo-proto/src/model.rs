@@ -23,7 +23,7 @@ pub struct Environment {
     pub utc_offset_s: i32,
 }
 
-/// One call to a model.
+/// One call to a model: prompt, schema of the reply, and the typed context of the role.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelRequest {
     /// The role that calls the model.
@@ -84,7 +84,7 @@ pub struct ByTools {
     pub going_on: Map<String, Value>,
 }
 
-/// A tool as it is described to a model.
+/// A tool as it is described to a model: name, description and input schema.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OfferedTool {
     /// Exact name of the tool.
@@ -124,7 +124,8 @@ pub enum RoleContext {
     WordRule(String),
 }
 
-/// The perceiver's input.
+/// The typed input of the perceiver's model call: the request, earlier turns, the answers to questions, the
+/// environment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PerceiveContext {
     /// The user's words, verbatim.
@@ -144,7 +145,7 @@ pub struct PerceiveContext {
     pub now: Now,
 }
 
-/// The planner's input.
+/// The typed input of the planner's model call: the task, the tools, the directive and memory's advice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanContext {
     /// The task as the perceiver understood it.
@@ -182,7 +183,7 @@ pub struct Calibration {
     pub notes: Vec<String>,
 }
 
-/// An executor's input.
+/// The typed input of an executor's model call: its subtask, the calls so far and remarks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExecuteContext {
     /// The subtask to carry out.
@@ -203,7 +204,7 @@ pub struct ExecuteContext {
     pub environment: Environment,
 }
 
-/// An agent-validator's input for a model that judges a subtask.
+/// The typed input of an agent-validator's model call, in which a model judges the open criteria of a subtask.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ValidateSubtaskContext {
     /// The subtask to judge.
@@ -214,7 +215,7 @@ pub struct ValidateSubtaskContext {
     pub open: Vec<Criterion>,
 }
 
-/// The meta-validator's input for a model that judges a task.
+/// The typed input of the meta-validator's model call, in which a model judges the open criteria of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ValidateTaskContext {
     /// The user's words, verbatim.
@@ -232,7 +233,7 @@ pub struct ValidateTaskContext {
     pub outcomes: Vec<SubTaskOutcome>,
 }
 
-/// A model's reply, with its cost.
+/// A model's reply, with the calls and tokens it cost and the model's name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelReply {
     /// The reply itself.

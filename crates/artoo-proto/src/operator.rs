@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ConsentHash, EffectId, OfferedReading, Role, SubTaskId, TaskId};
 
-/// One earlier request of the session.
+/// One earlier request of the session, with a summary of its result; a later request may refer to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionTurn {
     /// The user's words in the earlier request.
@@ -91,7 +91,7 @@ pub struct ConsentRequest {
     pub readings: Vec<OfferedReading>,
 }
 
-/// How much an approval covers.
+/// How much an approval covers: this call, the task's calls with the same effects, or some folders for some days.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ConsentScope {
@@ -117,7 +117,7 @@ pub struct ConsentOffers {
 }
 
 impl ConsentOffers {
-    /// Whether the offers include this scope.
+    /// Whether the user may choose this scope of approval.
     #[must_use]
     pub fn include(&self, scope: ConsentScope) -> bool {
         match scope {
@@ -158,7 +158,7 @@ pub struct ReadingRequest {
     pub readings: Vec<OfferedReading>,
 }
 
-/// The user's answer to the meta-validator.
+/// The user's answer to the meta-validator, whether the proposed readings of the request are right.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadingAnswer {
     /// The task's id.
@@ -199,7 +199,7 @@ pub struct MemoryCorrection {
     pub feedback: MemoryFeedbackKind,
 }
 
-/// The kinds of feedback from the user.
+/// The kinds of feedback from the user: a text to remember, or that a result was wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum MemoryFeedbackKind {

@@ -60,6 +60,7 @@ fn in_quotes(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\"'\"'"))
 }
 
+/// Tests of quoted words, and of the pipelines that are shown as commands.
 #[cfg(test)]
 mod tests {
     use super::{command, shown};

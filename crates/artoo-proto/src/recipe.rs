@@ -17,7 +17,7 @@ pub struct Recipe {
     pub skill: Option<String>,
 }
 
-/// One call of a recipe.
+/// One tool call of a recipe, and whether its output answers the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecipeStep {
     /// The tool and its input.
@@ -44,7 +44,7 @@ pub struct RecipePlan {
     pub readings: Vec<ProposedReading>,
 }
 
-/// One subtask of a recipe plan.
+/// One subtask of a recipe plan: its recipe, group number and criteria.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecipeSubtask {
     /// What the subtask does.

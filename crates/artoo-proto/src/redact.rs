@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-/// Replacement for a secret.
+/// Text that replaces a secret: `[redacted]`.
 pub const REDACTED: &str = "[redacted]";
 
 /// Published prefixes of keys, with the least number of characters that must follow: well below the real lengths, above
@@ -83,7 +83,7 @@ pub fn redact_keys(text: &str) -> Cow<'_, str> {
     passes.into_iter().fold(Cow::Borrowed(text), |out, pass| pass(&out).map_or(out, Cow::Owned))
 }
 
-/// Whether a field or variable of this name holds a secret.
+/// Whether the value of a field or variable with this name is a secret.
 #[must_use]
 pub fn is_secret_name(name: &str) -> bool {
     // The last letter rules out most names quickly.

@@ -33,7 +33,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Every party, in the specification's order.
+    /// Every party on the bus, in the specification's order.
     pub const ALL: [Self; 11] = [
         Self::Perceiver,
         Self::Planner,

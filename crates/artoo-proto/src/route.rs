@@ -2,7 +2,7 @@
 
 use crate::{MessageKind, Role};
 
-/// One row of the route table.
+/// One row of the route table: a kind of message, its only publisher, and its receivers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route {
     /// The kind of message.

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// Reasons with patterns of names. `*` matches any characters within a name. A pattern that ends
-/// with `/` matches the folder and all below it, any other the last names of a path. Letter case is ignored.
-/// The table leaves out names that ordinary source or text files often have, and files that are read only by a command
-/// that names them.
+/// Patterns of file names that other programs run or read as settings, in groups with the reason of each. `*` matches
+/// any characters within a name. A pattern that ends with `/` matches the folder and all below it, any other the last
+/// names of a path. Letter case is ignored. The table leaves out names that ordinary source or text files often have,
+/// and files that are read only by a command that names them.
 const TABLE: [(&str, &str); 15] = [
     (
         "a shell runs it when it starts",
@@ -169,6 +169,7 @@ fn fits(pattern: &[u8], name: &[u8]) -> bool {
     }
 }
 
+/// Tests of the table of file names.
 #[cfg(test)]
 mod tests {
     use std::path::Path;

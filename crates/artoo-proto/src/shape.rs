@@ -174,6 +174,7 @@ fn typed(name: &str, fields: &Map<String, Value>, levels_left: usize, found: &mu
     })
 }
 
+/// Tests of the compact notation of schemas, and of its cache.
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;

@@ -49,7 +49,7 @@ fn usable<'de, D: Deserializer<'de>, T: DeserializeOwned>(list: D) -> Result<Vec
     Ok(entries.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect())
 }
 
-/// A step of a validated plan.
+/// A step of a validated plan: intent, tools, group number and success criteria.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlannedSubtask {
     /// What to do.
@@ -91,14 +91,14 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Whether the plan comes from a skill.
+    /// Whether the plan comes from a skill (calls learned from earlier tasks).
     #[must_use]
     pub fn is_by_skill(&self) -> bool {
         self.subtasks.iter().filter_map(|subtask| subtask.recipe.as_ref()).any(|recipe| recipe.skill.is_some())
     }
 }
 
-/// The planner could not produce an acceptable plan; the solver ends the task.
+/// The planner's report to the solver that it could not produce an acceptable plan, with the reasons.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanRejected {
     /// The task's id.
@@ -113,7 +113,7 @@ pub struct PlanRejected {
     pub abstention: Option<crate::Abstention>,
 }
 
-/// One subtask, as its executor gets it.
+/// One subtask as the dispatcher sends it to its executor, with context, tools and blocked targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SubTask {
     /// The subtask id that the dispatcher assigned.
@@ -167,7 +167,7 @@ impl DispatchManifest {
     }
 }
 
-/// One subtask in a manifest.
+/// One subtask in a manifest: its id, intent, group and criteria.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ManifestEntry {
     /// The subtask's id.
@@ -203,7 +203,7 @@ pub struct SubTaskMissing {
     pub reason: MissingReason,
 }
 
-/// Why a subtask has no outcome of its own.
+/// Why a subtask has no outcome: an earlier group failed, it did not report, or the time limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingReason {

@@ -51,7 +51,7 @@ pub struct PerceptionFailed {
     pub failure: PerceptionFailure,
 }
 
-/// Why a request could not be turned into a task.
+/// Why a request could not be turned into a task: bad input, an abstention, or a model failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum PerceptionFailure {

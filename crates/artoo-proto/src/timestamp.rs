@@ -85,7 +85,7 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
-/// The current time by two clocks.
+/// The current time by two clocks: the wall clock, and the uptime in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Now {
     /// Wall time, for records; may jump.

@@ -23,7 +23,7 @@ pub enum ToolClass {
     Web,
 }
 
-/// A tool of this machine as the roles and models see it.
+/// A tool of this machine as roles and models see it: name, description, class and input schema.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
     /// Exact name; similar names are not accepted.
@@ -92,7 +92,7 @@ pub enum EffectClass {
     Unproven,
 }
 
-/// How a call ended.
+/// How a call ended: ok, failed, denied, timed out, cut off or uncertain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallStatus {
@@ -127,7 +127,7 @@ pub struct FileChange {
     pub after: Option<String>,
 }
 
-/// How a call was approved.
+/// How a call was approved: by the user once, for the task, or by a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Approval {
@@ -243,7 +243,7 @@ impl std::fmt::Display for ToolCall {
     }
 }
 
-/// A call that was not allowed.
+/// A call that the user or a rule did not allow, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeniedAction {
     /// The call as it would have run, escaped for display.

@@ -42,6 +42,7 @@ pub fn number(number: u64) -> String {
     text
 }
 
+/// Tests of sizes and counts as text.
 #[cfg(test)]
 mod tests {
     #[test]

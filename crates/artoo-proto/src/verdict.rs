@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Answer, Coverage, Criterion, DeniedAction, EvidenceId, ModelFailure, SubTaskId, TaskId, ToolCall};
 
-/// The cause of a failure.
+/// Whether a failure was caused by the approach (logical) or by the environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureClass {
@@ -14,7 +14,7 @@ pub enum FailureClass {
     Environmental,
 }
 
-/// An executor's opinion of its own work.
+/// Whether an executor believes that it completed its subtask, is uncertain, or failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecutionStatus {
@@ -61,7 +61,7 @@ pub enum Verdict {
     Fail,
 }
 
-/// What decided a verdict.
+/// What decided a verdict: a check, a rule, a model, or nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VerdictSource {
@@ -75,7 +75,7 @@ pub enum VerdictSource {
     Missing,
 }
 
-/// The verdict on one criterion.
+/// The verdict on one criterion, with its source, evidence and cited calls.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CriterionVerdict {
     /// The criterion that was judged.
@@ -123,7 +123,7 @@ pub enum OutcomeStatus {
     Failed,
 }
 
-/// How many criteria were met after one attempt.
+/// The share of criteria that one attempt met, and the claims it did not meet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GapPoint {
     /// Number of the attempt, from 1.
@@ -197,7 +197,7 @@ pub struct ReplanRequest {
     pub coverage: Coverage,
 }
 
-/// A subtask that never reported.
+/// A subtask that has no outcome, with the reason.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MissingOutcome {
     /// The subtask's id.
@@ -210,7 +210,7 @@ pub struct MissingOutcome {
     pub criteria: Vec<Criterion>,
 }
 
-/// An output that was not verified.
+/// The output of a subtask that was not verified, delivered apart from the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnverifiedOutput {
     /// What the subtask was to do.

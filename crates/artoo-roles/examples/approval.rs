@@ -33,6 +33,7 @@ impl Operator for TrashOnly {
     }
 }
 
+/// Runs a deletion, which is approved, and a renaming, which is denied; fails unless only the deletion was made.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let home = tempfile::tempdir()?;

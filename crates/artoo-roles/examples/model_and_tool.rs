@@ -14,7 +14,7 @@ use artoo_tools::ToolConfig;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-/// A tool is a program and its arguments; no shell reads them. Whether a call changes anything is observed from the run.
+/// The example tool's manifest: a program and its arguments, run without a shell. Changes are observed from the run.
 const MANIFEST: &str = r#"
 name = "word_count"
 description = "the number of words in a text file"
@@ -79,6 +79,7 @@ fn verdicts(count: usize, calls: &[&artoo_proto::ToolCall]) -> Value {
     json!({"verdicts": (1..=count).map(verdict).collect::<Vec<_>>(), "what_to_do": null})
 }
 
+/// Lets the table of replies and the tool count the words of a file, and fails unless the result has the right number.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;

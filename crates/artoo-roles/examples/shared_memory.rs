@@ -9,6 +9,7 @@ use std::time::UNIX_EPOCH;
 use artoo_proto::Environment;
 use artoo_roles::runtime::{RecallQuery, System, open_memory};
 
+/// Runs two artoos on one data folder, reads and adds memory records, and fails unless both tasks were remembered.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let home = tempfile::tempdir()?;

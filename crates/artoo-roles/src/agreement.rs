@@ -12,11 +12,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-// Values drawn for each question: an alternative with one wrong field is found within the first dozen.
 /// Number of random values for each comparison; the first dozen finds an alternative with one wrong field.
 const CASES: u32 = 300;
 
-// Items of a list beyond the fewest that is drawn.
 /// Number of list items that may be drawn beyond the minimum.
 const ITEMS: usize = 3;
 
@@ -59,8 +57,8 @@ pub(crate) fn whatever_is_written_fits<T: Debug>(
     fits.unwrap_or_else(|error| panic!("{error}\n{schema}"));
 }
 
-/// Whether `whole` contains all fields of `part`; additional fields are allowed. A criterion may also be a plain
-/// sentence.
+/// Whether the JSON value `whole` contains all fields of `part`; additional fields are allowed. A criterion may also be
+/// a sentence.
 fn holds(whole: &Value, part: &Value) -> bool {
     match (whole, part) {
         (Value::Object(whole), Value::String(text)) => whole.get("criterion").is_some_and(|said| said == text.as_str()),
@@ -78,7 +76,7 @@ fn holds(whole: &Value, part: &Value) -> bool {
     }
 }
 
-/// Asserts that every text and list of a schema has a maximum length. `open` names the places that may have none.
+/// Asserts that every text and list of a schema has a maximum length, except at the paths in `open`.
 #[track_caller]
 pub(crate) fn every_length_is_bounded(schema: &Value, open: &[&str]) {
     let mut found = Vec::new();
@@ -86,7 +84,7 @@ pub(crate) fn every_length_is_bounded(schema: &Value, open: &[&str]) {
     assert!(found.is_empty(), "without a bound: {found:?} in {schema}");
 }
 
-/// Adds the places of a schema without a maximum length to `found`.
+/// Adds the paths of texts and lists in a schema that have no maximum length to `found`.
 fn unbounded(schema: &Value, place: &str, open: &[&str], found: &mut Vec<String>) {
     let Some(fields) = schema.as_object() else { return };
     if open.contains(&place) {
@@ -117,7 +115,7 @@ fn unbounded(schema: &Value, place: &str, open: &[&str], found: &mut Vec<String>
     }
 }
 
-/// The type names of a schema.
+/// The names in the `type` of a JSON schema, which has one name or a list.
 fn types(schema: &Value) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(name)) => vec![name],
@@ -191,7 +189,7 @@ fn object(schema: &Value) -> BoxedStrategy<Value> {
     whole.prop_map(Value::Object).boxed()
 }
 
-/// Random short texts, and one of the maximum length.
+/// Random texts for tests: short ones, and one of the maximum length.
 pub(crate) fn text(most: usize) -> BoxedStrategy<String> {
     let any_letters = vec(any::<char>(), 0..=most.min(12)).prop_map(|letters| letters.into_iter().collect());
     prop_oneof![4 => any_letters, 1 => Just("\u{e9}".repeat(most))].boxed()

@@ -12,7 +12,7 @@ use crate::machine::Context;
 /// contain the model's own text.
 const EXCERPT_CHARS: usize = 200;
 
-/// A type that a role reads a model's reply into.
+/// A type that a model's JSON reply, or a plan of recipes, can be read into.
 pub trait Reply: DeserializeOwned {
     /// Converts a plan of recipes from the embedded parser to this type; `None` if the role can't use recipes.
     #[must_use]
@@ -31,7 +31,7 @@ pub struct Ask<T> {
     reply: PhantomData<fn() -> T>,
 }
 
-/// The result of reading a model's reply.
+/// The result of reading a model's reply: a value, an abstention, a second request, or a failure.
 #[derive(Debug)]
 pub enum Answer<T> {
     /// The reply as a value of the requested type.
@@ -51,7 +51,7 @@ impl<T: Reply> Ask<T> {
         Self::begin(cx, Arc::new(request), false)
     }
 
-    /// Starts a request under a new effect id; `asked_again` says that it is the second one.
+    /// Starts a model request under a new effect id; `asked_again` says that it repeats an unusable reply's request.
     fn begin(
         cx: &mut Context<'_>,
         request: Arc<ModelRequest>,

@@ -122,6 +122,7 @@ fn occurs(text: &str, needle: &str) -> bool {
         })
 }
 
+/// Tests of blocked targets: spellings of paths, the format that tools read, and their descriptions.
 #[cfg(test)]
 mod tests {
     use super::{for_call, named_in, paths_in, worded};

@@ -33,7 +33,7 @@ pub struct TaskInput<'a> {
     pub session: &'a [SessionTurn],
 }
 
-/// The assumed way in which a simple task is solved.
+/// The assumed way in which a simple task is solved: with a checked call, by words alone, or with a judged call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Course {
     /// One step with one tool call, checked in code; every reply as short as possible.
@@ -60,7 +60,7 @@ pub struct CallSize {
 /// For each call of a task: the role, and the characters sent and received without the parts that vary.
 type Sizes = &'static [(Role, usize, usize)];
 
-/// Sizes of the calls for [`Course::Checked`].
+/// Sizes of the model calls of a task with one tool call that code checks ([`Course::Checked`]).
 const CHECKED: Sizes = &[
     (Role::Perceiver, 1_618, 88),
     (Role::Planner, 8_899, 153),
@@ -68,7 +68,7 @@ const CHECKED: Sizes = &[
     (Role::MetaValidator, 2_243, 208),
 ];
 
-/// Sizes of the calls for [`Course::Words`].
+/// Sizes of the model calls of a task answered without tools ([`Course::Words`]).
 const WORDS: Sizes = &[
     (Role::Perceiver, 1_618, 88),
     (Role::Planner, 8_899, 122),
@@ -77,7 +77,7 @@ const WORDS: Sizes = &[
     (Role::MetaValidator, 2_099, 186),
 ];
 
-/// Sizes of the calls for [`Course::Judged`].
+/// Sizes of the model calls of a task with one tool call that models judge ([`Course::Judged`]).
 const JUDGED: Sizes = &[
     (Role::Perceiver, 1_618, 88),
     (Role::Planner, 8_899, 835),
@@ -125,13 +125,13 @@ pub fn calls(task: &TaskInput<'_>, course: Course) -> Vec<CallSize> {
         .collect()
 }
 
-/// Number of characters that earlier turns of the session take in the perceiver's prompt.
+/// Number of characters that the session's earlier turns add to the perceiver's prompt.
 fn session(turns: &[SessionTurn]) -> usize {
     let turn = |turn: &SessionTurn| turn.input.chars().count() + turn.summary.chars().count() + 33;
     if turns.is_empty() { 0 } else { 31 + turns.iter().map(turn).sum::<usize>() }
 }
 
-/// Number of characters that the tools take in the planner's prompt and schema.
+/// Number of characters that the list of tools adds to the planner's prompt and schema.
 fn planned(tools: &[ToolSpec]) -> usize {
     let line = |tool: &ToolSpec| {
         let name = tool.name.chars().count();
@@ -140,7 +140,7 @@ fn planned(tools: &[ToolSpec]) -> usize {
     tools.iter().map(line).sum()
 }
 
-/// Number of characters that a tool takes in the executor's prompt and schema.
+/// Number of characters that one tool adds to the executor's prompt and schema.
 fn executed(tool: &ToolSpec) -> usize {
     let form = artoo_proto::shape(&tool.input_schema).chars().count();
     let schema = tool.input_schema.to_string().chars().count() - descriptions(&tool.input_schema);

@@ -31,7 +31,7 @@ pub fn is_about_this_machine(request: &str) -> bool {
     concrete || !is_general(&lower)
 }
 
-/// Whether a part of a request begins like a question.
+/// Whether the first word of a part of a request, after words of politeness, is in the table of question words.
 #[must_use]
 pub fn is_question(part: &str) -> bool {
     let lower = part.to_lowercase();

@@ -64,7 +64,7 @@ pub const SUMMARY_CHARS: usize = 300;
 pub const LABEL_CHARS: usize = 60;
 /// Maximum number of pieces of advice from memory in one prompt (decision M16).
 pub const ADVICE_MAX: usize = 10;
-/// Maximum number of tasks for which memory remembers what it recalled.
+/// Maximum number of running tasks for which memory stores what it recalled, to test at their end whether it helped.
 pub const UNTESTED_TASKS_MAX: usize = 64;
 /// Maximum number of adopted habits (level T) in one prompt.
 pub const HABITS_MAX: usize = 3;
@@ -74,19 +74,19 @@ pub const LESSONS_MAX: usize = 2;
 pub const LESSON_CHARS: usize = 60;
 /// Maximum number of next steps that a model may give at the end of an abandoned task.
 pub const WORDED_STEPS_MAX: usize = 3;
-/// Time to wait for a model's words at the end of an abandoned task, in milliseconds.
+/// Time to wait for a model's ending text of an abandoned task, in milliseconds.
 pub const WORDING_WAIT_MS: u64 = 30_000;
-/// Maximum length of what was wrong with an attempt, as its outcome tells it, in characters.
+/// Maximum length, in characters, of the text in an outcome that says what was wrong with an attempt.
 pub const WRONG_CHARS: usize = 300;
-/// Maximum length of the call in a lesson, in characters.
+/// Maximum length of the tool call that a recalled lesson shows, in characters.
 pub const LESSON_INPUT_CHARS: usize = 200;
-/// Maximum length of a rule that a model words, in characters.
+/// Maximum length of a memory rule that a model rewords, in characters.
 pub const RULE_CHARS: usize = 300;
-/// Maximum length of the reply with a rule's words, in tokens, for a model that thinks before it.
+/// Maximum length of a model's reply that rewords a memory rule, in tokens; leaves room for a model that reasons first.
 pub const RULE_TOKENS: u32 = 1_024;
-/// Maximum number of rules that a model is asked to word in one run, since each call may cost money.
+/// Maximum number of memory rules that a model is asked to reword in one run, since each call may cost money.
 pub const RULES_WORDED_MAX: usize = 8;
-/// Maximum length of what a replan tells about the last plan, in characters: about 300 tokens.
+/// Maximum length, in characters, of the prompt text about what the last plan's subtasks did: about 300 tokens.
 pub const TRIED_CHARS: usize = 1_200;
 /// Maximum length of a model's reply to a role, in tokens: enough for a plan, the longest reply.
 pub const REPLY_TOKENS: u32 = 4_096;
@@ -109,7 +109,8 @@ pub const REPLY_SUBTASKS: usize = 12;
 pub const REPLY_CRITERIA: usize = 6;
 /// Maximum number of readings of the request in a model's plan, and of checks in one reading: a person confirms them.
 pub const REPLY_READINGS: usize = 8;
-/// Largest number of a part of the request in a model's plan, far above the parts that a model is shown.
+/// Greatest part number of the request that a model's plan may refer to, far above the number of parts shown to a
+/// model.
 pub const REPLY_PARTS: u32 = 9_999;
 /// Maximum number of entries of any list inside a tool call's input; for more, a model can use a pattern or a command.
 pub const REPLY_ITEMS: usize = 16;

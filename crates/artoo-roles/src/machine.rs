@@ -54,7 +54,7 @@ pub enum Lifecycle<M: Start> {
 }
 
 impl<M: Start> Lifecycle<M> {
-    /// An instance that waits for its first message.
+    /// An instance with this configuration that waits for its first message.
     pub fn new(setup: M::Setup) -> Self {
         Self::New(setup, Vec::new())
     }
@@ -104,7 +104,7 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// A context for one step.
+    /// A context for one step at this time, with this source of ids.
     pub fn new(now: Now, ids: &'a mut Ids) -> Self {
         Self { now, ids, ignored: false, records: Vec::new() }
     }
@@ -177,7 +177,7 @@ impl Ids {
         Self { seed, drawn: 0 }
     }
 
-    /// Generates the next id.
+    /// Generates the next id, which follows from the seed and the number of ids so far.
     pub fn next_uuid(&mut self) -> Uuid {
         self.drawn += 1;
         Uuid::new_v5(&self.seed, &self.drawn.to_be_bytes())
@@ -319,7 +319,7 @@ pub struct CheckOrder {
     pub calls: Vec<ToolCall>,
 }
 
-/// A request to read the user's words by code, or to look at what a model says that they mean.
+/// A request to read the user's words by code, or to check the readings that a model proposes for them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReadOrder {
     /// The task's id.

@@ -46,7 +46,7 @@ pub enum PromptError {
     },
 }
 
-/// Every prompt that a role sends to a model.
+/// Every prompt text that roles send to models, for the digest and the tests of templates.
 pub(crate) const ALL: &[&str] = &[
     include_str!("../../../prompts/agent_validator.md"),
     include_str!("../../../prompts/agent_validator.user.md"),
@@ -66,7 +66,7 @@ pub(crate) const ALL: &[&str] = &[
     include_str!("../../../prompts/rule.user.md"),
 ];
 
-/// Text shown for an empty list.
+/// Prompt text that stands for an empty list: `(none)`.
 const NONE: &str = "(none)";
 
 /// Fills the placeholders (`{{name}}`) of a template; placeholders inside values are not filled. A paragraph with an

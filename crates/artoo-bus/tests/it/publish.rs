@@ -114,7 +114,7 @@ fn result(n: u8) -> Message {
     .into()
 }
 
-/// The address that may publish this message.
+/// The address of the role instance that the route table lets publish this message.
 pub(crate) fn sender(message: &Message) -> Address {
     Address::of(route::route(message.kind()).unwrap().from, message.task_id(), message.subtask_id())
 }
@@ -133,7 +133,7 @@ pub(crate) fn publish(bus: &mut Bus, n: u64, cause: Option<u64>, message: Messag
     bus.publish(at(0), id(n), &from, cause.map(id), message)
 }
 
-/// Takes all queued deliveries.
+/// Takes all queued deliveries off the bus.
 pub(crate) fn drain(bus: &mut Bus) -> Vec<Delivery> {
     std::iter::from_fn(|| bus.take(0)).collect()
 }
@@ -292,6 +292,7 @@ fn forget_removes_only_the_tasks_own_data() {
     assert_eq!(bus.dropped(), 0);
 }
 
+/// A task over its limit of messages can still publish those that end it: a failed role, the abort and the result.
 #[test]
 fn task_over_its_limit_can_end() {
     let mut bus = opened();

@@ -6,7 +6,7 @@ use artoo_bus::{Bus, tap};
 
 use crate::publish::{drain, publish, request, spec, task};
 
-/// Total number of messages.
+/// Total number of messages that the test publishes.
 const MESSAGES: u64 = 1_000_000;
 
 /// Number of messages of one task.

@@ -23,6 +23,7 @@ fn read(tap: &Tap) -> Vec<(u64, u64)> {
         .collect()
 }
 
+/// Events sent to a full tap are lost, and the next event is preceded by a gap event with their number.
 #[doc = "holds: design B2"]
 #[test]
 fn full_tap_reports_its_gap() {
@@ -37,6 +38,7 @@ fn full_tap_reports_its_gap() {
     assert_eq!(read(&tap), [(3, 5), (4, 1_008)]);
 }
 
+/// If the gap event takes the only free position, the next event is lost too and starts a new gap.
 #[doc = "holds: design B2"]
 #[test]
 fn gap_that_fills_the_tap_restarts_counting() {
@@ -50,6 +52,7 @@ fn gap_that_fills_the_tap_restarts_counting() {
     assert_eq!(sender.missing(), 1);
 }
 
+/// Events lost before the sender is dropped are reported as a gap event, although the tap is full.
 #[doc = "holds: design B2"]
 #[test]
 fn last_gap_is_reported_on_drop() {

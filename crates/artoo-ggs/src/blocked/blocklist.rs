@@ -53,11 +53,12 @@ impl Blocklist {
         new
     }
 
-    /// Takes one target off the list.
+    /// Removes one target from the blocked targets.
     pub(crate) fn unblock(&mut self, target: &BlockedTarget) {
         self.targets.remove(target);
     }
 
+    /// Whether a tool with this name is blocked.
     pub(crate) fn is_tool_blocked(&self, tool: &str) -> bool {
         self.tools.iter().any(|blocked| blocked == tool)
     }
@@ -80,10 +81,12 @@ impl Blocklist {
         Ok(Some(tool))
     }
 
+    /// The names of the blocked tools, oldest block first.
     pub(crate) fn tools(&self) -> &[String] {
         &self.tools
     }
 
+    /// The blocked targets, sorted.
     pub(crate) fn targets(&self) -> impl Iterator<Item = &BlockedTarget> {
         self.targets.iter()
     }

@@ -18,11 +18,13 @@ struct ExactLoss {
     l: String,
 }
 
+/// Writes a loss with each of its numbers as text.
 pub(super) fn serialize<S: Serializer>(loss: &Loss, serializer: S) -> Result<S::Ok, S::Error> {
     let [d, p, omega] = [loss.d, loss.p, loss.omega].map(|unit| unit.value().to_string());
     ExactLoss { d, p, omega, l: loss.l.to_string() }.serialize(serializer)
 }
 
+/// Reads a loss from the texts of its numbers; an error if one is no number, out of 0..=1 or not finite.
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Loss, D::Error> {
     let text = ExactLoss::deserialize(deserializer)?;
     let number = |field: &str, text: &str| {

@@ -39,7 +39,7 @@ pub(super) struct History {
     released: BTreeSet<BlockedTarget>,
 }
 
-/// State of one subtask from round to round.
+/// What a controller remembers of one subtask from round to round, for the switches of its profile.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub(super) struct SubtaskMemory {
@@ -94,7 +94,7 @@ impl History {
         found
     }
 
-    /// The memories with these indices.
+    /// The subtask memories with these indices.
     pub(super) fn of(&self, indices: &[usize]) -> Vec<&SubtaskMemory> {
         indices.iter().filter_map(|at| self.subtasks.get(*at)).collect()
     }
@@ -122,13 +122,14 @@ impl History {
         }
     }
 
-    /// The targets to block: none if all of them were released before and no other target can be released.
+    /// The targets to block for a directive: none if each was released before and no other target could be released
+    /// instead.
     pub(super) fn without_last(&self, targets: Vec<BlockedTarget>) -> Vec<BlockedTarget> {
         let is_released = |target: &BlockedTarget| self.released.contains(&target.clone().into_normalized());
         if self.targets.iter().chain(&targets).all(is_released) { Vec::new() } else { targets }
     }
 
-    /// Records targets that were blocked now.
+    /// Records the targets that this round's directive blocked, oldest first, so that they can be released later.
     pub(super) fn note_blocked(&mut self, targets: &[BlockedTarget]) {
         self.targets.extend_from_slice(targets);
     }

@@ -15,6 +15,7 @@ pub(super) struct MeasuredRound<'a> {
 }
 
 impl<'a> MeasuredRound<'a> {
+    /// Validates and measures a round; an error if it can't be measured.
     pub(super) fn new(round: &'a Round, profile: &Profile) -> Result<Self, RoundError> {
         round.validate()?;
         let failing: Vec<_> = failing(round).collect();

@@ -39,7 +39,7 @@ pub(super) struct TaskState {
     pub(super) history: History,
 }
 
-/// The previous round, as far as the next decision needs it.
+/// The numbers and claims of the previous round that the next decision compares with.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub(super) struct LastRound {
@@ -51,7 +51,7 @@ pub(super) struct LastRound {
     required_unmet: bool,
 }
 
-/// The round with the lowest D so far.
+/// Number and D (in micro-units) of the round with the lowest D so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 struct BestRound {
@@ -105,7 +105,7 @@ impl TaskState {
         if round.measurement.unmet == 0 { self.accept(profile, round) } else { self.correct(profile, round) }
     }
 
-    /// Decides on a round with unmet criteria.
+    /// Decides on a round with unmet criteria: a directive, a success with gaps, or an abandon.
     fn correct(&mut self, profile: &Profile, measured: &MeasuredRound<'_>) -> Decision {
         let MeasuredRound { round, measurement, .. } = measured;
         let returned = profile.has(Switch::StopCycles) && self.history.note_cycle(&measured.failing);

@@ -27,6 +27,7 @@ impl Claims {
         all
     }
 
+    /// The claims one by one, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
         let mut rest = self.text.as_str();
         self.lengths.iter().map_while(move |length| {

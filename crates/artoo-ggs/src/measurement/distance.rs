@@ -181,7 +181,7 @@ pub(crate) struct Failing<'a> {
 }
 
 impl Failing<'_> {
-    /// The criterion as outcomes list it.
+    /// Converts the criterion to the form in which outcomes list unmet criteria.
     pub(crate) fn to_unmet(&self) -> UnmetCriterion {
         UnmetCriterion {
             claim: self.claim.clone().into_owned(),

@@ -94,6 +94,7 @@ fn share_done(profile: &Profile, is_judged: bool) -> f64 {
     done.count() as f64 / 1_000.0
 }
 
+/// If calls fail at random every second time, `anytime` accepts at least 90 % of tasks, and `v0.8` at most 55 %.
 #[test]
 fn random_call_failures_are_retried() {
     for is_judged in [false, true] {
@@ -102,6 +103,7 @@ fn random_call_failures_are_retried() {
     }
 }
 
+/// `anytime` keeps using a tool whose results improve from round to round until the task is accepted; `v0.8` blocks it.
 #[test]
 fn improving_tool_is_kept() {
     let tools = ["writer/text", "shell/shell", "web/web"];
@@ -120,6 +122,7 @@ fn improving_tool_is_kept() {
     assert!(matches!(v08.last.outcome, Outcome::Abandon(_)), "{}", v08.last);
 }
 
+/// With rounds of up to a minute, `anytime` does not block the folder of failed targets and finds the third one.
 #[test]
 fn long_rounds_do_not_block_folders() {
     let environment = |tool: &AvailableTool, target: &str, _: usize| match target {
@@ -135,6 +138,7 @@ fn long_rounds_do_not_block_folders() {
     assert!(run(Profile::default(), 5_000).is_accepted() && !run(Profile::default(), 60_000).is_accepted());
 }
 
+/// `anytime` does not end a task whose D rises while it tries the new tools that `break_symmetry` demanded.
 #[test]
 fn ordered_exploration_is_not_killed() {
     let environment = |tool: &AvailableTool, target: &str, _: usize| match tool.name.as_str() {
@@ -198,6 +202,7 @@ fn targets_are_released_oldest_first() {
     assert_eq!(controller.release(&2, 2), Err(ControllerError::UnknownTask));
 }
 
+/// With the switch `Retry` a subtask that failed without a verdict is repeated unchanged twice, then treated as failed.
 #[test]
 fn subtasks_without_verdict_are_retried_twice() {
     let flaked = || {
@@ -216,6 +221,7 @@ fn subtasks_without_verdict_are_retried_twice() {
     assert!(!replan(&one(Vec::new())).same_again, "it failed by its own work");
 }
 
+/// A subtask that never started because another failed does not use up its unchanged retries.
 #[test]
 fn subtasks_not_run_keep_their_retries() {
     let waits = || {
@@ -265,6 +271,8 @@ fn each_subtask_gets_its_own_directive() {
     assert_eq!(shown_of(&decisions[1]), ["0 change_approach [web] ", "1 change_approach [shell,read] "]);
 }
 
+/// Under `BySubtask` a tool blocked in each failing subtask is blocked for the plan; one blocked in a single subtask is
+/// not.
 #[test]
 fn tool_blocked_in_all_subtasks_is_blocked() {
     let both = round(vec![
@@ -287,6 +295,7 @@ fn tool_blocked_in_all_subtasks_is_blocked() {
     assert_eq!(decisions[1].outcome, Outcome::Abandon(StopReason::ToolsExhausted));
 }
 
+/// With `KeepMostlyMet` a result with half of its criteria met is refined, unless its loss fell suspiciously.
 #[test]
 fn half_met_results_are_kept_unless_suspect() {
     let half = |met: usize| round(vec![calls(shares(10 - met, 0, 10).subtasks.remove(0), &["shell make"])]);
@@ -299,6 +308,7 @@ fn half_met_results_are_kept_unless_suspect() {
     assert!(suspect[1].suspect);
 }
 
+/// Passing time raises the urgency, but not with the switch `UrgencyWithoutOmega`.
 #[test]
 fn urgency_ignores_time_only_with_its_switch() {
     let slow = |profile| run(profile, 100_000, &[shares(0, 5, 10), shares(0, 5, 10)])[1].clone();
@@ -308,6 +318,7 @@ fn urgency_ignores_time_only_with_its_switch() {
     assert_eq!(with_time.state(), without.state(), "the table still sees the whole gradient");
 }
 
+/// With `SpareExploration` a rise of D after `break_symmetry` does not count as worsening; other rises do.
 #[test]
 fn rise_counts_unless_exploration_was_ordered() {
     let rise = |class: fn(usize) -> Round| [class(4), class(6), class(8), class(10)];
@@ -320,6 +331,7 @@ fn rise_counts_unless_exploration_was_ordered() {
     assert_eq!(counts(Profile::default(), &rise(|n| shares(n, 0, 10))), [0, 1, 2]);
 }
 
+/// With `StopCycles`, claims failing in turn again lead to `break_symmetry` once and then end the task as cycling.
 #[test]
 fn returning_claims_break_symmetry_then_stop() {
     let of = |claims: &[&str]| {
@@ -345,6 +357,8 @@ fn returning_claims_break_symmetry_then_stop() {
     assert_eq!(states(&run(profile(), 0, &[flaked(), b, flaked()]))[2], "refine");
 }
 
+/// With `DeliverLast` a result with D ≤ δ is refined while rounds are left and delivered when the task would be
+/// abandoned.
 #[test]
 fn close_results_are_delivered_at_the_end() {
     let profile = || with(&[Switch::DeliverLast]);

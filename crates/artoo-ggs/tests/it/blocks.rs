@@ -16,6 +16,7 @@ fn environmental_share(unmet: usize, made: &[&str]) -> Round {
     round(subtasks.into_iter().map(|s| calls(s, made)).collect())
 }
 
+/// Tools blocked by `break_symmetry` and `change_approach` stay blocked in later rounds.
 #[doc = "holds: law 2.3; design G12"]
 #[test]
 fn both_logical_directives_accumulate_tools() {
@@ -76,6 +77,7 @@ fn release_keeps_the_order_of_other_tools() {
     assert_eq!(replan(&decisions[1]).blocked_tools, ["t2", "t3", "t4"]);
 }
 
+/// If the combined result was rejected although every subtask matched, all tools of the plan are blocked.
 #[test]
 fn rejected_whole_blocks_all_tools_of_plan() {
     let matched = calls(subtask(vec![pass("a")]), &["glob *"]);
@@ -94,6 +96,8 @@ fn break_symmetry_lists_unused_tool_classes() {
     assert_eq!(replan(&decision).novel_classes, ["shell", "text"]);
 }
 
+/// At low urgency only tools of subtasks with a criterion that failed again are blocked; if none did, those of all
+/// failing ones.
 #[doc = "holds: design G13"]
 #[test]
 fn low_urgency_blocks_tools_of_repeated_failures() {
@@ -113,6 +117,8 @@ fn low_urgency_blocks_tools_of_repeated_failures() {
     assert_eq!(blocked("other"), "mdfind,glob,shell", "nothing failed twice: all of the failing subtasks");
 }
 
+/// A failed target is blocked for one tool at low urgency, for all tools at normal, and with its folder at high
+/// urgency.
 #[doc = "holds: principle 3; design G13"]
 #[test]
 fn urgency_sets_the_scope_of_targets() {
@@ -153,6 +159,7 @@ fn later_directives_keep_all_earlier_blocks() {
     assert_eq!(shown(&last.blocked_targets), ["*:/x", "mdfind:q"]);
 }
 
+/// A failed call of a subtask that matched blocks only its own tool and target, even at high urgency.
 #[doc = "holds: design G13"]
 #[test]
 fn failed_calls_of_matched_subtasks_widen_nothing() {
@@ -170,6 +177,7 @@ fn failed_calls_of_matched_subtasks_widen_nothing() {
     assert_eq!(shown(&blocked.blocked_targets), ["*:/srv/**", "read:/home/u/typo"]);
 }
 
+/// A target that an earlier block for every tool covers is not added again.
 #[test]
 fn wider_block_covers_later_targets() {
     let rounds = [environmental_share(9, &["!read /x/y"]), environmental_share(9, &["!glob /x/y", "!glob /x//./y/"])];
@@ -178,6 +186,7 @@ fn wider_block_covers_later_targets() {
     assert_eq!(shown(&replan(&decisions[1]).blocked_targets), ["*:/x/y"]);
 }
 
+/// A block of a path does not cover the paths below it; a block of the folder does.
 #[test]
 fn blocked_path_does_not_block_its_folder() {
     let timeless = parameters(|t| t.lambda = 0.0);
@@ -193,6 +202,7 @@ fn blocked_path_does_not_block_its_folder() {
     assert_eq!(replan(&decisions[1]).new_blocked, new, "the folder covers what lies in it, at any depth");
 }
 
+/// A decision lists only the failed (tool, target) pairs of its own round, each once.
 #[doc = "holds: invariant 16; design M1"]
 #[test]
 fn failed_pairs_are_of_the_current_round() {
@@ -270,6 +280,7 @@ proptest! {
         prop_assert_eq!(blocked.to_string().parse::<BlockedTarget>(), Ok(blocked));
     }
 
+    /// A block matches its own target, whatever its spelling.
     #[test]
     fn block_matches_its_own_target(target in "[a-z/.~]{0,12}", subtree: bool) {
         let mut blocked = BlockedTarget::any_tool(target.clone());

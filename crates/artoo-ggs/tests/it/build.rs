@@ -37,7 +37,7 @@ pub(crate) fn calls(subtask: SubtaskMeasure, calls: &[&str]) -> SubtaskMeasure {
     subtask.with_calls(calls.iter().map(call))
 }
 
-/// A round of these subtasks.
+/// A round of these subtasks, without task criteria.
 pub(crate) fn round(subtasks: Vec<SubtaskMeasure>) -> Round {
     Round::new(subtasks)
 }
@@ -106,7 +106,7 @@ pub(crate) fn replan(decision: &Decision) -> &Replan {
     replan
 }
 
-/// The blocked targets as strings.
+/// The blocked targets in their string form, such as `*:/srv/a`.
 pub(crate) fn shown(targets: &[BlockedTarget]) -> Vec<String> {
     targets.iter().map(ToString::to_string).collect()
 }

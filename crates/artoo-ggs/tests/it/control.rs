@@ -34,6 +34,7 @@ fn fourth_execution_may_still_succeed() {
     assert_eq!(states(&decisions), ["change_path", "change_path", "change_path", "success"]);
 }
 
+/// Law 2 does not end a task whose loss rises only because time passes while D (the distance) falls.
 #[doc = "holds: law 2.1; design G4"]
 #[test]
 fn slow_rounds_with_falling_distance_continue() {
@@ -60,6 +61,7 @@ fn distance_rising_twice_ends_the_task() {
     assert_eq!(counts, [0, 1, 0, 1]);
 }
 
+/// A round counts as worsening for Law 2 only if the loss without Ω rose by more than ε, not by ε exactly.
 #[doc = "holds: design G4"]
 #[test]
 fn rise_of_exactly_epsilon_does_not_count() {
@@ -72,6 +74,7 @@ fn rise_of_exactly_epsilon_does_not_count() {
     assert_eq!(counts(&[shares(0, 40, 100), shares(0, 61, 100)]), [0, 1]);
 }
 
+/// Changes of P (the share of blamed failures) at the same D never count as worsening for Law 2.
 #[doc = "holds: design G4"]
 #[test]
 fn plausible_share_alone_never_kills() {
@@ -92,6 +95,7 @@ fn first_round_has_no_gradient() {
     assert_eq!(second.previous.to_string(), "break_symmetry");
 }
 
+/// A round whose subtasks matched but whose combined result was rejected leads to a replan, not to a success.
 #[doc = "holds: design G8"]
 #[test]
 fn rejected_whole_is_not_a_success() {
@@ -138,6 +142,7 @@ fn abandon_names_the_round_with_lowest_distance() {
     assert_eq!(tied[3].best_round, 3, "of equals the last");
 }
 
+/// A round with every criterion met is accepted even when the time budget and all replans are used up.
 #[doc = "holds: design G11"]
 #[test]
 fn accept_bypasses_the_table_even_late() {
@@ -211,6 +216,7 @@ fn time_budget_raises_omega_without_ending() {
     assert_eq!(with_round.outcome, Outcome::Abandon(StopReason::External), "close, but the caller's word stands");
 }
 
+/// A decision names the unmet criterion that contributes most to D: required first, then the heaviest.
 #[test]
 fn primary_failed_contributes_most_to_d() {
     let table = [
@@ -288,6 +294,7 @@ fn every_decision_displays_its_reason() {
     }
 }
 
+/// A decision states how far D, P, Ω and the gradient are from their thresholds, exact to a micro-unit.
 #[test]
 fn margins_are_exact() {
     let decision = run(Profile::default(), 0, &[shares(0, 32, 100)]).remove(0);

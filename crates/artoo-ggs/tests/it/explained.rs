@@ -28,7 +28,7 @@ fn under(profile: &Profile, mut inputs: DecisionInputs) -> DecisionInputs {
     inputs
 }
 
-/// The size of the change, in micro-units.
+/// The absolute size of the change of D, P and Ω that a counterfactual makes, in micro-units.
 fn size(change: &Counterfactual) -> i64 {
     (change.d_micros + change.p_micros + change.omega_micros).abs()
 }
@@ -87,6 +87,7 @@ proptest! {
         }
     }
 
+    /// Evaluating a decision's saved inputs again gives its loss, gradient, cell, state and counterfactual.
     #[test]
     fn inputs_reproduce_the_decisions_numbers((profile, rounds) in crate::properties::task()) {
         for (_, decision) in crate::properties::decide_all_rounds(&profile, &rounds) {
@@ -111,6 +112,7 @@ fn at_distance(micros: i64, class: FailureClass) -> Round {
     round(vec![subtask(vec![criterion])])
 }
 
+/// A round whose D differs as a decision's counterfactual says leads to the state that the counterfactual names.
 #[test]
 fn controller_at_changed_distance_decides_otherwise() {
     use FailureClass::{Environmental, Logical};
@@ -141,6 +143,7 @@ fn controller_at_changed_distance_decides_otherwise() {
     }
 }
 
+/// A round observed as much later as the counterfactual for Ω says leads to the state that it names.
 #[test]
 fn controller_at_changed_time_decides_otherwise() {
     // Ω's time part is 0.4 of 300 s: 0.000001 of Ω is 0.75 ms, so whole milliseconds can follow it.
@@ -156,6 +159,7 @@ fn controller_at_changed_time_decides_otherwise() {
     assert_eq!(decide_at(590_000 + flip.omega_micros as u64 * 3 / 4 + 1).state(), flip.then);
 }
 
+/// If no change of one number alters the decision, the counterfactual gives a change of Ω and D together.
 #[test]
 fn combined_change_is_given_if_needed() {
     let mut criteria: Vec<_> = (0..9).map(|i| logical(&format!("p{i}"))).collect();
@@ -176,6 +180,7 @@ fn combined_change_is_given_if_needed() {
     );
 }
 
+/// The counterfactual of an accepted round is the state that a D higher by one micro-unit would have led to.
 #[test]
 fn accept_names_the_state_if_unmet() {
     for (now_ms, then) in [(0, MacroState::Success), (900_000, MacroState::Abandon)] {

@@ -139,6 +139,7 @@ fn constructors_set_what_they_name() {
     assert_eq!([ToolTarget::worked("t", "x").failed, ToolTarget::failed("t", "x").failed], [false, true]);
 }
 
+/// A failed call of a subtask that failed by infrastructure has its target blocked for every tool.
 #[test]
 fn failed_call_blocks_its_target_under_infrastructure() {
     let criteria = vec![CriterionMeasure::undecided("a")];

@@ -13,7 +13,7 @@ pub(crate) fn unit() -> impl Strategy<Value = Unit> {
     ]
 }
 
-/// Random numbers within their ranges.
+/// Generates random decision parameters within their ranges.
 pub(crate) fn hyperparameters() -> impl Strategy<Value = Hyperparameters> {
     let weights = (1e-6..=1.0, 0.0..=1.0, 0.0..=1.0, 0.0..=1.0, 0.0..=1.0);
     let thresholds = (1e-6..=1.0, 0.0..=0.999_999, 0.0..=1.0, 1e-6..=1.0);
@@ -65,7 +65,7 @@ fn criterion() -> impl Strategy<Value = CriterionMeasure> {
     )
 }
 
-/// A random call.
+/// Generates a random tool call with its target, worked or failed.
 fn call() -> impl Strategy<Value = ToolTarget> {
     let target = prop::sample::select(vec!["/a/x", "/a/y", "/a/b/x", "/a/./x", "*.pdf", "ls /a", "~/n", "q"]);
     ("[f-i]", target, any::<bool>()).prop_map(|(tool, target, failed)| {
@@ -122,6 +122,7 @@ pub(crate) fn decide_all_rounds(profile: &Profile, rounds: &[(u64, Round)]) -> V
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
+    /// Any inputs lead to a cell of the decision table: Ω is compared first, then D, and P chooses the kind of replan.
     #[doc = "holds: invariant 10"]
     #[test]
     fn table_covers_all_inputs_in_priority_order(
@@ -144,6 +145,7 @@ proptest! {
         prop_assert!((1..=24).contains(&cell.number));
     }
 
+    /// The decision table uses only the size of the gradient: a gradient and its negative lead to the same choice.
     #[doc = "holds: invariant 11"]
     #[test]
     fn sign_of_the_gradient_never_changes_state(
@@ -205,6 +207,7 @@ proptest! {
         prop_assert!((g.d + g.p + g.omega - g.total).abs() <= 4.0 * f64::EPSILON, "{:?}", g);
     }
 
+    /// D of a round with one plausible criterion rises with the number of its failed attempts.
     #[doc = "holds: principle 3"]
     #[test]
     fn distance_rises_with_failed_attempts(n in 1_u32..10, k in 1_u32..10) {
@@ -213,6 +216,7 @@ proptest! {
         prop_assert!(d(k) < d(k + 1));
     }
 
+    /// In any round, more failed attempts of one plausible criterion raise the subtask distance and never lower D.
     #[test]
     fn distance_rises_with_failed_attempts_among_others(round in round(), n in 2_u32..9, k in 1_u32..8) {
         prop_assume!(k < n);
@@ -250,6 +254,7 @@ proptest! {
         }
     }
 
+    /// Law 2 ends a task only if D grew in as many rounds as the profile demands.
     #[doc = "holds: law 2.1"]
     #[test]
     fn law_2_needs_a_growing_distance((profile, rounds) in task()) {
@@ -317,6 +322,7 @@ proptest! {
         prop_assert_eq!(decide_all_rounds(&profile, &rounds), decide_all_rounds(&profile, &rounds));
     }
 
+    /// The display line of a decision contains no text of claims or targets, and so no control characters from them.
     #[test]
     fn explanations_omit_outside_text((profile, rounds) in task()) {
         for (mut round, _) in decide_all_rounds(&profile, &rounds) {

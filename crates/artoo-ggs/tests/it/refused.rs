@@ -142,6 +142,7 @@ fn invalid_numbers_in_decision_inputs_are_named() {
     );
 }
 
+/// A controller whose task keys are tuples equals itself after saving and restoring.
 #[test]
 fn keys_of_any_ordered_type_are_saved() {
     let mut controller = Controller::new(Profile::default());

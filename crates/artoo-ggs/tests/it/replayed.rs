@@ -10,7 +10,7 @@ use crate::replay_example::{ReplayError, line_of, replay_log};
 /// The checked-in log, as the example reads it.
 const LOG: &str = include_str!("../../examples/replay.jsonl");
 
-/// A random call of a controller.
+/// Generates a random call of a controller (begin, observe, pause and the like).
 fn call() -> impl Strategy<Value = ControllerCall<String>> {
     let task = || prop::sample::select(vec!["a".to_owned(), "b".to_owned()]);
     prop_oneof![
@@ -32,7 +32,7 @@ fn events() -> impl Strategy<Value = Vec<ControllerEvent<String>>> {
     prop::collection::vec((0_u64..400_000, call()).prop_map(|(at_ms, call)| ControllerEvent::new(at_ms, call)), 1..24)
 }
 
-/// The log of these calls.
+/// The log, as text, of making these calls.
 fn log_of(profile: Profile, events: Vec<ControllerEvent<String>>) -> String {
     let heading = serde_json::to_string(&LogHeader::new(profile.clone())).unwrap();
     let lines = replay(profile, events).map(|record| line_of(&record).unwrap());
@@ -69,6 +69,7 @@ proptest! {
     }
 }
 
+/// Replaying the checked-in log, or its calls without replies, gives the same log byte for byte.
 #[test]
 fn checked_in_log_matches_its_inputs() {
     let (agreed, text) = replayed(LOG).unwrap();
@@ -84,6 +85,7 @@ fn checked_in_log_matches_its_inputs() {
     assert_eq!(replayed(&inputs).unwrap(), (0, LOG.to_owned()));
 }
 
+/// A log in which a number, a reply or the profile was changed is rejected when replayed.
 #[test]
 fn changed_byte_is_found() {
     for (from, to) in [
@@ -104,6 +106,7 @@ fn changed_byte_is_found() {
     assert!(matches!(replayed("").unwrap_err(), ReplayError::Empty));
 }
 
+/// An older log's `accept` call is read as an observed round.
 #[test]
 fn saved_accept_is_read_as_observed_round() {
     let event = ControllerEvent::new(7, ControllerCall::Observe { task: "a".to_owned(), round: shares(0, 0, 1) });

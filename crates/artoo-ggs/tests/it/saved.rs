@@ -23,6 +23,7 @@ fn switches_are_saved_by_name() {
     assert_eq!(some, Switches::NONE.with(Switch::BySubtask).with(Switch::Retry));
 }
 
+/// A controller saved and restored after each round retries and releases the same as one that was never saved.
 #[test]
 fn saved_task_keeps_retries_and_releases() {
     let closed = round(vec![calls(subtask(vec![environmental("a")]), &["!read /x"])]);
@@ -44,6 +45,7 @@ fn saved_task_keeps_retries_and_releases() {
     assert_eq!((shown(&released.unwrap().released_targets), again), (vec!["*:/x".to_owned()], None));
 }
 
+/// A saved success without its list of unmet criteria can't be read.
 #[doc = "holds: law 0.5; design G10"]
 #[test]
 fn saved_success_needs_its_unmet_list() {

@@ -17,7 +17,8 @@ use crate::{
 /// Number of milliseconds in a day.
 const MILLIS_PER_DAY: f64 = 86_400_000.0;
 
-/// The future of a tag, in Unix milliseconds; what holds already is dated at the time of the query.
+/// When advice of a tag ends, a rule is made or demoted, or its records are deleted, in Unix milliseconds; what holds
+/// already is dated at the time of the query.
 ///
 /// Sweeps and promotions happen when they are called, so each date is the first moment at which a call would act.
 /// Records of contradictions, which a sweep may add, are not predicted.
@@ -37,7 +38,8 @@ pub struct Forecast {
 }
 
 impl Engine {
-    /// The future of a tag within a century, if nothing more is written under it.
+    /// Calculates when the advice of a tag ends, rules are made or demoted, and records deleted within a century, if
+    /// nothing more is written.
     #[must_use]
     pub fn forecast(&self, tag: &Tag, now_ms: i64) -> Forecast {
         let Some((number, tag)) =

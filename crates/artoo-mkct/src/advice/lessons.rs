@@ -13,10 +13,11 @@ use crate::{
     },
 };
 
-/// Most lessons in one recall.
+/// Maximum number of lessons returned by one recall (a query for advice).
 pub const MAX_RECALL_LESSONS: usize = 3;
 
-/// Most notes in one recall. If there are no more notes at all, short ones are returned for every intent.
+/// Maximum number of notes returned by one recall. If memory has no more notes than this, short ones are returned for
+/// every intent.
 pub const MAX_RECALL_NOTES: usize = 2;
 
 /// Most bytes of a note that is returned for every intent.
@@ -25,7 +26,7 @@ const SHORT_NOTE_BYTES: usize = 160;
 /// Least number of different intents for which an approach must have worked to be a hypothesis for another one.
 const MIN_INTENTS: usize = 3;
 
-/// Most intents with the act of a new one that are searched for approaches.
+/// Maximum number of remembered intents with the same act word that are searched for approaches to propose.
 const MAX_SEARCHED_INTENTS: usize = 256;
 
 /// Number of failures after which a hypothesis is no longer returned.
@@ -60,7 +61,7 @@ pub struct Lesson {
     pub at_ms: i64,
 }
 
-/// A note of a person.
+/// A note that a person wrote, as a recall returns it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Note {

@@ -27,19 +27,20 @@ use crate::{
 #[doc(alias = "limit")]
 pub const MAX_RECALL_ENTRIES: usize = 10;
 
-/// Most rules in one recall.
+/// Maximum number of rules returned by one recall (a query for advice).
 pub const MAX_RECALL_SOPS: usize = MAX_RECALL_ENTRIES / 2;
 
 /// Most tools, and most targets, of a query that are read; the others are ignored.
 pub const MAX_QUERIED_NAMES: usize = 64;
 
-/// Most similar intents that are used if the intent itself is unknown.
+/// Maximum number of similar intents whose advice is used if the intent itself is unknown.
 const MAX_SIMILAR_INTENTS: usize = 3;
 
 /// Maximum number of records of a tag that are searched for tasks, corrections and ids, newest first.
 const MAX_SCANNED_RECORDS: usize = 10_000;
 
-/// Finds remembered intents that are like a new one, e.g. by embeddings; what it adds is capped like shared words.
+/// Supplies remembered intents that are similar to a new one, e.g. by embeddings; advice from them is capped like that
+/// of intents that share words.
 pub trait Similarity: std::fmt::Debug + Send + Sync {
     /// Remembered intents (in the words of [`Engine::intents`]) with their similarity to `intent`, 0..=1.
     fn candidates(&self, intent: &str) -> Vec<(String, f64)>;
@@ -48,7 +49,7 @@ pub trait Similarity: std::fmt::Debug + Send + Sync {
 /// Entity in [`Advice::tag`] of advice about a tool, which sums over all its tags.
 pub const ANY_ENTITY: &str = "*";
 
-/// A query for advice on an intent.
+/// A query for advice on an intent, with the tools and targets that the plan may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecallQuery<'a> {
@@ -75,7 +76,7 @@ impl<'a> RecallQuery<'a> {
         Self { tools, ..self }
     }
 
-    /// Sets the targets named in the request.
+    /// Sets the targets (such as paths) that the user's request names.
     #[must_use]
     pub fn targets(self, targets: &'a [String]) -> Self {
         Self { targets, ..self }
@@ -88,7 +89,7 @@ impl<'a> RecallQuery<'a> {
     }
 }
 
-/// What a piece of advice is about.
+/// What a piece of advice is about: a tool on a target, a set of tools for an intent, an intent, or a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -143,7 +144,7 @@ pub struct Advice {
     pub megrams_total: usize,
 }
 
-/// The result of a [`RecallQuery`].
+/// What memory returns for a [`RecallQuery`]: rules, advice, lessons, notes and hypotheses.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Recall {
@@ -174,7 +175,7 @@ impl Engine {
         self.recall_with(query, None, now_ms)
     }
 
-    /// Like [`Engine::recall`], with more candidates for alike intents, e.g. those that are near by their embeddings.
+    /// Like [`Engine::recall`], with more candidates for similar intents, e.g. those whose embeddings are near.
     #[must_use]
     pub fn recall_with(&self, query: &RecallQuery<'_>, more: Option<&dyn Similarity>, now_ms: i64) -> Recall {
         let limit = query.limit.min(MAX_RECALL_ENTRIES);
@@ -231,7 +232,8 @@ impl Engine {
         }
     }
 
-    /// What a recall of the newest intent, or of the pair, of each tag advises; newest tags first, at most `limit`.
+    /// What a recall would advise about the newest intent, or the tool and target, of each tag; newest tags first, at
+    /// most `limit`.
     #[must_use]
     pub fn overview(&self, limit: usize, now_ms: i64) -> Vec<Advice> {
         let mut tags: Vec<&TagEntry> = self.index.live().map(|(_, tag)| tag).collect();

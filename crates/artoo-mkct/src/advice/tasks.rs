@@ -12,10 +12,10 @@ use crate::{
     },
 };
 
-/// Source of the records that a person wrote.
+/// Value of a record's source field if a person wrote the record.
 const PERSON: &str = "person";
 
-/// A task that records come from.
+/// A task that memory has records of, with its intent, time and whether a person corrected it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TaskSummary {
@@ -29,7 +29,7 @@ pub struct TaskSummary {
     pub corrected: bool,
 }
 
-/// Selects records for [`Engine::find`].
+/// Selects records for [`Engine::find`]: by id, task, tag or words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Selector {

@@ -34,7 +34,7 @@ impl Term {
     }
 }
 
-/// The sums of an aggregate at one moment.
+/// Attention and decision of an aggregate at one moment.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sums {
     /// Σ f·exp(−k·Δt) over the records, Δt in days: how much is known.
@@ -67,7 +67,7 @@ impl Compensated {
         self.sum + self.error
     }
 
-    /// Multiplies the sum by a factor.
+    /// Multiplies the sum and its rounding error by a factor.
     fn scale(&mut self, factor: f64) {
         self.sum *= factor;
         self.error *= factor;
@@ -98,6 +98,7 @@ pub(crate) struct Accumulator {
 }
 
 impl Accumulator {
+    /// An accumulator without records for the decay rate `k`, weighted as of `reference_ms`.
     fn new(k: f64, excused: bool, reference_ms: i64) -> Self {
         let zero = Compensated::default();
         Self { k, excused, reference_ms, attention: zero, decision: zero }
@@ -119,7 +120,7 @@ impl Accumulator {
         1.0
     }
 
-    /// Adds a record to the sums.
+    /// Adds a record of this accumulator's decay rate to its weighted sums.
     fn add(&mut self, term: &Term) {
         let weight = self.weight(term.at_ms);
         self.attention.add(term.f * weight);
@@ -153,7 +154,7 @@ impl Aggregate {
         aggregate
     }
 
-    /// Adds a record to the sums.
+    /// Adds a record to the accumulator of its decay rate.
     pub(crate) fn add(&mut self, term: &Term) {
         self.accumulator(term.k, term.is_excused(), term.at_ms).add(term);
         self.newest_ms = self.newest_ms.max(Some(term.at_ms));

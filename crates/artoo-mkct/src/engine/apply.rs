@@ -74,7 +74,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Fails if one of these records is of level T, which never changes.
+    /// Returns an error if one of these records is of level T (a law), which never changes.
     fn expect_no_law(&self, ids: &[MegramId]) -> Result<(), ApplyError> {
         let law = |id: &&MegramId| self.rules.get(id).is_some_and(|megram| megram.is_law());
         ids.iter().find(law).map_or(Ok(()), |id| Err(ApplyError::Immutable { id: *id }))
@@ -96,7 +96,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Adds a checked record of level M, K or T.
+    /// Adds a checked record of level M (event), K (demoted rule) or T (law).
     pub(super) fn add_written(&mut self, megram: &Megram, at: Option<Offset>) {
         if megram.level.is_live() {
             self.add_live(megram, at);
@@ -126,7 +126,7 @@ impl Engine {
         self.newest_id = self.newest_id.max(Some(megram.id));
     }
 
-    /// Stores a record of level K, C or T with its text in RAM.
+    /// Stores a record of level K, C or T completely in RAM, with its text.
     fn keep_whole(&mut self, megram: &Megram) {
         Arc::make_mut(&mut self.rules).insert(megram.id, Arc::new(megram.clone()));
         self.newest_id = self.newest_id.max(Some(megram.id));

@@ -11,7 +11,7 @@ const MAX_TEXT_BYTES: usize = 1024 * 1024;
 /// Version of the layout of an encoded engine; other versions are not decoded, and the journal is replayed instead.
 pub(super) const STATE_VERSION: u32 = 2;
 
-/// Why bytes are not a valid encoded engine.
+/// Why bytes can't be decoded as an engine.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidState {
@@ -32,31 +32,37 @@ pub enum InvalidState {
     },
 }
 
-/// Writes encoded values to `out`, buffered.
+/// Writes encoded numbers, texts and lists to `out`, through a buffer.
 pub(super) struct Encoder<'a>(BufWriter<&'a mut dyn Write>);
 
 impl<'a> Encoder<'a> {
+    /// An encoder that writes to `out` through a buffer.
     pub(super) fn new(out: &'a mut dyn Write) -> Self {
         Self(BufWriter::with_capacity(BUFFER_BYTES, out))
     }
 
+    /// Writes bytes as they are, without a length.
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.0.write_all(bytes)
     }
 
+    /// Writes a number as 4 little-endian bytes.
     pub(super) fn u32(&mut self, number: u32) -> io::Result<()> {
         self.bytes(&number.to_le_bytes())
     }
 
+    /// Writes a number as 8 little-endian bytes.
     pub(super) fn u64(&mut self, number: u64) -> io::Result<()> {
         self.bytes(&number.to_le_bytes())
     }
 
+    /// Writes a text: its length in bytes, then its UTF-8 bytes.
     pub(super) fn text(&mut self, text: &str) -> io::Result<()> {
         self.u32(text.len() as u32)?;
         self.bytes(text.as_bytes())
     }
 
+    /// Writes a value as JSON text, with its length before it.
     pub(super) fn json(&mut self, value: &impl serde::Serialize) -> io::Result<()> {
         self.text(&serde_json::to_string(value)?)
     }
@@ -72,30 +78,34 @@ impl<'a> Encoder<'a> {
         items.into_iter().try_for_each(|next| item(self, next))
     }
 
+    /// Writes out what is still in the buffer.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.0.flush()
     }
 }
 
-/// Reads encoded values, buffered.
+/// Reads the numbers, texts and lists that an [`Encoder`] wrote, through a buffer.
 pub(super) struct Decoder<'a>(BufReader<&'a mut dyn Read>);
 
 impl<'a> Decoder<'a> {
+    /// A decoder that reads from `input` through a buffer.
     pub(super) fn new(input: &'a mut dyn Read) -> Self {
         Self(BufReader::with_capacity(BUFFER_BYTES, input))
     }
 
-    /// Reads `N` bytes.
+    /// Reads `N` bytes into an array; an error if the input ends before.
     pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], InvalidState> {
         let mut bytes = [0; N];
         self.0.read_exact(&mut bytes)?;
         Ok(bytes)
     }
 
+    /// Reads a number of 4 little-endian bytes.
     pub(super) fn u32(&mut self) -> Result<u32, InvalidState> {
         self.array().map(u32::from_le_bytes)
     }
 
+    /// Reads a text: its length, then its bytes; an error if it is too long or not UTF-8.
     pub(super) fn text(&mut self) -> Result<String, InvalidState> {
         let length = self.u32()? as usize;
         if length > MAX_TEXT_BYTES {
@@ -106,6 +116,7 @@ impl<'a> Decoder<'a> {
         String::from_utf8(bytes).map_err(|_| InvalidState::Malformed { what: "a text" })
     }
 
+    /// Reads a value from a JSON text with its length before it.
     pub(super) fn json<T: serde::de::DeserializeOwned>(&mut self) -> Result<T, InvalidState> {
         serde_json::from_str(&self.text()?).map_err(|_| InvalidState::Malformed { what: "a record" })
     }

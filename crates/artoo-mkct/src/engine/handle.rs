@@ -55,7 +55,7 @@ pub struct Engine {
     pub(super) source: Option<Arc<dyn RecordSource>>,
 }
 
-/// The rule of one kind for one tag, and the evidence that was used for rules.
+/// The rule of one kind for one tag, if there is one, and up to which record the tag's evidence was used for rules.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RuleSlot {
     /// The rule; `None` if it was not made yet, demoted or deleted.

@@ -3,7 +3,8 @@
 use crate::{engine::Engine, record::Frame};
 
 impl Engine {
-    /// The memory as it was at `at_ms`, rebuilt from the frames of a journal; query it with that time.
+    /// The memory as it was at `at_ms`, rebuilt from the frames of a journal; queries of the result should use that
+    /// time.
     ///
     /// Records that were deleted later are in it again, unless a compaction dropped them from the journal since.
     #[must_use]

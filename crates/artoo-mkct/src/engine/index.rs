@@ -33,17 +33,17 @@ pub(crate) struct TagEntry {
 }
 
 impl TagEntry {
-    /// The space of the tag.
+    /// The space (first name) of the tag.
     pub(crate) fn space(&self) -> &str {
         self.key.get(..self.split as usize).unwrap_or_default()
     }
 
-    /// The tag: its space and entity.
+    /// The tag, with its space and entity as text.
     pub(crate) fn tag(&self) -> Tag {
         Tag::new(self.space(), self.entity())
     }
 
-    /// The entity of the tag.
+    /// The entity (second name) of the tag.
     pub(crate) fn entity(&self) -> &str {
         self.key.get(self.split as usize + 1..).unwrap_or_default()
     }
@@ -62,7 +62,7 @@ pub(crate) struct Tool {
     pub(crate) newest: Vec<Watermark>,
 }
 
-/// All tags of an engine; each has a number.
+/// The index of an engine: finds the records of a tag, of a tool, and of an intent.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Index {
     /// The tags by number; at a number in `free` is the old entry of a removed tag.
@@ -284,7 +284,7 @@ impl Index {
         }
     }
 
-    /// Removes a tag that has no records.
+    /// Removes a tag without records from the index.
     pub(crate) fn drop_tag(&mut self, number: u32) {
         let Some(tag) = self.tag(number).cloned() else { return };
         self.by_key.remove(&tag.key);

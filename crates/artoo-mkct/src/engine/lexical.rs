@@ -26,7 +26,7 @@ const MAX_SCORED: usize = 64;
 /// The number of what concerns all intents of a tag, such as feedback against its rule.
 pub(crate) const EVERY_INTENT: u32 = 0;
 
-/// A remembered intent.
+/// An intent that at least one record is about: its slug, and all its words if they are known.
 #[derive(Debug, Clone)]
 pub(crate) struct Intent {
     /// The slug, and how many bytes of `key` it has.
@@ -38,12 +38,12 @@ pub(crate) struct Intent {
 }
 
 impl Intent {
-    /// The slug in the tags of the intent's records.
+    /// The intent's slug: the short key of its first words, as in the tags of its records.
     pub(crate) fn slug(&self) -> &str {
         self.key.split(SEPARATOR).next().unwrap_or_default()
     }
 
-    /// The words of the intent.
+    /// All words of the intent, or those of its slug if no more is known.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -73,7 +73,7 @@ pub(crate) struct IntentIndex {
 }
 
 impl IntentIndex {
-    /// The intent with a number.
+    /// The intent with this number; `None` if it has no records any more.
     pub(crate) fn get(&self, number: u32) -> Option<&Intent> {
         self.intents.get((number as usize).checked_sub(1)?).filter(|intent| intent.live > 0)
     }
@@ -184,7 +184,7 @@ impl IntentIndex {
         found
     }
 
-    /// Intents whose first term is `act`, newest first, at most `limit`.
+    /// Intents whose first term (the act, such as "compress") is `act`, newest first, at most `limit`.
     pub(crate) fn of_act(&self, act: &str, limit: usize) -> Vec<(u32, &Intent)> {
         let with =
             self.by_word.get(act).into_iter().flat_map(|numbers| numbers.iter().rev()).take(MAX_INTENTS_PER_WORD);

@@ -16,23 +16,28 @@ impl<T, const PAGE: usize> Default for Pages<T, PAGE> {
 }
 
 impl<T: Clone, const PAGE: usize> Pages<T, PAGE> {
+    /// Number of items in the list.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
+    /// The item at a position; `None` beyond the end.
     pub(crate) fn get(&self, position: usize) -> Option<&T> {
         self.pages.get(position / PAGE)?.get(position % PAGE)
     }
 
+    /// The item at a position, to be changed; copies its page if a clone shares it.
     pub(crate) fn get_mut(&mut self, position: usize) -> Option<&mut T> {
         let page = Arc::make_mut(&mut self.pages).get_mut(position / PAGE)?;
         Arc::make_mut(page).get_mut(position % PAGE)
     }
 
+    /// The last item; `None` if the list is empty.
     pub(crate) fn last(&self) -> Option<&T> {
         self.pages.last()?.last()
     }
 
+    /// Appends an item; copies the last page if a clone shares it.
     pub(crate) fn push(&mut self, item: T) {
         let pages = Arc::make_mut(&mut self.pages);
         match pages.last_mut() {
@@ -42,6 +47,7 @@ impl<T: Clone, const PAGE: usize> Pages<T, PAGE> {
         self.len += 1;
     }
 
+    /// All items in order.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
         self.pages.iter().flat_map(|page| page.iter())
     }

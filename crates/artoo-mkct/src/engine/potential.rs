@@ -12,7 +12,7 @@ pub const DECISION_THRESHOLD: f64 = 0.2;
 /// Number of milliseconds in a day.
 const MILLIS_PER_DAY: f64 = 86_400_000.0;
 
-/// The action that experience with a tag suggests.
+/// What experience with a tag advises: nothing, exploit, avoid, or caution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
@@ -27,7 +27,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// The action for an attention and a decision.
+    /// The action that follows from an attention and a decision by the thresholds.
     #[must_use]
     pub fn of(attention: f64, decision: f64) -> Self {
         if attention < ATTENTION_THRESHOLD {

@@ -114,7 +114,7 @@ impl Engine {
         self.len() == 0
     }
 
-    /// The record of a row, without its text.
+    /// The record that a row stands for, without its text.
     fn head_of(&self, row: &Row) -> Option<MegramHead> {
         let tag = self.index.tag(row.tag)?;
         Some(MegramHead {

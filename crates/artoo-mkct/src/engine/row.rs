@@ -9,7 +9,7 @@ use crate::{
     record::{Detail, FailureClass, Level, Megram, MegramId, Offset, State, Watermark, hash::fnv1a},
 };
 
-/// Bytes of an encoded row.
+/// Length of an encoded row, in bytes.
 pub(crate) const ROW_BYTES: usize = 56;
 
 /// Bytes of an encoded combination of magnitude, valence, decay, state, level and failure class.
@@ -96,7 +96,7 @@ impl Row {
         }
     }
 
-    /// The record's position in the history of its tag.
+    /// The time when the record's decay began, and its id: its position in the history of its tag.
     pub(crate) fn place(&self) -> Watermark {
         Watermark { at_ms: self.start_ms, id: self.id }
     }
@@ -245,7 +245,7 @@ fn split_kind(bytes: [u8; KIND_BYTES]) -> (f64, f64, [u8; 4]) {
     (next(), next(), small.first_chunk().copied().unwrap_or_default())
 }
 
-/// Packs two numbers into one word.
+/// Packs two 32-bit numbers into a 64-bit word.
 fn join(low: u32, high: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }

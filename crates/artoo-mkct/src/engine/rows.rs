@@ -47,6 +47,7 @@ impl Rows {
         self.rows.len() - self.free.len() - self.dead
     }
 
+    /// The decoded row in a slot; `None` if the slot is missing or its row deleted.
     pub(crate) fn get(&self, slot: u32) -> Option<Row> {
         let bytes = self.rows.get(slot as usize)?;
         Row::decode(bytes, |kind| self.kinds.get(kind as usize).copied(), || self.starts.get(&slot).copied())
@@ -143,7 +144,7 @@ impl Rows {
         }
     }
 
-    /// Ids and slots of all rows, in order of id.
+    /// Ids and slots (row numbers) of all rows that are not deleted, in order of id.
     pub(crate) fn by_id(&self) -> impl Iterator<Item = (MegramId, u32)> {
         let ordered = self.order.iter().filter_map(|slot| self.live(*slot));
         merged(ordered, self.late.iter().map(|(id, slot)| (*id, *slot)), |a, b| a < b)
@@ -155,7 +156,7 @@ impl Rows {
         merged(ordered, self.late.iter().rev().map(|(id, slot)| (*id, *slot)), |a, b| a > b)
     }
 
-    /// Slots of deleted rows.
+    /// Slots (row numbers) of deleted rows, which new rows may take.
     pub(super) fn vacant(&self) -> Vec<u32> {
         self.rows.iter().zip(0..).filter(|(bytes, _)| is_dead(bytes)).map(|(_, slot)| slot).collect()
     }

@@ -25,10 +25,12 @@ impl<K, V> Default for Shards<K, V> {
 }
 
 impl<K: Hash + Eq + Clone, V: Clone> Shards<K, V> {
+    /// Number of entries in the map.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
+    /// The value of a key; `None` if the key is missing.
     pub(crate) fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
@@ -36,6 +38,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Shards<K, V> {
         self.shards.get(self.shard_of(key))?.get(key)
     }
 
+    /// The value of a key, to be changed; copies the key's shard if a clone shares it.
     pub(crate) fn get_mut<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
     where
         K: Borrow<Q>,
@@ -47,6 +50,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Shards<K, V> {
         Arc::make_mut(Arc::make_mut(&mut self.shards).get_mut(shard)?).get_mut(key)
     }
 
+    /// Adds or replaces an entry; copies the key's shard if a clone shares it.
     pub(crate) fn insert(&mut self, key: K, value: V) {
         let shard = self.shard_of(&key);
         let shards = Arc::make_mut(&mut self.shards);
@@ -60,6 +64,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Shards<K, V> {
         }
     }
 
+    /// Removes a key and returns its value; `None` if the key is missing.
     pub(crate) fn remove<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,

@@ -56,7 +56,7 @@ fn tickets(engine: &Engine, now_ms: i64) -> Vec<(PromotionTicket, Vec<Evidence>)
     engine.promotions(now_ms).into_iter().map(|promotion| (promotion.ticket, promotion.evidence)).collect()
 }
 
-/// An operation on a memory.
+/// An operation of the random test: a write, a deletion, a sweep, a new rule and the like.
 #[derive(Debug, Clone)]
 enum Operation {
     Write { tag: usize, state: usize, task: u8, source: u8, environmental: bool, times: u8 },
@@ -110,7 +110,7 @@ fn start(m: &Megram) -> i64 {
     m.demoted_at_ms.map_or(m.created_at_ms, |at| at.max(m.created_at_ms).max(m.last_recalled_at_ms.unwrap_or(at)))
 }
 
-/// The weight that a record has left.
+/// The weight that a record has left at `now_ms`: its magnitude times its decay.
 fn left(m: &Megram, now_ms: i64) -> f64 {
     m.f * (-m.k * (now_ms - start(m)) as f64 / DAY as f64).exp()
 }
@@ -120,7 +120,7 @@ fn newest<'a>(records: impl Iterator<Item = &'a Megram>, now_ms: i64) -> i64 {
     records.map(start).fold(now_ms, i64::max)
 }
 
-/// Attention and decision of records.
+/// Attention and decision of these records, summed one by one.
 fn sums<'a>(records: impl Iterator<Item = &'a Megram> + Clone, now_ms: i64) -> (f64, f64) {
     let now_ms = newest(records.clone(), now_ms);
     records.fold((0.0, 0.0), |(attention, decision), m| {
@@ -342,7 +342,7 @@ impl Pair {
         }
     }
 
-    /// Makes every possible rule in both.
+    /// Makes every rule that qualifies, in the engine and in the plain list.
     fn promote(&mut self, now_ms: i64) {
         for promotion in self.engine.promotions(now_ms) {
             let frame = self.engine.promote(&promotion.ticket, "rule", now_ms).unwrap();
@@ -364,7 +364,7 @@ impl Pair {
         }
     }
 
-    /// Adds the record of a frame to the list.
+    /// Adds the record of a frame to the plain list.
     fn written(&mut self, frame: Frame, now_ms: i64) {
         let Frame::Written { megram } = &frame else { panic!("{frame:?}") };
         let created = newest(self.naive.live((&megram.space, &megram.entity)), now_ms);

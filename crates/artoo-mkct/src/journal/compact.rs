@@ -54,7 +54,7 @@ struct DeletionInfo {
 }
 
 impl Deletions {
-    /// Records what a frame deletes, recalls or replaces.
+    /// Notes which records a frame of the old journal deletes, recalls or replaces.
     fn see(&mut self, at: Offset, frame: &Frame) {
         match frame {
             Frame::Deleted { ids, at_ms, reason } => {
@@ -159,6 +159,7 @@ struct Rewrite<'a> {
 }
 
 impl<'a> Rewrite<'a> {
+    /// A compacted journal to be written to `file`, without records deleted before `keep_from_ms`.
     fn new(file: &Arc<dyn DiskFile>, deletions: &'a Deletions, keep_from_ms: i64) -> Self {
         Self {
             out: io::BufWriter::with_capacity(256 * 1024, FileEnd { file: Arc::clone(file), at: 0 }),
@@ -225,7 +226,7 @@ impl<'a> Rewrite<'a> {
         Ok(CopyResult { end: self.at, last: self.last, moved: std::mem::take(&mut self.moved) })
     }
 
-    /// Writes a frame unless `skipped`.
+    /// Writes a frame to the compacted journal unless `skipped` is true.
     fn put_unless(&mut self, skipped: bool, frame: &Frame) -> io::Result<()> {
         if skipped { Ok(()) } else { self.put(|encoded| encoded.frame(frame)).map(drop) }
     }

@@ -17,10 +17,10 @@ use crate::{
     record::{Frame, MegramId, Offset},
 };
 
-/// The kind and version of the sealed file of an intent.
+/// The kind and version of the sealed file that lists the records of an erasure in progress.
 const SEAL: Seal = Seal { magic: *b"ARTOMKER", version: 1 };
 
-/// The records that are about to be erased, as saved on disk before the erasure.
+/// The list of records that are about to be erased, as saved on disk before the erasure.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Intent {
     /// The frames to overwrite.
@@ -42,7 +42,7 @@ pub(crate) struct Body {
     pub(crate) payload_bytes: u32,
 }
 
-/// The frame with the text of a record; `None` if it is not at this offset any more.
+/// Where the frame with the text of a record is; `None` if the frame is not at this offset any more.
 pub(crate) fn find(file: &dyn DiskFile, id: MegramId, at: Offset) -> io::Result<Option<Body>> {
     let entry = source::read_entry(file, at.0)?;
     Ok(entry.ok().and_then(|(header, entry)| match entry {
@@ -53,18 +53,18 @@ pub(crate) fn find(file: &dyn DiskFile, id: MegramId, at: Offset) -> io::Result<
     }))
 }
 
-/// Saves an intent to the disk, synced.
+/// Saves which records are about to be erased to the disk, synced, so that a crash can't stop the erasure halfway.
 pub(crate) fn intend(disk: &dyn Disk, path: &Path, intent: &Intent) -> io::Result<()> {
     seal::write(disk, path, SEAL, intent, |_| Ok(()))
 }
 
-/// The intent of an erasure that was not finished; `None` if there is none.
+/// The saved list of records of an erasure that was begun and not finished; `None` if there is none.
 pub(crate) fn pending(disk: &dyn Disk, path: &Path) -> Option<Intent> {
     seal::open::<Intent>(disk, path, SEAL).and_then(|(intent, payload)| payload.ends_sound().then_some(intent))
 }
 
-/// Overwrites the frames of an intent's records, and syncs the journal. Repeating this changes nothing; a journal that
-/// was compacted since is not changed.
+/// Overwrites the frames of the listed records in the journal and syncs it. Repeating this changes nothing; a journal
+/// that was compacted since is not changed.
 pub(crate) fn overwrite(file: &dyn DiskFile, intent: &Intent) -> io::Result<()> {
     if source::generation(file) != intent.generation {
         return Ok(());
@@ -86,7 +86,7 @@ pub(crate) fn overwrite(file: &dyn DiskFile, intent: &Intent) -> io::Result<()> 
     file.sync()
 }
 
-/// Removes the saved intent of a finished erasure.
+/// Removes the saved list of records after their erasure is finished.
 pub(crate) fn done(disk: &dyn Disk, path: &Path) -> io::Result<()> {
     match disk.remove(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -39,7 +39,7 @@ pub(crate) enum Kind {
     Erased,
 }
 
-/// A note in a journal about the journal itself.
+/// A journal entry about the journal itself: a sync, a cut-off write, or a compaction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "note", rename_all = "snake_case")]
 pub(crate) enum Note {
@@ -51,7 +51,7 @@ pub(crate) enum Note {
     Compacted { generation: u64, complete_from_ms: i64 },
 }
 
-/// One decoded entry of a journal.
+/// One decoded entry of a journal: a frame, a note, or the trace of an erased frame.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "nearly every entry is a frame, and none is kept")]
 pub(crate) enum Entry {
@@ -112,7 +112,7 @@ impl EntryHeader {
         Ok(Self { kind, length, checksum: u32_at(bytes, 8) })
     }
 
-    /// Encodes the header.
+    /// Encodes the entry header as bytes.
     pub(crate) fn bytes(self) -> [u8; ENTRY_HEADER_BYTES] {
         let mut bytes = [0; ENTRY_HEADER_BYTES];
         let (marker, numbers) = bytes.split_at_mut(4);
@@ -128,7 +128,7 @@ impl EntryHeader {
         self.kind.checksum(self.length, payload) == self.checksum
     }
 
-    /// Length of header and payload in bytes.
+    /// Length of the whole entry (header and payload) in bytes.
     pub(crate) fn entry_bytes(self) -> u64 {
         ENTRY_HEADER_BYTES as u64 + u64::from(self.length)
     }
@@ -144,7 +144,7 @@ impl EntryHeader {
     }
 }
 
-/// The result of reading the header of a file.
+/// What the first bytes of a file show: a valid journal, an unfinished header, a newer version, or another file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Header {
     /// The file is a journal of this version.
@@ -167,7 +167,7 @@ pub(crate) enum Unencodable {
 }
 
 impl Unencodable {
-    /// The error to report for the journal at `path`.
+    /// Converts this to the error to report for the journal at `path`.
     pub(crate) fn at(self, path: &Path) -> JournalError {
         let path = path.to_owned();
         match self {
@@ -223,12 +223,12 @@ pub(crate) struct Encoded {
 }
 
 impl Encoded {
-    /// Appends an encoded frame.
+    /// Encodes a frame and appends it; an error if it is too large.
     pub(crate) fn frame(&mut self, frame: &Frame) -> Result<(), Unencodable> {
         self.entry(Kind::Frame, frame)
     }
 
-    /// Appends an encoded note.
+    /// Encodes a note and appends it.
     pub(crate) fn note(&mut self, note: &Note) -> Result<(), Unencodable> {
         self.entry(Kind::Note, note)
     }
@@ -238,7 +238,7 @@ impl Encoded {
         self.starts.iter().map(move |start| Offset(base + *start as u64))
     }
 
-    /// Appends an encoded entry of a kind.
+    /// Encodes an entry of this kind and appends it.
     fn entry(&mut self, kind: Kind, payload: &impl Serialize) -> Result<(), Unencodable> {
         let payload = serde_json::to_vec(payload).map_err(Unencodable::Json)?;
         let bytes = entry_bytes(kind, &payload).ok_or(Unencodable::TooLarge(payload.len()))?;

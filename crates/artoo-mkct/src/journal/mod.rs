@@ -290,7 +290,7 @@ impl Journal {
     }
 }
 
-/// A position at which to resume reading a journal, and what identifies that journal.
+/// A position at which to resume reading a journal, with the data that identifies the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Resume {
     /// How often the journal had been compacted.

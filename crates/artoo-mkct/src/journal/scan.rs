@@ -19,7 +19,7 @@ use crate::{
     record::{Frame, FrameProblem, Offset},
 };
 
-/// Number of bytes that are read at once.
+/// Size of the buffer for reading a journal, in bytes.
 const READ_BYTES: usize = 256 * 1024;
 
 /// The result of reading a journal, without its frames.
@@ -83,7 +83,7 @@ pub(crate) fn scan(
 }
 
 impl Scanned {
-    /// Updates the result by a note of the journal.
+    /// Updates the result by a note: whether syncs are noted, and what a compaction left out.
     fn take(&mut self, note: &Note) {
         match note {
             Note::Synced { .. } => self.noted = true,
@@ -183,6 +183,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// A reader of a journal of `length` bytes that begins at offset `from`.
     pub(crate) fn new(file: &'a dyn DiskFile, from: u64, length: u64) -> Self {
         let left = length.saturating_sub(from);
         let capacity = READ_BYTES.min(left as usize + 1);
@@ -218,7 +219,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Reads the bytes of a file from offset `at` on.
+/// Reads a file sequentially from offset `at` on, as a [`std::io::Read`].
 pub(crate) struct FileBytes<'a> {
     pub(crate) file: &'a dyn DiskFile,
     pub(crate) at: u64,

@@ -22,7 +22,7 @@ const HEAD_BYTES: usize = 16;
 /// Length in bytes of the trailer after the payload: the payload's length and checksum.
 const TRAILER_BYTES: u64 = 12;
 
-/// Most bytes of a meta JSON that is read.
+/// Maximum length of the meta JSON of a sealed file that is read, in bytes.
 const MAX_META_BYTES: u32 = 64 * 1024 * 1024;
 
 /// Size of the write buffer in bytes.
@@ -141,7 +141,7 @@ impl Read for SealedPayload {
     }
 }
 
-/// Writes to a file from offset `at` on.
+/// Writes to a file sequentially from offset `at` on, as a [`std::io::Write`].
 #[derive(Debug)]
 pub(crate) struct FileEnd {
     pub(crate) file: Arc<dyn DiskFile>,

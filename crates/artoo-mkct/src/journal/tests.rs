@@ -112,6 +112,7 @@ fn torn_tail_is_truncated_and_reported() {
     }
 }
 
+/// Bytes after the last frame that are no valid entry count as an unfinished write and are cut off when opening.
 #[doc = "holds: design S2"]
 #[test]
 fn garbage_after_last_frame_is_torn_tail() {
@@ -124,7 +125,7 @@ fn garbage_after_last_frame_is_torn_tail() {
     }
 }
 
-/// A journal whose frames were synced one by one, and one whose frames were synced together.
+/// Whichever bit of a journal is flipped, opening reports damage or cuts off an unfinished write, and never panics.
 #[doc = "holds: law 3.3; design S3"]
 #[test]
 fn flipped_bits_are_reported_without_panic() {
@@ -165,6 +166,7 @@ fn flipped_bits_are_reported_without_panic() {
     }
 }
 
+/// A last frame with a right checksum and unknown content is reported as damage, not cut off as an unfinished write.
 #[doc = "holds: design S3"]
 #[test]
 fn invalid_complete_last_frame_is_damage() {
@@ -188,6 +190,7 @@ fn without_notes(frames: &[Frame]) -> Vec<u8> {
     [format::header().as_slice(), &encoded.bytes].concat()
 }
 
+/// An invalid frame followed by a valid one is reported as damage, not cut off as an unfinished write.
 #[doc = "holds: design S3"]
 #[test]
 fn valid_frame_after_invalid_proves_damage() {
@@ -202,6 +205,7 @@ fn valid_frame_after_invalid_proves_damage() {
     assert_eq!(offset, offsets[1] as u64);
 }
 
+/// A zeroed frame within the last batch counts as an unfinished write; in an earlier, synced batch it is damage.
 #[doc = "holds: design S1"]
 #[test]
 fn hole_in_unsynced_batch_is_interrupted_write() {
@@ -230,6 +234,7 @@ fn hole_in_unsynced_batch_is_interrupted_write() {
     assert!(matches!(Journal::open(&place.path), Err(JournalError::Corrupt { .. })));
 }
 
+/// A file with only a part of the journal's header, or zeros, opens as an empty journal with a complete header.
 #[test]
 fn torn_header_is_written_again() {
     let (header, sound) = (format::header(), written(&place(), &[]));
@@ -257,6 +262,7 @@ fn newer_journal_version_is_refused_unchanged() {
     assert_eq!(fs::read(&place.path).unwrap(), bytes);
 }
 
+/// Opening a file that is no journal fails and leaves the file unchanged.
 #[test]
 fn other_files_are_refused_and_left_alone() {
     for content in ["SQLite format 3\0 and more", "x", "ARTOMKCT but no header"] {
@@ -289,6 +295,7 @@ fn second_open_reports_locked_journal() {
     assert_eq!(Journal::open(&place.path).unwrap().1, frames);
 }
 
+/// A journal can be opened again after closing although a copy of its file handle still exists.
 #[test]
 fn copied_descriptor_does_not_hold_the_lock() {
     // What a child forked at the wrong moment holds, here in this process.
@@ -301,6 +308,7 @@ fn copied_descriptor_does_not_hold_the_lock() {
     assert_eq!(fs::read(&place.path).unwrap(), bytes);
 }
 
+/// A journal of an earlier build, without notes about syncs, opens with all frames and gets such a note.
 #[test]
 fn journal_without_sync_marks_gets_one() {
     let (place, frames) = (place(), frames(2));
@@ -312,6 +320,7 @@ fn journal_without_sync_marks_gets_one() {
     assert_eq!(read(&place.path), frames);
 }
 
+/// If the first entry after a snapshot's offset is zeroed, the entries after it are cut off as an unfinished write.
 #[doc = "holds: design S1"]
 #[test]
 fn hole_after_snapshot_is_interrupted_write() {
@@ -335,7 +344,7 @@ fn hole_after_snapshot_is_interrupted_write() {
     assert_eq!(read(&place.path), frames[..2]);
 }
 
-/// Run by the test below in a process of its own: appends, says so, and waits to be killed.
+/// Child process of `synced_frames_survive_process_death`: appends five frames, prints that, and waits to be killed.
 #[test]
 #[ignore = "a part of the next test"]
 fn child_process_appends_and_waits() {
@@ -369,7 +378,7 @@ fn synced_frames_survive_process_death() {
     assert_eq!((found, report.truncated_tail_bytes), (frames(5), 0));
 }
 
-/// Run by the test below in a process whose files may not grow beyond a few kilobytes.
+/// Child process of `full_disk_rolls_back_the_partial_write`: appends until its file may not grow, then a small frame.
 #[test]
 #[ignore = "a part of the next test"]
 fn child_process_fills_its_disk() {
@@ -409,6 +418,7 @@ fn full_disk_rolls_back_the_partial_write() {
     assert_eq!((found.len() > 1, report.truncated_tail_bytes), (true, 0));
 }
 
+/// `/dev/full` is refused as a journal; a failed write is taken back, or else the journal accepts no more writes.
 #[cfg(target_os = "linux")]
 #[doc = "holds: design S4, S7"]
 #[test]

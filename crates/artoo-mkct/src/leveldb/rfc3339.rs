@@ -19,6 +19,7 @@ pub(super) fn format(at_ms: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{fraction:03}Z")
 }
 
+/// Tests of formatted times.
 #[cfg(test)]
 mod tests {
     use super::format;

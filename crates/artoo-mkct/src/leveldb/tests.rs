@@ -30,7 +30,7 @@ fn engine() -> Engine {
     engine
 }
 
-/// Every key and value of the database in a folder.
+/// Every key and value of the exported database in a folder.
 fn read(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let options = rusty_leveldb::in_memory();
     for entry in fs::read_dir(folder).unwrap() {

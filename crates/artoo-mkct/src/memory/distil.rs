@@ -30,7 +30,7 @@ pub trait Distiller: std::fmt::Debug + Send + Sync {
 /// Most characters of a problem's description in the journal.
 const MAX_PROBLEM_CHARS: usize = 200;
 
-/// Interval at which a wait for the distiller checks whether the memory is being closed.
+/// Interval (20 ms) at which a wait for the distiller checks whether the memory is being closed.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Calls a distiller with a time limit, one call at a time.
@@ -45,6 +45,7 @@ pub(super) struct DistillerRunner {
 }
 
 impl DistillerRunner {
+    /// A runner that calls this distiller and gives up each call after `timeout`.
     pub(super) fn new(distiller: Arc<dyn Distiller>, timeout: Duration, stopping: Arc<AtomicBool>) -> Self {
         Self { distiller, timeout, stopping, asking: Arc::new(AtomicBool::new(false)) }
     }

@@ -65,7 +65,7 @@ pub struct Dream {
     pub problems: Vec<String>,
 }
 
-/// A message to the thread of the Dreamer.
+/// A message to the Dreamer's thread: a task ended, run now, or stop.
 pub(super) enum Command {
     /// A task ended: schedule a run soon.
     TaskEnded,
@@ -84,6 +84,7 @@ pub(super) struct DreamSchedule {
 }
 
 impl DreamSchedule {
+    /// A schedule whose first run is due one interval after `now_ms` (uptime in milliseconds).
     pub(super) fn new(times: DreamTimes, now_ms: i64) -> Self {
         Self { times, next_ms: now_ms.saturating_add(millis(times.every)) }
     }
@@ -300,6 +301,7 @@ fn in_steps(frame: Frame) -> Vec<Frame> {
     ids.chunks(MAX_IDS_AT_ONCE).map(step).collect()
 }
 
+/// Tests of when the Dreamer runs.
 #[cfg(test)]
 mod tests {
     use std::time::Duration;

@@ -10,7 +10,7 @@ use crate::{
     record::{ForgetError, PromoteError, WriteError},
 };
 
-/// What an accepted write survives.
+/// What an accepted write survives: the end of the process, or also the loss of power.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Durability {

@@ -29,13 +29,15 @@ use crate::{
     record::{DeletionReason, Frame, Offset},
 };
 
-/// How often a guest tries to read the journal while the holder writes to it.
+/// How often a guest (a process without the memory's lock) tries to read the journal while the lock's holder writes to
+/// it.
 const GUEST_ATTEMPTS: usize = 5;
 
-/// Time between two attempts of a guest to read the journal.
+/// Time between two attempts of a guest (a process without the memory's lock) to read the journal.
 const GUEST_PAUSE: Duration = Duration::from_millis(5);
 
-/// How often a guest tries to create its own journal, since the holder may remove the new file as abandoned.
+/// How often a guest (a process without the lock) tries to create its own journal, since the lock's holder may remove
+/// the new file as abandoned.
 const NAME_ATTEMPTS: usize = 100;
 
 /// The paths of the files of a memory, and the disk they are on.
@@ -72,6 +74,7 @@ pub(super) struct Opened {
 }
 
 impl MemoryFiles {
+    /// The files of the memory in a folder on this disk.
     pub(super) fn new(disk: &Arc<dyn Disk>, folder: &Path) -> Self {
         Self { disk: Arc::clone(disk), folder: folder.to_owned() }
     }
@@ -298,7 +301,7 @@ impl Role {
     }
 }
 
-/// A random number that differs from those of other processes.
+/// A random number that two processes are unlikely to have in common, for the name of a guest's journal.
 fn random() -> u64 {
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_u32(std::process::id());

@@ -40,7 +40,7 @@ pub struct Memory {
     pub(super) reopen: Reopen,
 }
 
-/// Folder and settings, so that a guest can take over the memory when it closes.
+/// Folder and settings of a guest's memory, so that the guest can merge its journal when it closes.
 pub(super) struct Reopen {
     folder: PathBuf,
     pub(super) options: Options,

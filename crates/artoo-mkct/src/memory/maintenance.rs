@@ -88,7 +88,8 @@ impl JournalWriter {
         self.erase(&file, &intent).map_err(JournalError::at(self.journal.path(), JournalStep::Write)).map_err(at)
     }
 
-    /// Overwrites the records of an intent, removes the snapshot, and removes the intent.
+    /// Overwrites the texts of the listed records, after removing the snapshot, and then removes the list from the
+    /// disk.
     fn erase(&mut self, file: &Arc<dyn DiskFile>, intent: &Intent) -> io::Result<()> {
         if !self.role.is_guest() {
             self.files.remove(&self.files.snapshot())?;

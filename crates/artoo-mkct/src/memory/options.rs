@@ -64,8 +64,8 @@ pub struct Options {
     pub similarity: Option<Arc<dyn Similarity>>,
 }
 
-/// Is told which changes the Dreamer made, the merge of another process's journal, or a deletion on request, so that a
-/// program with its own copy of the engine can apply them.
+/// Receives the changes that the Dreamer, the merge of another process's journal, or a deletion on request made, so
+/// that a program with its own copy of the engine can apply them.
 pub trait Observer: std::fmt::Debug + Send + Sync {
     /// Called after the changes were made, on the thread that made them, which waits. A copy of the engine that was
     /// taken in between rejects frames that it has already.
@@ -91,7 +91,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Returns these settings with a change.
+    /// Returns these settings after `change` was applied to them.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
@@ -99,7 +99,7 @@ impl Options {
     }
 }
 
-/// When the Dreamer runs by itself.
+/// When the Dreamer runs by itself: at intervals, and some time after a task ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DreamTimes {
@@ -123,7 +123,7 @@ impl Default for DreamTimes {
     }
 }
 
-/// What opening does about a damaged journal.
+/// Whether opening refuses or repairs a damaged journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum DamagePolicy {

@@ -91,6 +91,7 @@ impl fmt::Debug for Receipt {
 }
 
 impl Receipt {
+    /// A receipt for the write with this number.
     pub(super) fn new(progress: &Arc<Progress>, number: u64) -> Self {
         Self { progress: Arc::clone(progress), number }
     }
@@ -150,10 +151,12 @@ impl State {
 }
 
 impl Progress {
+    /// Counters at zero for a queue of at most `max_bytes` bytes.
     pub(super) fn new(max_bytes: usize) -> Self {
         Self { state: Mutex::default(), moved: Condvar::new(), max_bytes }
     }
 
+    /// Locks the counters, also after a panic of another thread.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

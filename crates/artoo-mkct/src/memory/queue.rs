@@ -31,10 +31,12 @@ pub(super) struct Queue<W> {
 }
 
 impl<W> Queue<W> {
+    /// An empty queue of jobs that may hold at most `max_bytes` bytes.
     pub(super) fn new(max_bytes: usize) -> Self {
         Self { jobs: Mutex::default(), filled: Condvar::new(), progress: Arc::new(Progress::new(max_bytes)) }
     }
 
+    /// Locks the list of jobs, also after a panic of another thread.
     fn lock(&self) -> MutexGuard<'_, Jobs<W>> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }

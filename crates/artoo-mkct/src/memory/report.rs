@@ -21,7 +21,7 @@ pub struct AcceptedWrite {
     pub receipt: Receipt,
 }
 
-/// What opening a memory found.
+/// What opening a memory found: frames read, damage, an unfinished write, merged journals.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct OpenSummary {
@@ -76,7 +76,7 @@ pub struct MemoryStats {
     pub guest: bool,
 }
 
-/// A memory as it was at an earlier moment.
+/// A memory rebuilt as it was at an earlier moment, and from when on it is complete.
 #[doc(alias = "snapshot")]
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -88,7 +88,7 @@ pub struct Hindsight {
     pub complete_from_ms: Option<i64>,
 }
 
-/// The result of checking the whole memory.
+/// The result of checking a memory: damage in the journal, and whether a replay equals the engine in RAM.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Verification {
@@ -102,7 +102,7 @@ pub struct Verification {
 }
 
 impl Verification {
-    /// Whether the check found no problem.
+    /// Whether the check found no damage, no refused frame and no difference.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.journal.ranges.is_empty() && self.refused_frames == 0 && self.memory_matches

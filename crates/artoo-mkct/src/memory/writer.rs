@@ -20,7 +20,7 @@ use crate::{
 /// Number of bytes of pending frames at which they are written and synced; larger batches are not faster.
 const MAX_BATCH_BYTES: usize = 4 * 1024 * 1024;
 
-/// Time between two attempts to write to a disk that failed, e.g. because it is full.
+/// Time between two attempts to write pending frames to a disk that failed, e.g. because it is full.
 const RETRY: Duration = Duration::from_millis(500);
 
 /// Most ids of one deletion that are applied at once, which blocks writers for some hundred microseconds.
@@ -39,6 +39,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
+    /// The shared state of a memory that begins with this engine.
     pub(super) fn new(engine: Engine, options: &Options) -> Self {
         Self {
             published: RwLock::new(Arc::new(engine.clone())),
@@ -56,12 +57,12 @@ impl Shared {
         }
     }
 
-    /// The engine that readers see now.
+    /// The engine with all published changes, which queries read.
     pub(super) fn engine(&self) -> Arc<Engine> {
         Arc::clone(&self.published.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Locks the engine that writers change.
+    /// Locks the engine that writes are applied to, before they are published to readers.
     pub(super) fn master(&self) -> MutexGuard<'_, Engine> {
         self.master.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -104,6 +105,7 @@ pub(super) struct PendingFrames {
 }
 
 impl JournalWriter {
+    /// The state of the journal's thread for a memory that was just opened.
     pub(super) fn new(opened: folder::Opened, shared: Arc<Shared>, tail_bytes: u64) -> Self {
         Self {
             shared,

@@ -2,7 +2,7 @@
 
 use crate::record::{Level, MegramId};
 
-/// A text field of a record, as named in errors.
+/// The text field of a record that an error is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TextField {

@@ -1,8 +1,8 @@
 //! A small stable hash for ids and shortened tags; it is not safe against deliberate collisions.
 
-/// Initial value of FNV-1a.
+/// Initial value of the 64-bit FNV-1a hash.
 const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-/// Multiplier of FNV-1a.
+/// Multiplier of the 64-bit FNV-1a hash.
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 
 /// The 64-bit FNV-1a hash of some bytes.

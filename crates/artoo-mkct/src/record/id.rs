@@ -11,7 +11,7 @@ const MAX_TIME_MS: i64 = (1 << 48) - 1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MegramId(u128);
 
-/// Text that is not a record id.
+/// The error for a text that is not a record id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a megram id: {text:?}")]
 pub struct InvalidMegramId {

@@ -34,7 +34,7 @@ pub enum RuleKind {
 }
 
 impl RuleKind {
-    /// Both kinds.
+    /// Both kinds of rules: best practice and constraint.
     pub(crate) const ALL: [Self; 2] = [Self::BestPractice, Self::Constraint];
 
     /// +1 for a best practice, −1 for a constraint.

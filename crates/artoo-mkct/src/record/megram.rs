@@ -22,7 +22,7 @@ pub const MAX_CONTENT_BYTES: usize = 64 * 1024;
 /// Greatest decay rate of a record, per day: a half-life of one minute.
 pub const MAX_DECAY: f64 = 1_000.0;
 
-/// Who was at fault in a failure.
+/// Whether the approach or the environment was at fault in a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureClass {
@@ -373,7 +373,7 @@ impl Megram {
 }
 
 impl Provenance {
-    /// Whether no field is set.
+    /// Whether nothing but the task is known about where the record comes from.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

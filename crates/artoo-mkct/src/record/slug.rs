@@ -5,7 +5,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::record::hash::fnv1a;
 
-/// Number of words in a slug.
+/// Number of an intent's first words that make up its slug.
 const SLUG_WORDS: usize = 3;
 
 /// Number of characters in a slug, if its script is written without spaces.

@@ -16,19 +16,19 @@ pub const MAX_TAG_BYTES: usize = 8 * 1024;
 /// Entity of events that concern the machine as a whole.
 pub const ENV_LOCAL: &str = "env:local";
 
-/// Prefix of the space of a tag about an intent.
+/// Prefix of a tag's space for an intent, before its slug.
 const INTENT: &str = "intent:";
-/// Prefix of the space of a tag about a tool.
+/// Prefix of a tag's space for a tool, before the tool's name.
 const TOOL: &str = "tool:";
-/// Prefix of the entity of a tag about a tool's target.
+/// Prefix of a tag's entity for the target of a tool, before the target.
 const PATH: &str = "path:";
-/// Prefix of the entity of a tag about an approach (a set of tools).
+/// Prefix of a tag's entity for an approach, before the names of its tools.
 const VIA: &str = "via:";
-/// Prefix of the entity of a tag about a lesson.
+/// Prefix of a tag's entity for a lesson, before the criterion.
 const LESSON: &str = "lesson:";
-/// Prefix of the space of a tag about a note.
+/// Prefix of a tag's space for a person's note.
 const NOTE: &str = "note:";
-/// Prefix of the space of a tag about a hypothesis.
+/// Prefix of a tag's space for a hypothesis, before the act word.
 const ACT: &str = "act:";
 
 /// The two names that a record is filed under. Both must be escaped; all constructors except [`Tag::new`] escape them.
@@ -72,7 +72,7 @@ impl Tag {
         Self::new(intent_tag(intent), fit(format!("{LESSON}{}", escape(criterion))))
     }
 
-    /// The tag of a note.
+    /// The tag of a person's note with this text.
     #[must_use]
     pub fn note(text: &str) -> Self {
         Self::new(format!("{NOTE}{}", slug(text)), ENV_LOCAL)

@@ -61,7 +61,7 @@ impl WeightedRow {
     }
 }
 
-/// Records that count as evidence, strongest first.
+/// Records that count as evidence for a rule after the limits by task and source, strongest first.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CountedEvidence(pub(crate) Vec<WeightedRow>);
 

@@ -36,7 +36,7 @@ pub struct SweepReport {
     pub skipped: Option<SweepSkipped>,
 }
 
-/// Why a sweep changed nothing.
+/// Why a sweep changed nothing: the clocks disagree, or writes have times off the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 #[non_exhaustive]

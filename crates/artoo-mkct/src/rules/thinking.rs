@@ -18,7 +18,7 @@ pub const MIN_LEARNED_TASKS: usize = 10;
 /// Least number of different intents with a rule for a proposal.
 pub const MIN_LEARNED_INTENTS: usize = 3;
 
-/// Space of the tags of adopted texts.
+/// Space of the tags of texts that were adopted at level T from rules.
 const LEARNED: &str = "persona:learned";
 
 /// A text for level T: best practices of several intents that name the same tools, and that no record contradicts; or

@@ -124,6 +124,7 @@ fn power_loss_at_any_write_keeps_promises() {
     }
 }
 
+/// On a full disk a receipt reports the failed write, which is retried and stored once there is space again.
 #[doc = "holds: design S4"]
 #[test]
 fn full_disk_is_reported_and_survived() {
@@ -219,7 +220,7 @@ fn burst_of_writes_is_complete_after_close() {
     assert_eq!(contents(&open(&disk.after(Loss::Everything)).0), seen);
 }
 
-/// Run by the test below in a process of its own, until it is killed.
+/// Child process of `killed_writers_lose_no_acknowledged_record`: writes, deletes and compacts until it is killed.
 #[test]
 #[ignore = "a part of the next test"]
 fn child_process_writes_until_killed() {

@@ -4,7 +4,7 @@ use std::{fs::File, path::Path};
 
 use artoo_mkct::disk::{Disk as _, DiskFile, OpenMode, SystemDisk};
 
-/// A device that cannot be synced tells whether a sync was asked for.
+/// A sync is passed to the system: syncing `/dev/null` fails, syncing a real file and folder succeeds.
 #[cfg(target_os = "linux")]
 #[test]
 fn file_and_folder_syncs_reach_the_system() {

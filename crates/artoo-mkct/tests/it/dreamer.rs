@@ -35,7 +35,7 @@ struct Scripted {
     tell: Mutex<Option<Sender<()>>>,
 }
 
-/// The behaviour of a distiller.
+/// How the scripted distiller behaves: returns a text, fails, hangs or panics.
 #[derive(Debug, Clone, Copy)]
 enum Behaviour {
     Says(&'static str),
@@ -69,7 +69,7 @@ fn scripted(how: Behaviour) -> Arc<Scripted> {
     Arc::new(Scripted { how, asked: AtomicUsize::new(0), tell: Mutex::new(None) })
 }
 
-/// Options with this distiller.
+/// Options with a simulated disk, this distiller, a long time limit, and a Dreamer that runs only on request.
 fn options(disk: &SimDisk, distiller: &Arc<Scripted>) -> Options {
     let distiller = Arc::clone(distiller) as Arc<dyn Distiller>;
     quiet(disk).with(|options| {
@@ -113,6 +113,8 @@ fn rule_is_made_once_and_persists() {
     assert_eq!((again[0].id, again[0].last_recalled_at_ms), (sops[0].id, Some(NOW + 5)), "a recall is kept too");
 }
 
+/// A distiller that fails, hangs, panics or returns invalid text makes no rule; the attempt is recorded and not
+/// repeated at once.
 #[test]
 fn distiller_faults_cost_one_logged_attempt() {
     let long: &'static str = "x".repeat(artoo_mkct::record::MAX_CONTENT_BYTES + 1).leak();
@@ -153,6 +155,7 @@ fn distiller_faults_cost_one_logged_attempt() {
     }
 }
 
+/// A memory closes although its distiller hangs.
 #[test]
 fn closing_does_not_wait_for_a_distiller() {
     let (disk, distiller) = (SimDisk::default(), scripted(Behaviour::Hangs));
@@ -184,6 +187,7 @@ fn closing_does_not_wait_for_a_distiller() {
     is_closed.recv_timeout(LONG / 2).expect("closing waits for an answer").unwrap();
 }
 
+/// A clock that jumps ten years ahead between two runs makes the sweep skip, or delete at most a tenth of the tags.
 #[doc = "holds: design K2"]
 #[test]
 fn clock_jumps_delete_nothing() {
@@ -202,6 +206,7 @@ fn clock_jumps_delete_nothing() {
     assert!(dream.skipped.is_some() || dream.faded_tags <= 1, "{dream:?}");
 }
 
+/// After sweeps and writes at the same time, the memory reopened after a power loss equals the one in RAM.
 #[test]
 fn sweep_and_write_order_survives_crash() {
     let (disk, distiller) = (SimDisk::default(), scripted(Behaviour::Fails));
@@ -225,6 +230,7 @@ fn sweep_and_write_order_survives_crash() {
     assert_eq!((contents(&memory), memory.stats().engine, summary.refused_frames), (seen, stats, 0));
 }
 
+/// After a write whose time is more than a day off the clock, sweeps change nothing until a write with a right time.
 #[test]
 fn wrong_clock_writes_stop_the_sweep() {
     let (disk, distiller) = (SimDisk::default(), scripted(Behaviour::Fails));

@@ -58,6 +58,7 @@ fn dreaming(disk: &SimDisk, clock: &TestClock, observer: Option<&Arc<CopyingObse
     })
 }
 
+/// Events written by two processes make a rule and later demote it, and the observer's copy of the engine stays equal.
 #[test]
 fn two_processes_make_and_unmake_a_rule() {
     let (disk, clock, observer) = (SimDisk::default(), TestClock::new(NOW), Arc::new(CopyingObserver::default()));
@@ -145,6 +146,7 @@ fn guest_deletes_every_requested_record() {
     assert_eq!(contents(&second).len(), 0, "the error of the first stops nothing");
 }
 
+/// After opening from a snapshot, two intents with equal keys still get separate advice.
 #[test]
 fn a_snapshot_keeps_intents_apart() {
     let disk = SimDisk::default();

@@ -43,7 +43,7 @@ fn content(number: u64, salt: u64) -> String {
     format!("{salt}-{number}:{}", "evidence ".repeat((number % 40) as usize))
 }
 
-/// Whether a text is complete.
+/// Whether a record's text was written completely.
 fn is_whole(text: &str) -> bool {
     let parsed = text.split_once(':').and_then(|(head, _)| head.split_once('-'));
     let numbers = parsed.and_then(|(salt, number)| Some((number.parse().ok()?, salt.parse().ok()?)));

@@ -15,7 +15,7 @@ use crate::support::{DAY, NOW};
 const TAGS: [(&str, &str); 4] =
     [("intent:a", "env:local"), ("intent:a", "via:glob"), ("tool:glob", "path:/x"), ("tool:shell", "path:/x")];
 
-/// An operation on a memory.
+/// A write, a deletion, a wait, a run of the Dreamer, a compaction, or reopening the memory.
 #[derive(Debug, Clone)]
 enum Operation {
     Write { tag: usize, state: usize, times: usize },
@@ -56,7 +56,7 @@ impl Clock for TestClock {
     }
 }
 
-/// One record of the plain list.
+/// One record of the plain list that the memory is compared with.
 struct Plain {
     id: MegramId,
     tag: usize,
@@ -65,7 +65,7 @@ struct Plain {
     content: String,
 }
 
-/// The plain list of records.
+/// The plain list of records that the memory is compared with.
 #[derive(Default)]
 struct List(Vec<Plain>);
 

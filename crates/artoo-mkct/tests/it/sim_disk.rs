@@ -12,7 +12,7 @@ use artoo_mkct::disk::{Disk, DiskFile, OpenMode};
 /// Number of bytes that are written atomically.
 const SECTOR: usize = 512;
 
-/// What survives the loss of power.
+/// What a loss of power takes: nothing, everything unsynced, or a random part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loss {
     /// Nothing is lost: the process died, the machine did not.
@@ -23,7 +23,7 @@ pub(crate) enum Loss {
     Some(u64),
 }
 
-/// A change of a file's content that is not synced.
+/// A write to a file, or a change of its length, that is not synced.
 #[derive(Debug, Clone)]
 enum Change {
     Write(u64, Vec<u8>),
@@ -46,7 +46,7 @@ enum NameChange {
     Unset(PathBuf),
 }
 
-/// The files and names of a disk.
+/// The files, names and unsynced changes of a simulated disk.
 #[derive(Debug, Default)]
 struct State {
     inodes: Vec<Inode>,
@@ -73,6 +73,7 @@ struct SimFile {
 }
 
 impl SimDisk {
+    /// Locks the files and names of the simulated disk, also after a panic of another thread.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -87,7 +88,7 @@ impl SimDisk {
         self.lock().steps
     }
 
-    /// Limits the size of the disk in bytes.
+    /// Limits the size of the disk in bytes, so that further writes fail as on a full disk; `None` for no limit.
     pub(crate) fn set_capacity(&self, bytes: Option<u64>) {
         self.lock().capacity = bytes;
     }
@@ -97,7 +98,7 @@ impl SimDisk {
         self.lock().used()
     }
 
-    /// Sets whether syncs fail.
+    /// Sets whether every sync fails from now on.
     pub(crate) fn set_sync_fails(&self, fails: bool) {
         self.lock().sync_fails = fails;
     }
@@ -175,7 +176,7 @@ impl State {
         Ok(())
     }
 
-    /// Changes a name, not synced.
+    /// Creates, renames or removes a file name; not synced yet.
     fn name(&mut self, change: NameChange) {
         change.apply(&mut self.names);
         self.name_changes.push(change);
@@ -183,7 +184,7 @@ impl State {
 }
 
 impl NameChange {
-    /// Applies the change to a map of names.
+    /// Applies the creation, renaming or removal to a map from names to files.
     fn apply(&self, names: &mut BTreeMap<PathBuf, usize>) {
         match self {
             Self::Set(path, inode) => drop(names.insert(path.clone(), *inode)),

@@ -101,6 +101,7 @@ fn compaction_drops_old_deletions_and_keeps_order() {
     assert_eq!(memory.query_mk(&Tag::new("intent:3", "via:glob"), NOW + 200 * DAY), potentials);
 }
 
+/// A memory opened from a snapshot equals one replayed from the journal; a damaged snapshot is ignored.
 #[test]
 fn snapshot_equals_full_replay_or_is_ignored() {
     let disk = SimDisk::default();
@@ -172,6 +173,7 @@ fn rebuild_reads_everything_anew_and_changes_nothing() {
     assert_eq!((crate::support::contents(&memory), memory.stats().engine), before);
 }
 
+/// The memory as of an earlier time contains faded records until a compaction drops them, and then reports the gap.
 #[doc = "holds: design M11"]
 #[test]
 fn history_finds_deleted_records_since_known_time() {
@@ -235,6 +237,7 @@ fn adopt_skips_invalid_frames() {
     assert_eq!(crate::support::contents(&open(&left).0), crate::support::contents(&memory));
 }
 
+/// A rule survives a loss of power, and its ticket can't be used a second time.
 #[test]
 fn promoted_rule_persists_stale_ticket_refused() {
     let disk = SimDisk::default();

@@ -32,7 +32,8 @@ fn everything(memory: &Memory) -> BTreeMap<MegramId, Megram> {
 /// A store of version 2, with the kinds of records that version 1 did not have; never written again.
 const FIXTURE_2: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/store-v2");
 
-/// A lesson, a note, a correction, an adopted text, and intents with all their words.
+/// Wrote the fixture `store-v2` (ignored): a lesson, a note, a correction, an adopted text, and intents with their
+/// words.
 #[test]
 #[ignore = "wrote the fixture; a new version writes a fixture of its own"]
 fn write_store_v2_fixture() {
@@ -80,7 +81,8 @@ fn version_2_store_opens_from_snapshot() {
     }
 }
 
-/// Every kind of frame: events of every row, a law, a rule, its recall, feedback, a deletion.
+/// Wrote the fixture `store-v1` (ignored) with every kind of frame: events, a law, a rule, its recall, feedback, a
+/// deletion.
 #[test]
 #[ignore = "wrote the fixture; a new version writes a fixture of its own"]
 fn write_store_v1_fixture() {
@@ -130,7 +132,7 @@ fn version_1_store_gives_the_same_answers() {
     }
 }
 
-/// Written by the program 0.1.0: six accepted tasks, three of them the same.
+/// A journal that artoo 0.1.0 wrote opens with all twelve records and can be written to.
 #[test]
 fn journal_of_first_release_opens() {
     let folder = tempfile::tempdir().unwrap();
@@ -201,7 +203,7 @@ fn unusable_folder_is_named_in_the_error() {
     }
 }
 
-/// Earlier versions kept a LevelDB in the folder of the memory.
+/// A LevelDB folder that earlier versions left beside the journal is reported when opening, and never changed.
 #[test]
 fn old_index_folder_is_reported_unchanged() {
     let folder = tempfile::tempdir().unwrap();

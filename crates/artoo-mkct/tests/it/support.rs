@@ -36,6 +36,7 @@ pub(crate) fn event(number: usize) -> NewMegram {
 pub(crate) struct TestClock(Arc<AtomicI64>);
 
 impl TestClock {
+    /// A clock stopped at this time, in Unix milliseconds.
     pub(crate) fn new(wall_ms: i64) -> Self {
         Self(Arc::new(AtomicI64::new(wall_ms)))
     }
@@ -67,7 +68,7 @@ pub(crate) fn open(disk: &(impl Disk + Clone + 'static)) -> (Memory, artoo_mkct:
     Memory::open(Path::new(FOLDER), quiet(disk)).unwrap()
 }
 
-/// The options with repair of a damaged journal.
+/// The options with the policy that opening repairs a damaged journal.
 pub(crate) fn repairing(options: Options) -> Options {
     options.with(|options| options.on_damage = DamagePolicy::Repair)
 }

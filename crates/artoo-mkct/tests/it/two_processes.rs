@@ -25,7 +25,7 @@ const WRITES: usize = 5;
 
 const FOLDER_VARIABLE: &str = "MKCT_TEST_FOLDER";
 
-/// Run by the test below in many processes at once.
+/// Child process of `fifty_processes_at_once_lose_nothing`: opens the memory, writes five records, and closes it.
 #[test]
 #[ignore = "a part of the next test"]
 fn child_process_opens_writes_and_closes() {
@@ -85,6 +85,7 @@ fn guest_reads_memory_and_holder_merges_journal() {
     assert_eq!(contents(&open(&disk.after(Loss::Everything)).0).len(), 2);
 }
 
+/// A second process can write while the lock's holder has not created the journal yet, and its writes are merged later.
 #[doc = "holds: design M15"]
 #[test]
 fn guest_works_before_holders_journal_exists() {

@@ -52,8 +52,8 @@ fn keys_of_other_services_are_redacted() {
     }
 }
 
-/// Names of variables, and words in the format of a key, are source code and not secrets; files and outputs are judged
-/// by certain keys only.
+/// `redact_keys` leaves variable names, source code and words in the format of a key unchanged, and redacts private
+/// keys and keys with digits.
 #[test]
 fn redact_keys_takes_only_certain_keys() {
     for text in [
@@ -120,6 +120,7 @@ fn text_without_a_secret_is_not_copied() {
 }
 
 proptest! {
+    /// The positions of a mark equal those of a plain search in the lowercase text.
     #[test]
     fn marks_ignore_case_and_never_overlap(text in "(bearer |BEARER|[bBeEaArR ä]|://|b){0,30}") {
         for mark in ["bearer ", "://", "bb"] {
@@ -129,6 +130,7 @@ proptest! {
         }
     }
 
+    /// The filter by byte values never rules out a key prefix that the text contains.
     #[doc = "holds: design H7"]
     #[test]
     fn byte_filter_finds_every_key(before in "\\PC{0,20}", shape in 0..prefixes().count(), after in "\\PC{0,20}") {
@@ -162,6 +164,7 @@ proptest! {
     }
 }
 
+/// Every known key and credential is at least as long as the length below which a text is not searched.
 #[doc = "holds: design H7"]
 #[test]
 fn minimum_length_excludes_only_short_texts() {
@@ -176,6 +179,7 @@ fn minimum_length_excludes_only_short_texts() {
     assert_eq!(redact("token: abcdef"), "token: [redacted]");
 }
 
+/// The filter by a name's last letter never rules out a secret name of the lists.
 #[doc = "holds: design H7"]
 #[test]
 fn last_letter_filter_finds_every_name() {

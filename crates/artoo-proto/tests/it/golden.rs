@@ -18,7 +18,7 @@ fn wire_name(kind: MessageKind) -> String {
     serde_json::to_value(kind).unwrap().as_str().unwrap().to_owned()
 }
 
-/// The content of a golden file.
+/// Reads a golden file as JSON.
 fn read(name: &str) -> Value {
     let path = folder().join(format!("{name}.json"));
     serde_json::from_str(&fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"))).unwrap()
@@ -70,6 +70,7 @@ fn golden_files_pass_the_route_check() {
     }
 }
 
+/// The golden files contain the field names that the specification gives for each kind of message.
 #[doc = "holds: invariant 3"]
 #[test]
 fn contracts_have_the_specified_names() {

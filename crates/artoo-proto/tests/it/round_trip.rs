@@ -27,6 +27,7 @@ fn every_kind_round_trips() {
     }
 }
 
+/// A loss that is NaN is written as `null`, which can't be read back.
 #[test]
 fn nan_does_not_round_trip_as_number() {
     // JSON has no such number, so no role may send one.

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use artoo_proto::route::{ROUTES, route};
 use artoo_proto::{MessageKind, Role};
 
-/// Variable that makes the test write the page instead of comparing it.
+/// Environment variable that makes the test write the message-flow page instead of comparing it.
 const BLESS: &str = "ARTOO_BLESS";
 
 /// The kinds of message that a role publishes.
@@ -21,7 +21,7 @@ fn receives(role: Role) -> BTreeSet<(Role, MessageKind)> {
     ROUTES.iter().filter(|row| row.to.contains(&role)).map(|row| (row.from, row.kind)).collect()
 }
 
-/// The roles that a role can send to.
+/// The roles that receive at least one kind of message from a role.
 fn reaches(role: Role) -> BTreeSet<Role> {
     ROUTES.iter().filter(|row| row.from == role).flat_map(|row| row.to.iter().copied()).collect()
 }
@@ -112,7 +112,7 @@ fn message_flow_page_shows_the_table() {
     assert!(shown == page, "docs/message-flow.md does not match the route table; {BLESS}=1 regenerates it");
 }
 
-/// The page that shows the route table.
+/// The text of the message-flow page, which shows the route table.
 fn page() -> String {
     let mut page = String::from(
         "# Message flow\n\n\

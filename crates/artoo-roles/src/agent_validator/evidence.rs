@@ -183,7 +183,7 @@ fn own_change<'a>(named: &str, calls: &'a [ToolCall]) -> Option<&'a ToolCall> {
     calls.iter().rev().filter(ok).find(own)
 }
 
-/// The verdict of a check on the answer's form; `seen` becomes its evidence.
+/// A pass or fail verdict of a check on the output's format (empty, a number, exit code), with `seen` as evidence.
 fn by_form(criterion: &Criterion, pass: bool, seen: String) -> CriterionVerdict {
     CriterionVerdict {
         criterion: criterion.clone(),

@@ -10,7 +10,7 @@ use super::evidence::is_citable;
 use crate::ask::Reply;
 use crate::grounding;
 
-/// The reply of a model that judges criteria.
+/// A model's reply with its verdicts on the criteria that it was asked to judge.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(serde::Serialize))]
 pub(crate) struct Judgement {
@@ -50,7 +50,7 @@ pub(crate) struct JudgedCriterion {
 #[cfg(test)]
 #[cfg(feature = "runtime")]
 impl JudgedCriterion {
-    /// A verdict with these fields.
+    /// A model's verdict with these fields, for tests.
     pub(crate) fn of(
         number: u32,
         verdict: Verdict,

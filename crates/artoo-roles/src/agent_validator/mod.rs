@@ -28,7 +28,8 @@ pub(crate) use evidence::{independent, is_excused, may_have_changed};
 pub(crate) use judgement::{Grounds, Judgement, fail, no_judge};
 pub(crate) use verdicts::Verdicts;
 
-/// The inputs of R4a (the Agent-Validator).
+/// An input of R4a (the Agent-Validator): the subtask, an executor's report, a model's reply, check outcomes, or the
+/// abort.
 #[derive(Debug)]
 pub enum Input {
     /// The subtask whose results R4a verifies.
@@ -43,7 +44,8 @@ pub enum Input {
     Abort,
 }
 
-/// The effects of R4a (the Agent-Validator). It can't run a tool, decide on the whole task or write to memory.
+/// An effect of R4a (the Agent-Validator): a correction, the outcome, a model call or checks. None runs a tool, decides
+/// on the whole task or writes to memory.
 #[derive(Debug)]
 pub enum Effect {
     /// Asks R3 (the Executor) for another attempt and says what was wrong with the last one.
@@ -56,7 +58,7 @@ pub enum Effect {
     RunChecks(EffectId, CheckOrder),
 }
 
-/// What R4a waits for.
+/// What R4a waits for: an executor's report, the outcomes of checks, or a model's judgement; or the subtask is decided.
 #[derive(Debug, Default)]
 enum Phase {
     /// The executor works on the next attempt.
@@ -77,7 +79,7 @@ struct Assessment {
     verdicts: Verdicts,
 }
 
-/// R4a, the Agent-Validator of one subtask.
+/// R4a, the Agent-Validator: the state machine that verifies the attempts of one subtask.
 #[derive(Debug)]
 pub struct AgentValidator {
     subtask: SubTask,
@@ -114,8 +116,8 @@ impl AgentValidator {
         vec![Effect::RunChecks(id, order)]
     }
 
-    /// Asks a model about the open criteria. If one has failed already, it is not asked, since another attempt follows;
-    /// only after the last attempt it is asked all the same.
+    /// Asks a model about the criteria that code left open. If a criterion has failed already, the model is asked only
+    /// after the last attempt.
     fn judge(&mut self, cx: &mut Context<'_>, assessment: Assessment) -> Vec<Effect> {
         let open = assessment.verdicts.open();
         // A failed check decides that there is another attempt. The last attempt is measured criterion by criterion.
@@ -194,17 +196,19 @@ impl AgentValidator {
         })]
     }
 
-    /// Whether the subtask is part of a skill.
+    /// Whether a skill (calls learned from earlier tasks) made the plan of this subtask.
     fn is_skill(&self) -> bool {
         self.subtask.recipe.as_ref().is_some_and(|recipe| recipe.skill.is_some())
     }
 
-    /// Whether no attempt follows this one. The only attempt of a recipe doesn't count: code checks all of it.
+    /// Whether the current attempt is the last that R4a allows (the third). Not true for a recipe, whose only attempt
+    /// code checks.
     fn is_last(&self) -> bool {
         self.attempt > RETRIES_MAX
     }
 
-    /// Adds the attempt's share of met criteria to the trajectory.
+    /// Appends the attempt's share of met criteria, and the unmet ones, to the list of attempts that the outcome
+    /// reports.
     fn note_gap(&mut self, assessment: &Assessment) {
         let unmet: Vec<&CriterionVerdict> = assessment.verdicts.failed().collect();
         let total = assessment.verdicts.len().max(1);

@@ -42,7 +42,7 @@ fn correction(effects: &[RoleEffect]) -> CorrectionSignal {
     signal.clone()
 }
 
-/// Answers the request to judge with these verdicts.
+/// Answers R4a's model request with these verdicts and returns the effects that follow.
 fn judged(
     bench: &mut Bench<Lifecycle<AgentValidator>>,
     effects: &[RoleEffect],
@@ -52,7 +52,7 @@ fn judged(
     bench.step(Input::Replied(id, judgement(views)))
 }
 
-/// The outcome of a check.
+/// The outcome of a check that passed or failed.
 fn checked(pass: bool) -> CheckOutcome {
     CheckOutcome { pass, evidence: "looked".to_owned(), environmental: false }
 }
@@ -69,6 +69,7 @@ fn matched(calls: Vec<ToolCall>, views: &[(u32, &str, &[&str])]) -> bool {
     }
 }
 
+/// R4a asks for a correction after each failed attempt; after the third it publishes the subtask as failed.
 #[doc = "holds: principle 4"]
 #[test]
 fn third_failed_attempt_is_final() {
@@ -89,6 +90,7 @@ fn third_failed_attempt_is_final() {
     assert!(bench.step(Input::Reported(result(4, Vec::new(), ""))).is_empty(), "one last word");
 }
 
+/// The outcome of a subtask lists for each attempt the share of criteria met and the claims not met.
 #[doc = "holds: design G18"]
 #[test]
 fn trajectory_has_gap_of_each_attempt() {
@@ -111,6 +113,7 @@ fn trajectory_has_gap_of_each_attempt() {
     assert_eq!(trajectory[1].unmet_criteria, ["one is named", "two is named"]);
 }
 
+/// A retry without calls may cite the calls of an earlier attempt, for example to correct only the answer's form.
 #[test]
 fn retry_may_use_earlier_measurements() {
     let mut bench = assigned(subtask(&["glob"], vec![prose("a bare count is given")]));
@@ -138,6 +141,7 @@ fn failed_check_and_open_criterion() -> (Bench<Lifecycle<AgentValidator>>, Vec<R
     (bench, effects)
 }
 
+/// After the third attempt a model judges the open criteria although a check failed; the subtask fails all the same.
 #[doc = "holds: design G7, G18"]
 #[test]
 fn last_attempt_is_judged_despite_failed_check() {
@@ -152,6 +156,7 @@ fn last_attempt_is_judged_despite_failed_check() {
     assert_eq!(verdicts, [(Verdict::Pass, VerdictSource::Model), (Verdict::Fail, VerdictSource::Check)]);
 }
 
+/// If a check failed and then the judging model failed, the subtask failed by its work, not by the infrastructure.
 #[test]
 fn failed_check_outranks_a_judge_failure() {
     let (mut bench, effects) = failed_check_and_open_criterion();
@@ -167,6 +172,7 @@ fn failed_check_outranks_a_judge_failure() {
     );
 }
 
+/// A recipe whose check failed fails its subtask at the first attempt.
 #[test]
 fn recipes_are_never_retried() {
     let recipe = artoo_proto::Recipe { steps: Vec::new(), reading: String::new(), skill: None };
@@ -179,6 +185,7 @@ fn recipes_are_never_retried() {
     assert_eq!((outcome.status, outcome.criteria_verdicts[0].source), (OutcomeStatus::Failed, VerdictSource::Check));
 }
 
+/// If the judging model fails, the subtask fails and no criterion counts as passed.
 #[doc = "holds: design D6"]
 #[test]
 fn failed_judge_leaves_no_pass() {
@@ -202,6 +209,7 @@ fn failed_judge_leaves_no_pass() {
     }
 }
 
+/// If the judge abstains (the embedded parser can't judge), the subtask fails.
 #[test]
 fn declining_judge_gives_no_pass() {
     let abstention = artoo_proto::Abstention {
@@ -236,6 +244,7 @@ fn unexpected_and_late_reports_are_ignored() {
     assert!(!bench.step(Input::Reported(first())).is_empty(), "the first attempt is still awaited");
 }
 
+/// An attempt that the executor itself reports as failed fails the subtask at once, without a retry or a model.
 #[doc = "holds: design D6"]
 #[test]
 fn failed_work_is_never_matched() {

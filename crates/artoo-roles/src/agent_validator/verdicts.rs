@@ -17,12 +17,12 @@ pub(crate) struct Verdicts {
 }
 
 impl Verdicts {
-    /// Starts with all criteria open.
+    /// A set of these criteria, none of which has a verdict yet.
     pub(crate) fn new(criteria: Vec<Criterion>) -> Self {
         Self { decided: vec![None; criteria.len()], criteria, checking: Vec::new() }
     }
 
-    /// The number of criteria.
+    /// Number of criteria, with and without a verdict.
     pub(crate) fn len(&self) -> usize {
         self.criteria.len()
     }

@@ -9,7 +9,7 @@ use super::{Answer, Ask, Reply};
 use crate::machine::{Context, Ids};
 use crate::testing::bench::{body, perceive_request, reply, start, unreachable_model, unreadable};
 
-/// The type that a reply is read into.
+/// The reply type of most tests: a JSON object with a `count`.
 #[derive(Debug, PartialEq, Deserialize)]
 struct Wanted {
     count: u32,
@@ -27,13 +27,13 @@ impl Reply for Recipes {
     }
 }
 
-/// Starts a request.
+/// Starts a model request; returns it with its effect id.
 fn begin(ids: &mut Ids) -> (Ask<Wanted>, EffectId) {
     let (ask, id, _) = Ask::start(&mut Context::new(start(), ids), perceive_request());
     (ask, id)
 }
 
-/// Answers a request.
+/// Passes a model's reply or failure to the request and returns what it is read as.
 fn answer(ids: &mut Ids, ask: Ask<Wanted>, with: Result<ModelReply, ModelFailure>) -> Answer<Wanted> {
     ask.answer(&mut Context::new(start(), ids), with)
 }

@@ -13,7 +13,7 @@ use crate::limits::{CONTEXT_OUTPUT_CHARS, SUBTASK_WAIT_MS};
 use crate::machine::{Completion, Context, Machine, Start, adapters};
 use crate::prompt::Fenced;
 
-/// The inputs of the dispatcher.
+/// An input of the dispatcher: a plan, the outcome of a subtask, a timer that fired, or the abort.
 #[derive(Debug)]
 pub enum Input {
     /// A validated plan, whose subtasks are to be started.
@@ -26,7 +26,7 @@ pub enum Input {
     Abort,
 }
 
-/// The effects of the dispatcher.
+/// An effect of the dispatcher: publishing a manifest, a subtask or a missing subtask, or starting a timer.
 #[derive(Debug)]
 pub enum Effect {
     /// Tells R4b (the Meta-Validator) and R7 (the Solver) which subtasks the round consists of.
@@ -39,7 +39,7 @@ pub enum Effect {
     Wait(EffectId, u64),
 }
 
-/// One subtask of the plan, with its id and state.
+/// One subtask of the plan, with its id and its state (waiting, running, matched or failed).
 #[derive(Debug)]
 struct Entry {
     id: SubTaskId,
@@ -47,7 +47,7 @@ struct Entry {
     state: EntryState,
 }
 
-/// State of one subtask.
+/// State of one subtask: waiting, running, matched with its output, or failed.
 #[derive(Debug, PartialEq)]
 enum EntryState {
     /// Earlier groups have not ended yet.
@@ -60,7 +60,7 @@ enum EntryState {
     Failed,
 }
 
-/// The dispatcher of one task.
+/// The dispatcher of one task, which starts the plan's subtasks group by group.
 #[derive(Debug)]
 pub struct Dispatcher {
     plan: Plan,
@@ -69,7 +69,7 @@ pub struct Dispatcher {
     phase: Phase,
 }
 
-/// Whether the dispatcher still works on its task.
+/// Whether the dispatcher still works on its task, or the task was aborted.
 #[derive(Debug)]
 enum Phase {
     /// Subtasks are running, or another plan may follow.
@@ -156,7 +156,7 @@ impl Dispatcher {
         self.advance(cx)
     }
 
-    /// Gives up the subtask whose time limit is reached.
+    /// Marks the subtask whose time limit is reached as failed, and reports that it will have no outcome.
     fn timer_fired(&mut self, cx: &mut Context<'_>, timer: EffectId) -> Vec<Effect> {
         let is_late = |entry: &&mut Entry| entry.state == EntryState::Running(timer);
         // If the subtask has reported already, its timer is ignored.

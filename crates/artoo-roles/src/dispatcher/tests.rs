@@ -9,6 +9,7 @@ use crate::limits::SUBTASK_WAIT_MS;
 use crate::machine::{Lifecycle, RoleEffect};
 use crate::testing::bench::{Bench, HOSTILE, outcome, plan, planned, said, subtask_id, timers};
 
+/// A dispatcher that waits for its first message, on a bench.
 fn bench() -> Bench<Lifecycle<Dispatcher>> {
     Bench::new(Lifecycle::new(()))
 }
@@ -39,7 +40,7 @@ fn of_sequences(sequences: &[i64]) -> Plan {
     plan(0, sequences.iter().enumerate().map(|(at, sequence)| planned(&format!("step {at}"), *sequence)).collect())
 }
 
-/// The outcome of a subtask.
+/// The outcome message that ends a subtask.
 fn end_of(subtask: &SubTask, matched: bool) -> SubTaskOutcome {
     SubTaskOutcome {
         subtask_id: subtask.subtask_id,

@@ -16,7 +16,7 @@ use crate::testing::world::{World, config, environment, ok_call, understood, val
 
 const COURSES: [Course; 3] = [Course::Checked, Course::Words, Course::Judged];
 
-/// Meaningless words of this length in characters.
+/// A text of meaningless words with this number of characters.
 fn filler(chars: usize) -> String {
     "lorem ".chars().cycle().take(chars.max(1)).collect()
 }
@@ -157,7 +157,7 @@ struct WastefulExecutor {
 }
 
 impl WastefulExecutor {
-    /// The next reply of this model.
+    /// The next executor reply: useless ones as often as allowed, then one tool call in each.
     fn turn(&mut self, context: &ExecuteContext) -> Value {
         let turn = |calls: Value, output: &str| json!({"calls": calls, "answer_is_output": false, "status": "completed", "output": output, "reason": null});
         if context.calls.is_empty() && self.earlier != context.earlier_calls.len() {

@@ -17,7 +17,7 @@ use crate::testing::world::{environment, tool};
 /// itself check.
 const OPEN: [&str; 1] = ["/calls/*/input"];
 
-/// This machine's own tools.
+/// The tools that artoo has on this machine, for the schema tests.
 fn own() -> Vec<ToolSpec> {
     artoo_tools::Registry::detect(artoo_tools::ToolConfig::new(environment())).specs()
 }
@@ -46,7 +46,7 @@ fn foreign() -> Vec<ToolSpec> {
     ]
 }
 
-/// This machine's tools and the invented ones.
+/// The tools of this machine and the invented ones of [`foreign`].
 fn all() -> Vec<ToolSpec> {
     own().into_iter().chain(foreign()).collect()
 }

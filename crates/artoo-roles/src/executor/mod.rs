@@ -28,7 +28,8 @@ use crate::limits::{CALLS_PER_ATTEMPT, IDLE_REPLIES_MAX, REPLY_TOKENS, SUBTASK_W
 use crate::machine::{Completion, Context, Machine, Start, adapters};
 use turn::Turn;
 
-/// The inputs of R3 (the Executor).
+/// An input of R3 (the Executor): its subtask, a correction, an approval, a model's reply, a call's outcome, or the
+/// abort.
 #[derive(Debug)]
 pub enum Input {
     /// The subtask to carry out.
@@ -45,7 +46,8 @@ pub enum Input {
     Abort,
 }
 
-/// The effects of R3 (the Executor). It can't judge its own output, start a retry or access memory.
+/// An effect of R3 (the Executor): a report, an approval question, a model call or a tool call. None judges its own
+/// output, starts a retry or accesses memory.
 #[derive(Debug)]
 pub enum Effect {
     /// Reports what one attempt did and its output.
@@ -58,7 +60,7 @@ pub enum Effect {
     CallTool(EffectId, ToolOrder),
 }
 
-/// What the executor waits for.
+/// What the executor waits for: a model's reply, a call's outcome, an approval, or a correction; or it has ended.
 #[derive(Debug, Default)]
 enum Phase {
     /// The model's reply.
@@ -83,7 +85,7 @@ struct PendingCall {
     approved: u32,
 }
 
-/// A question about a call whose answer is awaited.
+/// A call whose approval question the user has not answered yet.
 #[derive(Debug)]
 struct PendingQuestion {
     request: ToolRequest,
@@ -93,7 +95,7 @@ struct PendingQuestion {
     approved: u32,
 }
 
-/// One attempt at the subtask.
+/// The state of one attempt at the subtask: its calls so far, its queue of calls, denials and remarks.
 #[derive(Debug)]
 struct Attempt {
     /// Number of the attempt, counted from 1.
@@ -115,6 +117,7 @@ struct Attempt {
 }
 
 impl Attempt {
+    /// An attempt with this number, after this correction; its queue has the calls of the recipe, if there is one.
     fn new(number: u32, correction: Option<CorrectionSignal>, recipe: Option<&Recipe>) -> Self {
         let steps = recipe.into_iter().flat_map(|recipe| &recipe.steps);
         Self {
@@ -135,7 +138,7 @@ impl Attempt {
     }
 }
 
-/// R3, the Executor of one subtask.
+/// R3, the Executor: the state machine that carries out one subtask with tools.
 #[derive(Debug)]
 pub struct Executor {
     environment: Environment,
@@ -273,7 +276,7 @@ impl Executor {
         self.report(ExecutionStatus::Failed, String::new(), Some(reason.into()), None)
     }
 
-    /// The report of the current attempt.
+    /// The report of the current attempt for R4a: its output, status, calls and denials.
     fn result(
         &self,
         status: ExecutionStatus,

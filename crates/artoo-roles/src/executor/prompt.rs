@@ -70,7 +70,7 @@ fn correction(correction: &CorrectionSignal) -> String {
     )
 }
 
-/// The calls of earlier attempts, one line each, without their outputs.
+/// The calls of earlier attempts as prompt text, one line each, without their outputs.
 fn earlier(calls: &[ToolCall]) -> String {
     fenced_bullets(&calls.iter().map(|call| format!("[{}] {call}", call.evidence_id)).collect::<Vec<_>>())
 }
@@ -83,7 +83,7 @@ pub(crate) fn calls<'a>(calls: impl IntoIterator<Item = &'a ToolCall>, sharing: 
     if calls.is_empty() { "(none)".to_owned() } else { calls.join("\n") }
 }
 
-/// One tool call with its input and at most `room` characters of its output.
+/// One tool call as prompt text, with its input and at most `room` characters of its output.
 fn call(call: &ToolCall, room: usize) -> String {
     let (output, cut_here) = escape::head_tail(&call.output, room);
     let exit = call.exit_code.map(|code| format!(", exit {code}")).unwrap_or_default();

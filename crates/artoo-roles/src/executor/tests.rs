@@ -46,7 +46,7 @@ fn says(status: &str, output: &str) -> Value {
     json!({"calls": [], "answer_is_output": false, "status": status, "output": output, "reason": "because"})
 }
 
-/// A tool call that differs by its number.
+/// A `glob` call whose input contains this number, so that calls with different numbers differ.
 fn glob(number: usize) -> Value {
     json!({"tool": "glob", "input": {"n": number}})
 }
@@ -57,7 +57,7 @@ fn replied(bench: &mut Bench<Lifecycle<Executor>>, effects: &[RoleEffect], value
     bench.step(Input::Replied(id, reply(value)))
 }
 
-/// Answers the ordered tool call.
+/// Answers the ordered tool call with this outcome.
 fn called(
     bench: &mut Bench<Lifecycle<Executor>>,
     effects: &[RoleEffect],
@@ -246,6 +246,7 @@ fn failed_call_drops_the_remaining_calls() {
     }
 }
 
+/// A call denied under Law 1 fails the attempt at once; the report lists it as denied, and queued calls are not made.
 #[doc = "holds: design D10"]
 #[test]
 fn refused_call_fails_step_and_is_listed() {
@@ -259,6 +260,7 @@ fn refused_call_fails_step_and_is_listed() {
     assert_eq!(result.tool_calls.len(), 1);
 }
 
+/// After a call on a target that the plan blocks, the model may try another way, and nothing is listed as denied.
 #[doc = "holds: design D10"]
 #[test]
 fn forbidden_by_plan_differs_from_denied_consent() {
@@ -296,6 +298,7 @@ fn approval_runs_exactly_that_call_once() {
     assert_eq!(result.status, ExecutionStatus::Completed);
 }
 
+/// One call may lead to four approval questions, each about another effect; a fifth fails the attempt as denied.
 #[doc = "holds: design H11"]
 #[test]
 fn at_most_four_uncovered_calls_are_asked() {
@@ -312,6 +315,7 @@ fn at_most_four_uncovered_calls_are_asked() {
     assert_eq!((result.status, result.denied.len()), (ExecutionStatus::Failed, 1));
 }
 
+/// After the user denies a call, the attempt fails; its report lists the call as denied and not run.
 #[doc = "holds: law 1"]
 #[test]
 fn denied_consent_ends_step_and_is_listed() {
@@ -327,6 +331,7 @@ fn denied_consent_ends_step_and_is_listed() {
     assert!(call.output.starts_with("[LAW1] not run"));
 }
 
+/// In a subtask marked for confirmation, calls are sent with `confirm` set until the first change was made.
 #[doc = "holds: design D22"]
 #[test]
 fn caution_requires_approval_before_first_change() {

@@ -58,7 +58,7 @@ impl Toolbox {
 }
 
 impl ToolText {
-    /// The description of a tool.
+    /// Makes the description of a tool for a model request.
     pub(super) fn of(tool: &ToolSpec) -> Self {
         let form = artoo_proto::shape(&tool.input_schema);
         Self {
@@ -69,7 +69,7 @@ impl ToolText {
     }
 }
 
-/// The descriptions of these tools.
+/// The descriptions of these tools for a prompt.
 #[cfg(test)]
 pub(super) fn worded(tools: &[ToolSpec]) -> Vec<ToolText> {
     tools.iter().map(ToolText::of).collect()

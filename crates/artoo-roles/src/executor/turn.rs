@@ -31,7 +31,7 @@ pub(super) struct Turn {
 
 impl Reply for Turn {}
 
-/// The status of a reply that states none.
+/// Default status of a model's final answer that states none: uncertain.
 fn uncertain() -> ExecutionStatus {
     ExecutionStatus::Uncertain
 }

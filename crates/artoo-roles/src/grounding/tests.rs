@@ -4,6 +4,7 @@ use super::{
     claims_change, claims_deed, is_about_this_machine, is_question, mentions_machine, needs_whole_output, tokens,
 };
 
+/// "I created the file" counts as a claim of a change; "notes.txt was last modified on Monday" does not.
 #[doc = "holds: law 0.1"]
 #[test]
 fn change_claims_differ_from_file_facts() {
@@ -51,6 +52,7 @@ fn paths_and_machine_objects_are_detected() {
     assert!(!mentions_machine("see https://example.com/a.txt"));
 }
 
+/// "how many files are here" counts as about this machine; "what is a symlink?" does not.
 #[doc = "holds: design D13"]
 #[test]
 fn local_and_general_questions_differ() {
@@ -86,6 +88,7 @@ fn questions_differ_from_commands() {
     }
 }
 
+/// Claims about all, none or how many need an untruncated output; claims about a single name do not.
 #[test]
 fn totals_need_the_complete_output() {
     for claim in ["all PDF files are listed", "it states how many there are", "no file is missing"] {

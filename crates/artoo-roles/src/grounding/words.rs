@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 pub(crate) struct Words(LazyLock<BTreeSet<&'static str>>);
 
 impl Words {
-    /// A table that `read` fills on first use.
+    /// A word table that calls `read` on first use to get its words.
     pub(crate) const fn new(read: fn() -> BTreeSet<&'static str>) -> Self {
         Self(LazyLock::new(read))
     }

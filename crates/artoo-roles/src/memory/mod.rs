@@ -24,7 +24,8 @@ use crate::limits::{ADVICE_MAX, HABITS_MAX, UNTESTED_TASKS_MAX};
 use crate::machine::{Completion, Context, Machine, adapters};
 use crate::skill;
 
-/// The inputs of R5 (the memory). Only records of R7 (the Solver) and queries of R2 (the Planner) reach it.
+/// An input of R5 (the memory): a query of R2 (the Planner), a record or correction of R7 (the Solver), or the end of a
+/// write.
 #[derive(Debug)]
 pub enum Input {
     /// R2 (the Planner) asks what memory knows about an intent.
@@ -37,7 +38,8 @@ pub enum Input {
     Persisted(EffectId, Result<(), String>),
 }
 
-/// The effects of R5 (the memory). It can't write a prompt or ask a model.
+/// An effect of R5 (the memory): the answer to a query, or a write of frames to the disk. None writes a prompt or asks
+/// a model.
 #[derive(Debug)]
 pub enum Effect {
     /// Answers a query with rules and advice from memory.
@@ -46,7 +48,7 @@ pub enum Effect {
     Persist(EffectId, Vec<Value>),
 }
 
-/// The memory of one process.
+/// R5, the memory of one process: answers queries from its records and requests writes.
 #[derive(Debug)]
 pub struct Memory {
     /// The memory engine; `None` if the store can't be used.
@@ -61,7 +63,8 @@ pub struct Memory {
     replay: Option<VecDeque<MemoryRecall>>,
 }
 
-/// What was recalled for a task, whose end will show whether it helped.
+/// The lessons and the hypothesis that memory recalled for a running task, stored until its end shows whether they
+/// helped.
 #[derive(Debug, Default)]
 struct RecalledForTask {
     /// Ids and criteria of the lessons.

@@ -14,6 +14,7 @@ use crate::limits::ADVICE_MAX;
 use crate::machine::{RoleEffect, Work};
 use crate::testing::bench::{Bench, only, said, task_id};
 
+/// R5 (the memory) without records, on a bench.
 fn bench() -> Bench<Memory> {
     Bench::new(Memory::new(Engine::new()))
 }
@@ -54,6 +55,7 @@ fn recall(effects: &[RoleEffect]) -> MemoryRecall {
     recall.clone()
 }
 
+/// The answer to a query has the round of the query, and is empty for an empty memory.
 #[doc = "holds: invariant 18"]
 #[test]
 fn recall_is_data_with_its_round_number() {
@@ -87,6 +89,7 @@ fn recall_finds_approach_and_exact_pair() {
     assert!(found.advice.len() + found.sops.len() <= ADVICE_MAX, "m16");
 }
 
+/// A new record is recalled before its write ends; failed writes and invalid records are counted.
 #[doc = "holds: invariant 17; design M14"]
 #[test]
 fn records_are_visible_before_written() {
@@ -103,6 +106,7 @@ fn records_are_visible_before_written() {
     assert_eq!(bench.machine.losses(), (1, 1));
 }
 
+/// A memory that can't be used answers queries with an empty recall and counts every record as refused.
 #[test]
 fn absent_memory_answers_and_counts_refused_records() {
     let mut bench = Bench::new(Memory::unavailable());
@@ -154,6 +158,7 @@ fn recall_of(bench: &mut Bench<Memory>, task: u128) -> MemoryRecall {
     recall(&bench.step(Input::Query(query)))
 }
 
+/// A lesson is recalled until tasks it was recalled for fail by their own fault; an outage does not count.
 #[test]
 fn lesson_is_recalled_until_it_fails() {
     let mut bench = bench();
@@ -186,6 +191,7 @@ fn new_lesson_replaces_a_corrected_one() {
     assert_eq!(known.iter().map(|known| known.lesson.wrong.as_str()).collect::<Vec<_>>(), ["new"]);
 }
 
+/// Journal entries that another writer added are recalled at once, and an entry passed twice counts once.
 #[test]
 fn dreamer_changes_are_visible_immediately() {
     let mut known = bench();
@@ -198,6 +204,8 @@ fn dreamer_changes_are_visible_immediately() {
     assert_eq!((recalled.lessons.len(), recalled.megrams_total), (1, 1), "a frame counts once");
 }
 
+/// After the user calls a task's result wrong, memory no longer advises to prefer its approach; repeated feedback
+/// counts once.
 #[test]
 fn corrected_result_is_not_preferred() {
     let mut bench = bench();
@@ -229,6 +237,7 @@ fn matching_user_note_is_recalled() {
     assert_eq!(recall(&bench.step(Input::Query(query()))).notes, ["reports are in ~/docs/reports"]);
 }
 
+/// A text that the user adopted at level T is part of every recall.
 #[test]
 fn adopted_habit_reaches_every_plan() {
     let mut engine = Engine::new();

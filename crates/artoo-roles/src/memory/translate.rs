@@ -72,7 +72,7 @@ fn of_lesson(lesson: &advice::Lesson) -> RecalledLesson {
     }
 }
 
-/// Converts a hypothesis to a piece of advice that says so.
+/// Converts a hypothesis (an approach that worked for similar intents) to advice that is marked as a hypothesis.
 fn of_hypothesis(hypothesis: &advice::Hypothesis) -> Advice {
     Advice {
         space: hypothesis.tag.space.clone(),

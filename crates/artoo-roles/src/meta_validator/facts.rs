@@ -89,15 +89,15 @@ pub(super) fn of_recipes(spec: &TaskSpec, verdicts: &[CriterionVerdict]) -> Cove
 /// Whether all parts of the request are done or can only be judged, except those whose reading the user can confirm.
 ///
 /// Changes that nobody asked for don't count: an offered reading may ask for them.
-pub(super) fn needs_only_a_yes(coverage: &Coverage) -> bool {
+pub(super) fn needs_only_confirmation(coverage: &Coverage) -> bool {
     use CoverageState as S;
     let is_offered = |row: &Covered| coverage.offered.iter().any(|reading| reading.words == row.words);
     let is_fine = |row: &Covered| is_offered(row) || matches!(row.state, S::Shown | S::Courtesy | S::Judged | S::Words);
     !coverage.offered.is_empty() && coverage.deciding().all(is_fine)
 }
 
-/// Whether a request does nothing but ask, so that what the task wrote itself is no evidence for it. A part with a
-/// second half may ask for a change there.
+/// Whether a request only asks questions, so that files written by the task itself are no evidence. A part joined by
+/// "and" or a comma may ask for a change, so then the result is `false`.
 pub(super) fn only_asks(spec: &TaskSpec) -> bool {
     let parts: Vec<&str> = spec.reading.clauses.iter().map(|clause| clause.words.as_str()).collect();
     let parts = if parts.is_empty() { vec![spec.raw_input.as_str()] } else { parts };

@@ -33,7 +33,7 @@ pub(super) struct Gathered {
     pub(super) coverage: Coverage,
 }
 
-/// A part of a round, as it arrives on the bus.
+/// A message about a round for the fan-in: its manifest, a subtask's outcome, or a missing subtask.
 #[derive(Debug)]
 pub enum Part {
     /// The subtasks that were dispatched.
@@ -64,7 +64,7 @@ impl FanIn {
         true
     }
 
-    /// Whether the subtask has an outcome or is known to have none.
+    /// Whether the subtask has an outcome already, or was reported as missing.
     fn knows(&self, id: artoo_proto::SubTaskId) -> bool {
         self.outcomes.iter().any(|outcome| outcome.subtask_id == id)
             || self.missing.iter().any(|missing| missing.subtask_id == id)
@@ -133,7 +133,7 @@ impl Gathered {
         self.manifest.subtasks.iter().filter_map(answers).collect()
     }
 
-    /// The outputs of failed subtasks, which are reported separately so that they are not taken for results.
+    /// The outputs of failed subtasks, kept apart from the answer because they were not verified.
     pub(super) fn unverified(&self) -> Vec<UnverifiedOutput> {
         let failed = self.outcomes.iter().filter(|o| o.status == OutcomeStatus::Failed && !o.output.trim().is_empty());
         failed.map(|o| UnverifiedOutput { intent: self.intent_of(o.subtask_id), output: o.output.clone() }).collect()

@@ -27,7 +27,8 @@ use fan_in::{FanIn, Gathered};
 /// Text added to the evidence of a check that ran before later steps may have changed something.
 const CHECKED_AT_ITS_STEP: &str = "; looked at right after this step, and a later step has changed things since";
 
-/// The inputs of R4b (the Meta-Validator).
+/// An input of R4b (the Meta-Validator): the task, a part of a round, an awaited reply, check or comparison, the user's
+/// answer, or the abort.
 #[derive(Debug)]
 pub enum Input {
     /// The task to validate.
@@ -46,7 +47,8 @@ pub enum Input {
     Abort,
 }
 
-/// The effects of R4b (the Meta-Validator). It can't direct the planner, retry a subtask or write to memory.
+/// An effect of R4b (the Meta-Validator): a replan request, a summary, a question about readings, a comparison, a model
+/// call or checks. None directs the planner, retries a subtask or writes to memory.
 #[derive(Debug)]
 pub enum Effect {
     /// Reports to R7 (the Solver) what is missing, so that it can ask for another plan.
@@ -63,7 +65,7 @@ pub enum Effect {
     RunChecks(EffectId, CheckOrder),
 }
 
-/// What R4b waits for.
+/// What R4b waits for: parts of a round, the comparison of the request, the user's answer, checks, or a judgement.
 #[derive(Debug, Default)]
 enum Phase {
     /// Outcomes of subtasks of the round.
@@ -81,7 +83,7 @@ enum Phase {
     Over,
 }
 
-/// A complete round while R4b decides on it.
+/// A complete round with its verdicts so far, while R4b decides on it.
 #[derive(Debug)]
 struct Review {
     gathered: Gathered,
@@ -91,7 +93,7 @@ struct Review {
     verdicts: Verdicts,
 }
 
-/// R4b, the Meta-Validator of one task.
+/// R4b, the Meta-Validator: the state machine that decides whether the rounds of one task fulfil it.
 #[derive(Debug)]
 pub struct MetaValidator {
     spec: TaskSpec,
@@ -104,7 +106,7 @@ pub struct MetaValidator {
 }
 
 impl MetaValidator {
-    /// Compares the request with all calls of the task, if every subtask has an outcome or is known to have none.
+    /// Starts the comparison of the request with all calls of the task, once the round is complete.
     fn gather(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         self.phase = Phase::Gathering;
         match self.fan_in.take_complete() {
@@ -140,7 +142,7 @@ impl MetaValidator {
             let verdicts = facts::verdicts_on_skill(coverage);
             return self.replan(gathered, verdicts, None);
         }
-        if !self.has_asked && facts::needs_only_a_yes(coverage) {
+        if !self.has_asked && facts::needs_only_confirmation(coverage) {
             self.has_asked = true;
             let readings = coverage.offered.clone();
             self.phase = Phase::Confirming(gathered);

@@ -19,7 +19,7 @@ use crate::testing::bench::{
 const QUESTION: &str = "how many reports are there";
 const ACT: &str = "create a file notes.txt with hello";
 
-/// R4b with a task of these words.
+/// R4b with a task whose request is `raw_input`, on a bench.
 fn bench(raw_input: &str) -> Bench<Lifecycle<MetaValidator>> {
     let mut bench = Bench::new(Lifecycle::<MetaValidator>::new(()));
     assert!(bench.step(Input::Task(spec(raw_input))).is_empty());
@@ -79,7 +79,7 @@ fn judged(
     bench.step(Input::Replied(id, judgement(views)))
 }
 
-/// The criteria of the task.
+/// The success criteria of the task in these tests.
 fn declared() -> Vec<Criterion> {
     vec![prose("a number of reports is stated")]
 }
@@ -96,6 +96,7 @@ fn accepts(raw_input: &str, calls: Vec<ToolCall>, views: &[(u32, &str, &[&str])]
 
 const BOTH: &[(u32, &str, &[&str])] = &[(1, "pass", &["e1"]), (2, "pass", &["e1"])];
 
+/// R4b adds the user's request as a required criterion to those of the plan, and a model judges it too.
 #[test]
 fn users_request_is_always_judged() {
     let mut bench = bench(QUESTION);
@@ -116,6 +117,7 @@ fn users_request_is_always_judged() {
     assert!(question.prompt.user.contains("fulfilled: do it again (understood as: count the reports)"));
 }
 
+/// A criterion passes only if the model's verdict is `pass` and cites an existing call that can prove it.
 #[doc = "holds: invariant 5; fault L29; design D6"]
 #[test]
 fn only_a_cited_pass_passes() {
@@ -153,6 +155,7 @@ fn failed_round_is_not_judged() {
     assert_eq!(request.gap_summary, "do part 2: not shown");
 }
 
+/// A round with an outcome that contradicts itself, or without outcomes, leads to a replan without asking a model.
 #[test]
 fn contradictory_outcome_is_not_judged() {
     let mut two_faced = outcome(1, true, "12", vec![look(1, "12")]);
@@ -165,6 +168,7 @@ fn contradictory_outcome_is_not_judged() {
     replan(&empty);
 }
 
+/// A task check of a file passes on a change that an earlier round made.
 #[test]
 fn changes_of_earlier_rounds_count() {
     let mut bench = bench(ACT);
@@ -184,6 +188,7 @@ fn changes_of_earlier_rounds_count() {
     assert_eq!((summary.round, summary.task_verdicts[0].source), (1, VerdictSource::Check));
 }
 
+/// For a question, a file that the task wrote itself is no evidence; for a request to write it is.
 #[test]
 fn own_writes_prove_no_fact() {
     let calls = || {
@@ -210,6 +215,7 @@ fn own_writes_prove_no_fact() {
     }
 }
 
+/// Checks of a recipe decide the task without a model; checks that a model planned leave the request to the judge.
 #[doc = "holds: design G19"]
 #[test]
 fn only_recipe_checks_replace_the_judge() {
@@ -247,6 +253,7 @@ fn failed_by(verdict: CriterionVerdict, change: impl Fn(&mut SubTaskOutcome)) ->
     Some(summary(&judged(&mut bench, &effects, BOTH)))
 }
 
+/// A failed check that the model's plan added is listed as unmet and fails the task only if no work was done either.
 #[test]
 fn planned_check_alone_fails_no_task() {
     let own = || verdict(&contains("/ws/notes.txt"), Verdict::Fail, VerdictSource::Check);
@@ -270,7 +277,7 @@ fn planned_check_alone_fails_no_task() {
     assert!(failed_by(own(), |one| one.criteria_verdicts.pop().map_or((), drop)).is_none(), "given up");
 }
 
-/// A recipe's check runs once, after its own step, and a later step may change its result.
+/// The evidence of a recipe's check says so if a later step changed something after the check ran.
 #[doc = "holds: design G19"]
 #[test]
 fn check_older_than_a_change_is_marked() {
@@ -326,6 +333,7 @@ fn failed_judge_fails_the_criteria() {
     replan(&bench.step(Input::Replied(id, body(artoo_proto::ReplyBody::Abstain { abstention }))));
 }
 
+/// A judge may pass text without citations only if no subtask of the round called a tool.
 #[test]
 fn citations_are_needed_after_any_call() {
     let words = |number| SubTaskOutcome { words_only: true, ..outcome(number, true, "rain", Vec::new()) };

@@ -22,7 +22,7 @@ use crate::limits::{
 };
 use crate::machine::{Completion, Context, Machine, ReadOrder, Start, adapters};
 
-/// The inputs of R1 (the Perceiver).
+/// An input of R1 (the Perceiver): the request, the user's answer, a model's reply, a reading by code, or the abort.
 #[derive(Debug)]
 pub enum Input {
     /// The user's request.
@@ -37,7 +37,8 @@ pub enum Input {
     Abort,
 }
 
-/// The effects of R1 (the Perceiver). It can't set criteria, choose tools or store anything.
+/// An effect of R1 (the Perceiver): the task, a failure, a question to the user, a model call or a reading by code.
+/// None sets criteria, chooses tools or stores anything.
 #[derive(Debug)]
 pub enum Effect {
     /// Publishes the request as a task.
@@ -52,7 +53,8 @@ pub enum Effect {
     Read(EffectId, ReadOrder),
 }
 
-/// The reply R1 wants from a model. It has no field for criteria or tools.
+/// The reply that R1 (the Perceiver) wants from a model: an intent, a question, limits. It has no field for criteria or
+/// tools.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(serde::Serialize))]
 struct Draft {
@@ -81,7 +83,7 @@ struct DraftConstraints {
     deadline: Option<String>,
 }
 
-/// What the Perceiver waits for.
+/// What R1 waits for: a model's reply, the user's answer, or the reading by code; or it is done.
 #[derive(Debug, Default)]
 enum Phase {
     /// The model's reply.
@@ -95,7 +97,7 @@ enum Phase {
     Done,
 }
 
-/// R1, the Perceiver of one task.
+/// R1, the Perceiver: the state machine that turns the request of one task into a [`TaskSpec`].
 #[derive(Debug)]
 pub struct Perceiver {
     environment: Environment,
@@ -110,7 +112,7 @@ pub struct Perceiver {
 }
 
 impl Perceiver {
-    /// Whether another question to the user is allowed.
+    /// Whether R1 may ask the user another question: a user is present and fewer than the maximum were asked.
     fn may_ask(&self) -> bool {
         self.request.interactive && !self.questions_over && self.questions_asked() < CLARIFICATION_ROUNDS
     }
@@ -120,7 +122,7 @@ impl Perceiver {
         u32::try_from(self.clarifications.len()).unwrap_or(u32::MAX)
     }
 
-    /// Asks the model to read the request.
+    /// Asks the model to turn the request into a task.
     fn ask(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         let context = PerceiveContext {
             raw_input: self.request.raw_input.clone(),
@@ -179,7 +181,7 @@ impl Perceiver {
         self.fail(PerceptionFailure::BadInput { detail: problem })
     }
 
-    /// Reports that the request can't be understood.
+    /// Publishes that the request can't be understood, with the reason, so that the task ends.
     fn fail(&mut self, failure: PerceptionFailure) -> Vec<Effect> {
         vec![Effect::Failed(PerceptionFailed {
             task_id: self.request.task_id.clone(),

@@ -146,6 +146,7 @@ fn prompt_has_last_five_turns_in_order() {
     assert!(shown.is_sorted(), "oldest first in the prompt");
 }
 
+/// A deadline that a model reads from the request is used only if it is a full RFC 3339 time in the future.
 #[test]
 fn models_deadline_must_be_in_the_future() {
     let deadline = |text: Option<&str>| {
@@ -183,13 +184,14 @@ fn unreadable_request_is_reported_to_the_solver() {
     assert_eq!(abstained, PerceptionFailure::Abstained { abstention });
 }
 
-/// A reading with one part of these words.
+/// A reading of a request whose only part has these words.
 fn read_as(words: &str) -> Reading {
     let clause =
         Clause { number: 1, span: (0, words.len()), words: words.to_owned(), obligations: vec![], unread: None };
     Reading { clauses: vec![clause], ..Reading::default() }
 }
 
+/// R1 publishes the task only when both the model's reply and the reading by code have arrived, in either order.
 #[test]
 fn task_waits_for_the_parsers_reading() {
     let turn = SessionTurn { input: "list them".to_owned(), summary: "done".to_owned(), answered: true };

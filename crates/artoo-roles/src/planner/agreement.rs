@@ -14,7 +14,7 @@ use crate::limits::{
 };
 use crate::testing::world::config;
 
-/// Generates the checks that a model may use.
+/// Generates random checks of the kinds that a model may use.
 fn checks() -> BoxedStrategy<Check> {
     let path = || text(REPLY_PATH_CHARS);
     let long = || text(REPLY_TEXT_CHARS);
@@ -35,7 +35,7 @@ fn checks() -> BoxedStrategy<Check> {
     .boxed()
 }
 
-/// Random success criteria.
+/// Generates random success criteria in words or with checks.
 fn criteria() -> BoxedStrategy<Vec<Criterion>> {
     let mode = prop_oneof![Just(Mode::Verifiable), Just(Mode::Plausible)];
     let prose = (text(REPLY_REMARK_CHARS), mode, any::<bool>()).prop_map(|(text, mode, required)| Criterion::Prose {
@@ -47,7 +47,7 @@ fn criteria() -> BoxedStrategy<Vec<Criterion>> {
     vec(prop_oneof![prose, checked], 1..=REPLY_CRITERIA).boxed()
 }
 
-/// Generates readings of parts of the request.
+/// Generates random proposed readings: a part of the request with typed checks of what it means.
 fn readings() -> BoxedStrategy<ProposedReading> {
     let check = proptest::sample::select(vec![
         json!({"kind": "removed", "place": "~/x", "glob": "*.log", "older_days": 30, "min_bytes": 1, "recursive": true}),

@@ -11,10 +11,11 @@ use artoo_proto::{
 use crate::blocked;
 use crate::limits::{ADVICE_MAX, LESSON_CHARS, LESSON_INPUT_CHARS, LESSONS_MAX};
 
-/// The M_decision with which a constraint (a negative rule) forbids: that at which rules are made.
+/// M_decision (memory's decision value) that a negative rule counts with when it forbids: the one at which rules are
+/// made.
 const RULE_DECISION: f64 = -PROMOTE_DECISION;
 
-/// Beginning of a lesson in a subtask's context.
+/// Text that begins each lesson from memory in a subtask's context.
 const LESSON: &str = "lesson: ";
 
 /// Memory's advice, sorted by its effect on a plan.
@@ -35,7 +36,7 @@ pub(super) struct Advised {
     words: Calibration,
 }
 
-/// What a piece of advice or a rule is about.
+/// What a piece of advice or a rule is about: a set of tools, a tool on a target, a tool, or a kind of task.
 enum Subject {
     /// An approach: a set of tools.
     Approach(BTreeSet<String>),
@@ -48,7 +49,7 @@ enum Subject {
 }
 
 impl Subject {
-    /// The subject of the records under this tag.
+    /// The subject of memory records under this tag, read from its space and entity.
     fn of_tag(space: &str, entity: &str) -> Self {
         use artoo_mkct::record::unescape;
         if entity.starts_with("via:") {
@@ -61,7 +62,7 @@ impl Subject {
         }
     }
 
-    /// The subject in words.
+    /// The subject as prompt text, such as `glob on "/x"`.
     fn words(&self) -> String {
         match self {
             Self::Approach(tools) => tools.iter().map(String::as_str).collect::<Vec<_>>().join(", "),
@@ -196,7 +197,7 @@ impl Advised {
         self
     }
 
-    /// The advice as text for the prompt.
+    /// Memory's advice as text for the planner's prompt.
     pub(super) fn worded(&self) -> Calibration {
         self.words.clone()
     }

@@ -9,13 +9,13 @@ use crate::ask;
 use crate::limits::{REPLY_GOAL_CHARS, SUMMARY_CHARS, WORDED_STEPS_MAX};
 use crate::prompt::{Fenced, fenced_bullets, render_embedded};
 
-/// The system part of the prompt: the laws, then fixed instructions.
+/// The system part of the prompt that asks for an ending text: the laws, then fixed instructions.
 const SYSTEM: &str =
     concat!(include_str!("../../../../prompts/laws.md"), include_str!("../../../../prompts/ending.md"));
-/// Template of the user part of the prompt.
+/// Template of the user part of the prompt that asks for the ending text of an abandoned task.
 const USER: &str = include_str!("../../../../prompts/ending.user.md");
 
-/// A model's reply: how far the task got, and what the user can do next.
+/// A model's ending text of an abandoned task: how far the task got, and what the user can do next.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Draft {
@@ -26,7 +26,7 @@ pub(super) struct Draft {
 impl ask::Reply for Draft {}
 
 impl Draft {
-    /// The words, each on one shortened line; `None` if the summary or every step is empty.
+    /// The ending text with each part on one shortened line; `None` if the summary or every step is empty.
     pub(super) fn words(self) -> Option<ModelWords> {
         let line = |text: &String| escape::shorten(&escape::one_line(text.trim()), SUMMARY_CHARS);
         let steps = self.next_steps.iter().filter(|step| !step.trim().is_empty()).take(WORDED_STEPS_MAX);
@@ -35,7 +35,7 @@ impl Draft {
     }
 }
 
-/// The prompt that asks a model to word the end of a task.
+/// The prompt that asks a model to write the ending text of an abandoned task.
 pub(super) fn render(spec: &TaskSpec, request: &WordingRequest) -> Prompt {
     let user = render_embedded(
         USER,
@@ -50,7 +50,7 @@ pub(super) fn render(spec: &TaskSpec, request: &WordingRequest) -> Prompt {
     Prompt { system: SYSTEM.to_owned(), user }
 }
 
-/// The JSON schema of the reply.
+/// The JSON schema of a model's ending text: a summary and next steps.
 pub(super) fn schema() -> Value {
     let text = json!({"type": "string", "maxLength": REPLY_GOAL_CHARS});
     let steps = json!({"type": "array", "minItems": 1, "maxItems": WORDED_STEPS_MAX, "items": text});

@@ -28,7 +28,8 @@ use crate::memory;
 use calibration::Advised;
 use validator::{PlanRules, Problem, Signature};
 
-/// The inputs of R2 (the Planner).
+/// An input of R2 (the Planner): a task, a directive, memory's answer, a model's reply, a timer, a reading, a request
+/// for an ending text, or the abort.
 #[derive(Debug)]
 pub enum Input {
     /// The task to plan.
@@ -49,7 +50,8 @@ pub enum Input {
     Abort,
 }
 
-/// The effects of R2 (the Planner). It can't run a tool, judge an output or write to memory.
+/// An effect of R2 (the Planner): a memory query, a plan, a rejection, an ending text, a model call, a timer or a
+/// reading. None runs a tool, judges an output or writes to memory.
 #[derive(Debug)]
 pub enum Effect {
     /// Asks memory what it knows about the intent.
@@ -68,7 +70,7 @@ pub enum Effect {
     Read(EffectId, ReadOrder),
 }
 
-/// What the Planner waits for.
+/// What R2 waits for: memory's answer, a model's plan, checked readings, or an ending text; or it is done.
 #[derive(Debug, Default)]
 enum Phase {
     /// Memory's answer, at most until the timer with this id fires.
@@ -84,7 +86,7 @@ enum Phase {
     Done,
 }
 
-/// A plan as a model or the embedded parser proposes it.
+/// A proposed plan: a model's draft, or recipes of the embedded parser.
 #[derive(Debug, Deserialize)]
 #[serde(from = "PlanDraft")]
 enum Proposal {
@@ -106,7 +108,8 @@ impl Reply for Proposal {
     }
 }
 
-/// A plan as drafted, with what the draft says about the parts of the request. Nothing is trusted from either.
+/// A drafted plan that is not validated yet, with the parts of the request that its subtasks are meant for and the
+/// readings it proposes.
 #[derive(Debug)]
 struct Drafted {
     plan: Plan,
@@ -118,7 +121,8 @@ struct Drafted {
     confirmed: bool,
 }
 
-/// What the Planner knows about the round that it plans.
+/// What R2 (the Planner) knows about the round it plans: its number, directive, memory's answer, and the problems of
+/// earlier drafts.
 #[derive(Debug, Default)]
 struct Round {
     /// Number of the round, from 0.
@@ -136,7 +140,7 @@ struct Round {
     avoided: Option<(f64, Drafted)>,
 }
 
-/// R2, the Planner of one task.
+/// R2, the Planner: the state machine that makes a plan for each round of one task.
 #[derive(Debug)]
 pub struct Planner {
     environment: Environment,
@@ -199,7 +203,7 @@ impl Planner {
         vec![Effect::AskModel(id, request)]
     }
 
-    /// Asks the model to word the end of the task.
+    /// Asks the model to write the ending text of an abandoned task.
     fn word(&mut self, cx: &mut Context<'_>, request: WordingRequest) -> Vec<Effect> {
         let request = ModelRequest {
             role: Role::Planner,
@@ -217,12 +221,12 @@ impl Planner {
         vec![Effect::AskModel(id, request)]
     }
 
-    /// Publishes the words that a model gave, or that there are none.
+    /// Publishes the ending text that a model wrote for an abandoned task, or that there is none.
     fn worded(&self, words: Option<ModelWords>) -> Vec<Effect> {
         vec![Effect::Worded(Wording { task_id: self.spec.task_id.clone(), words })]
     }
 
-    /// Reports that the round has no acceptable plan.
+    /// Publishes that no acceptable plan was found for the round, with the problems of the last draft.
     fn reject(&mut self, model_failure: Option<ModelFailure>, abstention: Option<Abstention>) -> Vec<Effect> {
         vec![Effect::Rejected(PlanRejected {
             task_id: self.spec.task_id.clone(),
@@ -279,8 +283,8 @@ impl Planner {
         }
     }
 
-    /// Publishes a plan, after adding memory's advice and the user's words to its subtasks. In the first round, code looks
-    /// at the proposed readings first, while nothing has changed.
+    /// Publishes a plan, after adding memory's advice and the user's words to its subtasks. In the first round, code
+    /// first checks the readings that the plan proposes, while nothing has changed.
     fn issue(&mut self, cx: &mut Context<'_>, drafted: Drafted, advised: &Advised) -> Vec<Effect> {
         let Drafted { mut plan, meets, mut readings, confirmed } = drafted;
         // Where the user can't be asked, a question would deny what Law 1 allows.

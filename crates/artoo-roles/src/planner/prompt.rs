@@ -20,7 +20,7 @@ const SYSTEM: &str =
 /// Template of the user part of the prompt of R2 (the Planner).
 const USER: &str = include_str!("../../../../prompts/planner.user.md");
 
-/// The remark on a part of the request that code can read.
+/// Prompt remark after a part of the request that code can read: code itself compares the result with that part.
 const COMPARED: &str = " — code compares it by itself";
 
 /// Largest exit code of a process.
@@ -88,7 +88,7 @@ fn directive(directive: &PlanDirective, tools: &[ToolSpec]) -> String {
     text
 }
 
-/// What a directive demands, in words.
+/// What a directive demands of the next plan, as a sentence for the prompt.
 fn change(directive: ReplanDirective) -> &'static str {
     match directive {
         ReplanDirective::Refine => "refine: keep the approach, tighten its parameters",
@@ -140,7 +140,7 @@ fn parts(reading: &Reading) -> String {
     if lines.is_empty() { "(none)".to_owned() } else { Fenced::new(&lines.join("\n")).as_str().to_owned() }
 }
 
-/// Where the task may look or act; `(none)` without a restriction.
+/// The folder in which the task may look or act, as prompt text; `(none)` without a restriction.
 fn scope(constraints: &Constraints) -> String {
     constraints.scope.as_ref().map_or_else(|| "(none)".to_owned(), |scope| Fenced::new(scope).as_str().to_owned())
 }
@@ -212,7 +212,7 @@ fn full_criterion() -> Value {
 
 /// The JSON schema of the checks that a model may use, with their fields. Checks that only code may build are left out.
 fn check() -> Value {
-    /// Fields of a JSON object with their schemas.
+    /// Fields of a JSON object, each with its schema.
     type Fields<'a> = &'a [(&'a str, &'a Value)];
     let of = |kinds: &[&str], needed: Fields<'_>, optional: Fields<'_>| {
         let kind = json!({"enum": kinds});
@@ -236,8 +236,8 @@ fn check() -> Value {
     ]})
 }
 
-/// The JSON schema of the checks that state what a part of the request means. The prompt says which fields each kind
-/// needs, and code verifies them.
+/// The JSON schema of the typed checks by which a model proposes what a part of the request means. The prompt says
+/// which fields each kind needs, and code verifies them.
 fn typed_check() -> Value {
     let kinds = [
         "removed",

@@ -149,6 +149,7 @@ fn invalid_draft_is_revised_then_abandoned() {
     assert_eq!((rejected.model_failure, rejected.abstention), (None, None));
 }
 
+/// Ids, recipes and confirmations that a model writes into its draft do not reach the plan.
 #[doc = "holds: invariant 1; fault L25"]
 #[test]
 fn draft_ids_recipes_and_confirmation_are_ignored() {
@@ -194,6 +195,7 @@ fn no_plan_after_an_abort() {
     assert!(bench.step(Input::Recalled(recall(0))).is_empty());
 }
 
+/// Relative and `~` paths in the checks of a draft become absolute paths in the plan.
 #[doc = "holds: design G19"]
 #[test]
 fn checks_use_complete_paths() {

@@ -90,7 +90,7 @@ impl Problem {
 pub(super) struct Signature(BTreeSet<(BTreeSet<String>, String)>);
 
 impl Signature {
-    /// The signature of a plan.
+    /// Computes the signature of a plan, which is equal for plans that count as the same.
     pub(super) fn of(plan: &Plan) -> Self {
         Self(
             plan.subtasks
@@ -105,7 +105,8 @@ impl Signature {
     }
 }
 
-/// The data that a plan is validated against.
+/// What a plan is validated against: the request, the tools, the directive, memory's advice and the plans that failed
+/// before.
 pub(super) struct PlanRules<'a> {
     /// The user's request, verbatim.
     pub(super) raw_input: &'a str,
@@ -168,7 +169,7 @@ impl PlanRules<'_> {
         problems
     }
 
-    /// Adds the problems of one subtask, numbered from 1.
+    /// Adds the problems of the subtask with this number (from 1) to the list.
     fn subtask(&self, index: usize, subtask: &PlannedSubtask, plan: &Plan, problems: &mut Vec<Problem>) {
         if subtask.intent.trim().is_empty() {
             problems.push(Problem::NoIntent { index });
@@ -254,7 +255,7 @@ impl PlanRules<'_> {
     }
 }
 
-/// The classes of the tools with these names.
+/// The tool classes (families such as files or shell) of the tools with these names.
 fn classes(names: &[String], tools: &[ToolSpec]) -> BTreeSet<ToolClass> {
     let class = |name: &String| tools.iter().find(|tool| tool.name == *name).map(|tool| tool.class);
     names.iter().filter_map(class).collect()

@@ -11,19 +11,20 @@ use uuid::Uuid;
 use crate::machine::Work;
 use crate::system::{Effect, Input, SystemConfig};
 
-/// The version of the format that this library writes.
+/// Version of the format of task records that this library writes.
 pub const FORMAT_VERSION: u32 = 1;
 
 /// Maximum size of a frame's payload in bytes: a tool's output with its escapes, and what the request expects of files.
 pub(super) const FRAME_MAX_BYTES: usize = 16 * 1024 * 1024;
-/// Length of a record's header in bytes.
+/// Length of the header of a task record, in bytes.
 pub(super) const HEADER_BYTES: usize = 16;
 /// Length of a frame's header in bytes.
 pub(super) const FRAME_HEADER_BYTES: usize = 8;
-/// The first bytes of a record.
+/// The first eight bytes of a task record, which identify the format.
 const MAGIC: [u8; 8] = *b"ARTOTASK";
 
-/// One entry of a record.
+/// One entry of a task record: the start conditions, an input, an effect, a message, a ledger, denials, a resumption or
+/// the end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "frame", rename_all = "snake_case")]
 pub enum Frame {
@@ -131,7 +132,7 @@ pub fn prompts_digest() -> Uuid {
     Uuid::new_v5(&Uuid::NAMESPACE_OID, &all)
 }
 
-/// The header of a record.
+/// The header of a task record: magic bytes and format version.
 pub(super) fn header() -> Vec<u8> {
     let mut bytes = [MAGIC.as_slice(), &FORMAT_VERSION.to_le_bytes()].concat();
     bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
@@ -147,7 +148,7 @@ pub(super) fn version(bytes: &[u8]) -> Option<u32> {
     is_sound.then(|| u32::from_le_bytes(*version))
 }
 
-/// The bytes of a frame; `None` if it is too large.
+/// The bytes of a frame of a task record, with length and checksum; `None` if it is too large.
 pub(super) fn encode(frame: &Frame) -> Option<Vec<u8>> {
     let payload = serde_json::to_vec(frame).ok().filter(|payload| payload.len() <= FRAME_MAX_BYTES)?;
     let length = u32::try_from(payload.len()).ok()?.to_le_bytes();

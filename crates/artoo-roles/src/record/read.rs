@@ -10,12 +10,12 @@ use artoo_proto::{FinalResult, Message, Role, TaskId, Timestamp, Usage, UserRequ
 use super::format::{Begun, FORMAT_VERSION, Frame, HEADER_BYTES, decode, version};
 use crate::system::Input;
 
-/// Ending of the name of a record whose task has no result yet.
+/// File extension of a record whose task has no result yet.
 pub(super) const OPEN: &str = "open";
-/// Ending of the name of a record whose task has ended.
+/// File extension of a record whose task has ended.
 pub(super) const ENDED: &str = "record";
 
-/// The complete record of a task.
+/// The record of a task as read from its file: all inputs, effects and messages, for resuming, replaying and reports.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     /// The file.
@@ -117,7 +117,7 @@ impl Record {
         &self.request.task_id
     }
 
-    /// The messages kept for reports, with their times.
+    /// The messages that were recorded for reports, each with its time.
     pub fn said(&self) -> impl Iterator<Item = (Timestamp, &Message)> {
         self.frames.iter().filter_map(|frame| match frame {
             Frame::Said { at, message } => Some((*at, &**message)),
@@ -134,7 +134,7 @@ impl Record {
         })
     }
 
-    /// When the task ended, with its model calls and tokens by role; `None` if it has not.
+    /// When the task ended, with its model calls and tokens by role; `None` if the record has no end.
     #[must_use]
     pub fn ended(&self) -> Option<(Timestamp, &[(Role, Usage)])> {
         self.frames.iter().rev().find_map(|frame| match frame {
@@ -162,7 +162,7 @@ pub fn list(folder: &Path, open_only: bool) -> Vec<PathBuf> {
     found.into_iter().rev().map(|(_, path)| path).collect()
 }
 
-/// The record of the task with this id, or the only one whose id begins or ends so.
+/// Reads the record of the task with this id, or of the only task whose id begins or ends with this text.
 ///
 /// # Errors
 /// [`RecordError`] if there is none or more than one, or if it can't be read.

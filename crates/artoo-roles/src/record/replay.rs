@@ -13,7 +13,7 @@ use crate::machine::Work;
 use crate::memory::Memory;
 use crate::system::{self, Effect, Input, System};
 
-/// A System after the inputs of a record, and what it waits for.
+/// The result of replaying a record: the System after the recorded inputs, and the effects and messages it waits for.
 #[derive(Debug)]
 pub struct Replay {
     /// The System, as it was when the record ended.
@@ -38,7 +38,7 @@ pub struct Replay {
     pub difference: Option<Difference>,
 }
 
-/// The first place where a replay decides differently from the record.
+/// The first effect of a replay that differs from the recorded one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     /// Number of the input, from 1.
@@ -51,7 +51,7 @@ pub struct Difference {
     pub now: Option<Did>,
 }
 
-/// Replays a record on a System with this memory, whose answers are taken from the record.
+/// Replays a task record on a new System; memory's answers are taken from the record.
 #[must_use]
 pub fn replay(record: &Record, memory: Memory) -> Replay {
     let recalls = record.said().filter_map(|(_, message)| match message {
@@ -96,7 +96,7 @@ pub fn replay(record: &Record, memory: Memory) -> Replay {
 }
 
 impl Replay {
-    /// Passes an input to the System and notes what it waits for then.
+    /// Passes an input to the System and notes which effects and answers it waits for afterwards.
     fn step(&mut self, now: Now, input: &Input) -> Vec<Did> {
         self.inputs += 1;
         self.last = now;
@@ -130,7 +130,7 @@ impl Replay {
     }
 }
 
-/// Whether a message of the user answers a question.
+/// Whether a message of the user answers this question (an approval, a clarification or a question about readings).
 fn answers(message: &Message, question: &Message) -> bool {
     match (message, question) {
         (Message::ConsentAnswer(answer), Message::ConsentRequest(asked)) => {

@@ -58,6 +58,7 @@ fn record_round_trips() {
     assert!(none.contains("0 records"), "{none}");
 }
 
+/// Resuming a task fails, without changing its record, if the file grew after it was read.
 #[test]
 fn record_changed_since_reading_is_not_resumed() {
     let (folder, records, task) = one_record("count the files");
@@ -104,6 +105,7 @@ fn damaged_end_is_skipped_at_any_byte() {
     }
 }
 
+/// A record of a newer format version is refused with its version, and the file is not changed.
 #[test]
 fn newer_record_version_is_reported_unchanged() {
     let (folder, _records, task) = one_record("count the files");
@@ -141,6 +143,7 @@ fn unneeded_old_records_are_deleted() {
     assert_eq!(collect(folder.path(), None, &|_| true).0, 0, "the older half of one is none");
 }
 
+/// A record that would exceed its maximum size ends there, and its task is not offered for resuming.
 #[test]
 fn oversized_record_stops_growing() {
     let (folder, records, task) = one_record("count the files");
@@ -195,6 +198,7 @@ fn recorded(words: &str) -> (Record, FinalResult) {
     (record, result.unwrap())
 }
 
+/// A record replays to the same result without the memory, since memory's answers are recorded.
 #[test]
 fn replay_needs_no_memory_store() {
     let (record, result) = recorded("count the files");

@@ -12,9 +12,9 @@ use artoo_proto::{TaskId, Timestamp};
 use super::format::{Begun, Frame, encode, header};
 use super::read::{ENDED, OPEN, Record};
 
-/// Maximum size of a record in bytes. A larger one ends there: its task can't be resumed.
+/// Maximum size of a task record in bytes. A record that would exceed it is ended, and its task can't be resumed.
 pub const RECORD_MAX_BYTES: u64 = 64 * 1024 * 1024;
-/// Maximum number of records kept. When a task begins, the oldest ended ones beyond it are deleted.
+/// Maximum number of task records in the folder. When a task begins, the oldest ended ones beyond it are deleted.
 pub const RECORDS_MAX: usize = 500;
 
 /// The records of the open tasks of one process.
@@ -35,13 +35,13 @@ struct Open {
 }
 
 impl Records {
-    /// Records in this folder, which is created with the first one.
+    /// Access to the records in this folder; the folder is created with the first record.
     #[must_use]
     pub fn new(folder: PathBuf, begun: Begun) -> Self {
         Self { folder, begun, open: Mutex::default() }
     }
 
-    /// Begins the record of a task. If that fails, the task has none, and a warning says so.
+    /// Creates the record of a task. If that fails, the task goes on without a record, and a warning is logged.
     pub fn begin(&self, task: &TaskId, at: Timestamp) {
         let begun = Frame::Begun(Box::new(Begun { at, ..self.begun.clone() }));
         match self.create(task) {
@@ -120,7 +120,7 @@ impl Records {
         }
     }
 
-    /// Ends the record of a task, which has its result.
+    /// Closes the record of a task whose result was published, and marks it as ended.
     pub fn end(&self, task: &TaskId, frame: &Frame) {
         self.append(task, frame);
         if let Some(open) = self.opened().remove(task)
@@ -130,14 +130,14 @@ impl Records {
         }
     }
 
-    /// Locks the map of open records.
+    /// Locks and returns the map of records that are being written.
     fn opened(&self) -> std::sync::MutexGuard<'_, BTreeMap<TaskId, Open>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Open {
-    /// Gives the record the name of one that is not offered to be resumed.
+    /// Renames the record's file to mark its task as ended, so that it is not offered for resuming.
     fn close(self) -> io::Result<()> {
         fs::rename(&self.path, self.path.with_extension(ENDED))
     }
@@ -173,6 +173,7 @@ pub fn collect(folder: &Path, older_than: Option<Duration>, is_free: &dyn Fn(&st
     (gone, bytes)
 }
 
+/// Locks a record's file; an error if another process has locked it.
 fn lock(file: &File) -> io::Result<()> {
     file.try_lock().map_err(|error| match error {
         fs::TryLockError::Error(error) => error,
@@ -180,7 +181,7 @@ fn lock(file: &File) -> io::Result<()> {
     })
 }
 
-/// Sets the access mode of a file or folder.
+/// Sets the Unix permission bits of a file or folder, so that other users can't read it.
 fn private(path: &Path, mode: u32) -> io::Result<()> {
     #[cfg(unix)]
     {

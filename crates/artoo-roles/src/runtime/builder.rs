@@ -64,7 +64,8 @@ impl Builder {
         self
     }
 
-    /// Has the embedded parser answer in place of the model what it explains in full, if `first` is true. Default: false.
+    /// If `first` is true, the embedded parser answers what it understands in full, and the model the rest. Default:
+    /// false.
     #[must_use]
     pub fn reflex_first(mut self, first: bool) -> Self {
         self.reflex_first = first;
@@ -225,7 +226,7 @@ impl Builder {
     }
 }
 
-/// The configuration of the tools if none is given.
+/// The configuration of the tools that the runtime uses if the caller gives none.
 fn default_tools(environment: &Environment) -> ToolConfig {
     let mut config = ToolConfig::new(environment.clone());
     config.output_max_chars = OUTPUT_CHARS;
@@ -286,7 +287,7 @@ impl System {
         &self.notes
     }
 
-    /// The name of the model that answers the roles.
+    /// The name of the model that answers the roles' requests, for display.
     #[must_use]
     pub fn model_name(&self) -> String {
         self.runner.model.name()
@@ -298,7 +299,7 @@ impl System {
         self.runner.tools.specs()
     }
 
-    /// The progress of the calls whose work is counted at this moment.
+    /// The progress of the running calls that report how much of their work is done.
     #[must_use]
     pub fn activity(&self) -> Vec<Activity> {
         self.runner.tools.activity()
@@ -310,7 +311,7 @@ impl System {
         self.run_with(TaskRequest { words: words.to_owned(), ..TaskRequest::default() })
     }
 
-    /// Starts a task from a request with what it refers to.
+    /// Starts a task from a request with its earlier turns, material and time limit.
     #[must_use]
     pub fn run_with(&self, task: TaskRequest) -> TaskHandle {
         let slug: String = task.words.split_whitespace().take(3).collect::<Vec<_>>().join(" ");
@@ -341,14 +342,14 @@ impl System {
         audit.as_ref().map(AuditService::report).transpose().map_err(RuntimeError::Audit)
     }
 
-    /// The auditor's periodic reports that were not taken yet, oldest first.
+    /// Takes the auditor's periodic reports that the caller has not taken yet, oldest first.
     #[must_use]
     pub fn take_audit_reports(&self) -> Vec<AuditReport> {
         let audit = self.audit.lock().ok();
         audit.and_then(|audit| audit.as_ref().map(AuditService::take_reports)).unwrap_or_default()
     }
 
-    /// The handle of the task that this runtime resumed; `None` without one, or when it was taken before.
+    /// The handle of the task that this runtime resumed; `None` if it resumed none, or after the handle was taken once.
     #[must_use]
     pub fn resumed(&self) -> Option<TaskHandle> {
         self.resumed.lock().ok()?.take()

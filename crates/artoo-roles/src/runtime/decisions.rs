@@ -16,10 +16,10 @@ const NAME: &str = "decisions.jsonl";
 /// Maximum size of a log in bytes; then a new one begins. Only the previous log is stored too, so both take at most
 /// twice this size.
 const SIZE_MAX: u64 = 8 * 1024 * 1024;
-/// The reward of a result that the user called wrong.
+/// Utility logged for a result that the user called wrong: −1.
 const WRONG: f64 = -1.0;
 
-/// The log of decisions of one data folder.
+/// The log of R7's decisions in a data folder, one JSON line each.
 #[derive(Debug)]
 pub(super) struct DecisionLog {
     path: PathBuf,
@@ -28,7 +28,7 @@ pub(super) struct DecisionLog {
 }
 
 impl DecisionLog {
-    /// The log in this folder, for decisions under this profile. Nothing is written yet.
+    /// The log of decisions in this folder, for decisions under this profile. Nothing is written yet.
     pub(super) fn new(folder: &Path, profile: &Profile) -> Self {
         let header = serde_json::to_value(LogHeader::new(profile.clone())).ok();
         Self { path: folder.join(NAME), header }
@@ -53,7 +53,8 @@ impl DecisionLog {
         }
     }
 
-    /// Opens the log for appending, readable by the owner only; a log that is too large becomes the one before.
+    /// Opens the log for appending, readable by the owner only; a log that is too large is renamed first, and a new one
+    /// begins.
     fn open(&self) -> io::Result<File> {
         if fs::metadata(&self.path).is_ok_and(|metadata| metadata.len() >= SIZE_MAX) {
             fs::rename(&self.path, self.path.with_extension("before.jsonl"))?;
@@ -69,6 +70,7 @@ impl DecisionLog {
     }
 }
 
+/// Tests of the log of decisions: its first line and its maximum size.
 #[cfg(test)]
 mod tests {
     use artoo_ggs::{LogHeader, Profile};

@@ -10,7 +10,8 @@ use artoo_mkct::{
 
 use crate::skill::{self, Skill};
 
-/// Writes the text of a rule without a model. It costs nothing, and no untrusted text but an intent gets into a rule.
+/// A distiller that writes the text of a memory rule from fixed sentences, without a model. Of untrusted text only an
+/// intent gets into a rule.
 #[derive(Debug)]
 pub(super) struct PlainWords;
 

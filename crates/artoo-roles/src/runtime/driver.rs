@@ -146,7 +146,7 @@ impl Driver {
         self.store
     }
 
-    /// Waits for the next command; meanwhile the model is asked to word rules, one after the other.
+    /// Waits for the next command; after some idle time, meanwhile asks the model to reword memory rules one by one.
     async fn next_command(&mut self) -> Option<Command> {
         self.rules.none_left = false;
         loop {
@@ -161,7 +161,7 @@ impl Driver {
         }
     }
 
-    /// Asks the model to word the next rule that it was not asked about.
+    /// Asks the model to reword one memory rule that it was not asked about in this run, if there is one.
     fn word_rule(&mut self) {
         let store = self.store.as_ref().filter(|_| self.runner.model.name() != Reflex.name());
         let found = store.filter(|_| self.rules.asked.len() < RULES_WORDED_MAX);
@@ -190,7 +190,8 @@ impl Driver {
         self.rules.call = Some(self.work.entry(None).or_default().spawn(call));
     }
 
-    /// Replaces the words of a rule by those of the model if they say the same. Refused words are asked for only once.
+    /// Replaces the text of a memory rule by a model's, if that says the same; otherwise marks the rule, so that it is
+    /// not asked about again.
     fn worded(&mut self, effect_id: EffectId, rule: &Megram, completion: Completion) {
         self.observe(self.now().wall, system::finished(effect_id, Role::Memory, None, &completion));
         let (Some(store), Completion::Model(Ok(reply))) = (&self.store, completion) else { return };
@@ -220,7 +221,7 @@ impl Driver {
         }
     }
 
-    /// Passes an input to the System and performs the effects it returns. The record has the input before that.
+    /// Writes an input to the task's record, passes it to the System, and performs the effects that the System returns.
     fn step(&mut self, input: Input) {
         let now = self.now();
         let task_id = match &input {

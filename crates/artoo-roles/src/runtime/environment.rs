@@ -49,14 +49,14 @@ pub fn utc_offset_s(at: Timestamp) -> i32 {
     LOCAL.get_or_init(time_zone).to_offset(at).seconds()
 }
 
-/// The time zone of this machine, read from its own file: jiff lists all zones that there are before it gives one, which
-/// costs a tenth of a request without a model.
+/// The time zone of this machine, read directly from its zone file, because listing all zones would take too long.
 fn time_zone() -> TimeZone {
     let read = || TimeZone::tzif("local", &std::fs::read("/etc/localtime").ok()?).ok();
     let own = if std::env::var_os("TZ").is_none() { read() } else { None };
     own.unwrap_or_else(TimeZone::system)
 }
 
+/// Tests of the detected time zone.
 #[cfg(test)]
 mod tests {
     use super::{TimeZone, time_zone};

@@ -59,7 +59,7 @@ fn is_disk_full(error: &(dyn Error + 'static)) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(is_full) || error.source().is_some_and(is_disk_full)
 }
 
-/// Why a task can't be resumed. Its record is left as it is.
+/// Why a task can't be resumed; its record is not changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum NotResumable {
     /// The task has its result.

@@ -11,7 +11,7 @@ use super::driver::Command;
 use super::error::RuntimeError;
 use crate::system::Input;
 
-/// A request, with what it refers to.
+/// A request with what it may refer to: earlier turns, material, time limit.
 #[derive(Debug, Clone, Default)]
 pub struct TaskRequest {
     /// The user's words.

@@ -14,7 +14,8 @@ use serde_json::Value;
 use super::files::RealFiles;
 use crate::machine::{CoverOrder, ReadOrder};
 
-/// A task's ledger, and what the user was asked about its offered readings.
+/// A task's ledger (its request as code read it, with the expected changes), and whether the user was asked about its
+/// readings.
 #[derive(Serialize, Deserialize)]
 struct TaskLedger {
     ledger: Ledger,
@@ -27,10 +28,10 @@ struct TaskLedger {
     by_skill: bool,
 }
 
-/// The slot of a task's ledger; empty until the request was read, and forever if reading it failed.
+/// The shared slot of a task's ledger; empty until the request is read, and permanently if reading it fails.
 type LedgerSlot = Arc<Mutex<Option<TaskLedger>>>;
 
-/// The ledgers of all open tasks. All work with them runs on blocking threads.
+/// The ledgers of all open tasks: each request as code read it, with the changes it expects. Works on blocking threads.
 #[derive(Default)]
 pub(super) struct Ledgers {
     // Held only to find a place, never while a ledger works.
@@ -47,7 +48,7 @@ impl Ledgers {
         places.get(task_id).cloned()
     }
 
-    /// Forgets the ledger of an ended task.
+    /// Drops the ledger of a task that has ended.
     pub(super) fn forget(&self, task_id: &TaskId) {
         if let Ok(mut places) = self.places.lock() {
             places.remove(task_id);
@@ -60,7 +61,7 @@ impl Ledgers {
         on_a_thread(self.place(task_id, false), save).await.flatten()
     }
 
-    /// Restores the ledger of a task that is resumed.
+    /// Restores the ledger (the request as code read it) of a resumed task from the JSON in its record.
     pub(super) fn restore(&self, task_id: &TaskId, saved: Value) -> serde_json::Result<()> {
         let kept = serde_json::from_value(saved)?;
         if let Some(place) = self.place(task_id, true)
@@ -120,8 +121,8 @@ impl Ledgers {
         }
     }
 
-    /// Computes what the request of a task would change and answer, if that was left out when it was read. Returns whether
-    /// it was.
+    /// Computes what the request of a task would change and answer, if reading the request left that out. Returns
+    /// whether it computed anything.
     pub(super) async fn simulate(&self, task_id: &TaskId) -> bool {
         let simulate = |kept: &mut Option<TaskLedger>| {
             let Some(known) = kept.take_if(|known| !known.ledger.reading().simulated) else { return false };
@@ -164,7 +165,8 @@ impl Ledgers {
         on_a_thread(self.place(task_id, false), decline).await;
     }
 
-    /// Confirms readings; true if they are all offered readings, which then count.
+    /// Confirms the offered readings if all of them are among `readings`, so that they count in the coverage; returns
+    /// whether it did.
     pub(super) async fn confirm(&self, task_id: &TaskId, readings: Vec<OfferedReading>) -> bool {
         let confirm = move |kept: &mut Option<TaskLedger>| {
             let Some(kept) = kept else { return false };
@@ -180,7 +182,7 @@ impl Ledgers {
     }
 }
 
-/// Works with a ledger on a blocking thread; `None` if there is no place for it, or if this or earlier work panicked.
+/// Runs `work` on a ledger on a blocking thread; `None` if the task has no slot, or if this or earlier work panicked.
 async fn on_a_thread<T: Send + 'static>(
     place: Option<LedgerSlot>,
     work: impl FnOnce(&mut Option<TaskLedger>) -> T + Send + 'static,

@@ -53,8 +53,8 @@ pub enum MemoryError {
     },
 }
 
-/// Opens the memory of a data folder. If another artoo has it open, this one reads what it held then, and what it
-/// writes is handed over.
+/// Opens the memory of a data folder. If another artoo has it open, this one reads its state as of now, and what it
+/// writes is passed to the other.
 ///
 /// # Errors
 /// [`MemoryError::Missing`] without a memory, unless `create` is true; [`MemoryError::Memory`] if it can't be opened.

@@ -3,7 +3,7 @@
 use artoo_proto::{ClarificationRequest, ConsentRequest, ConsentScope, ReadingRequest};
 use async_trait::async_trait;
 
-/// An approval, and who gave it.
+/// The user's approval of a call: how much it covers, and whether a person gave it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Consent {
     /// How much the approval covers. A scope that the request does not offer counts as an approval of this one call.
@@ -22,7 +22,7 @@ pub trait Operator: Send + Sync {
     /// `None` for a denial.
     async fn consent(&self, request: &ConsentRequest) -> Option<Consent>;
 
-    /// Asks the user a question and returns the answer; an empty answer means: continue without one.
+    /// Asks the user a question and returns the answer; an empty answer means that the task goes on without one.
     async fn clarify(&self, request: &ClarificationRequest) -> String;
 
     /// Asks the user whether readings of the request say what was meant. Only a person may confirm them.

@@ -219,7 +219,7 @@ fn whole_output<'a>(order: &'a CheckOrder, evidence: Option<&EvidenceStore>) -> 
     ))
 }
 
-/// Decides one check in code.
+/// Decides one check by reading the files of this machine; returns its outcome.
 fn decide(
     check: &Check,
     order: &CheckOrder,

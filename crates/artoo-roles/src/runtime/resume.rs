@@ -41,7 +41,7 @@ pub(super) struct Resumption {
     undo: UndoStore,
 }
 
-/// A System, with what remains of the earlier process that ran it.
+/// A System for a runtime, with the records and waiting effects that a resumed task left in an earlier process.
 pub(super) struct Rebuilt {
     pub(super) system: System,
     pub(super) resumption: Option<Resumption>,
@@ -54,7 +54,7 @@ pub(super) struct Rebuilt {
 }
 
 impl Rebuilt {
-    /// A System that no earlier process ran.
+    /// A new System without earlier tasks, for a runtime that resumes none.
     fn new(config: SystemConfig, memory: Memory) -> Self {
         Self {
             system: System::new(config, memory),

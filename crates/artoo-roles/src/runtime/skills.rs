@@ -11,10 +11,10 @@ use serde_json::json;
 
 use crate::skill::{self, Body, Skill};
 
-/// Name under which the replies of skills are counted.
+/// Model name under which replies made by a skill appear in the usage counts.
 const NAME: &str = "skill";
 
-/// A skill that memory holds.
+/// A skill found in memory, with its state and the records it was learned from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredSkill {
     /// The space tag of the skill's records.
@@ -38,7 +38,7 @@ pub enum SkillState {
     SetAside,
 }
 
-/// The skills in a memory: those learned, then those approved and set aside.
+/// All skills in a memory with their states: first the learned ones (offered or approved), then those set aside.
 #[must_use]
 pub fn stored_skills(engine: &Engine) -> Vec<StoredSkill> {
     let of_space = |space: &str| space.starts_with(skill::SPACE);
@@ -65,33 +65,34 @@ pub fn stored_skills(engine: &Engine) -> Vec<StoredSkill> {
     skills
 }
 
-/// The first skill of a state that fits a request in this folder, with what it does for it.
+/// The first skill in the given state that applies to a request in this folder, with the calls it makes for it.
 #[must_use]
 pub fn fitting_skill(engine: &Engine, state: SkillState, request: &str, folder: &str) -> Option<(StoredSkill, Body)> {
     let mut skills = stored_skills(engine).into_iter().filter(|skill| skill.state == state);
     skills.find_map(|stored| stored.skill.body(request, folder).map(|body| (stored, body)))
 }
 
-/// The skills that apply to requests.
+/// Answers model requests with the user's approved skills, which are read from memory.
 pub(super) struct Skills {
     // The memory closes when its last owner drops it, which is not this.
     memory: Option<Weak<Memory>>,
 }
 
 impl Skills {
+    /// Skills read from this memory; without a memory, none applies.
     pub(super) fn new(memory: Option<&Arc<Memory>>) -> Self {
         Self { memory: memory.map(Arc::downgrade) }
     }
 
-    /// What the first approved skill that fits a request does, with its space tag.
+    /// The filled-in calls of the first approved skill that fits a request, with the skill's space tag.
     fn find(&self, request: &str, environment: &Environment) -> Option<(String, Body)> {
         let memory = self.memory.as_ref()?.upgrade()?;
         let found = fitting_skill(&memory.engine(), SkillState::Approved, request, &environment.cwd);
         found.map(|(stored, body)| (stored.space, body))
     }
 
-    /// The reply of an approved skill that fits the first request to understand or plan a task; `None` without one, and
-    /// for a task with anything besides its words.
+    /// The reply of an approved skill that fits the request, to the first model call of the perceiver or planner;
+    /// `None` if none fits, or if the task has more than its words.
     pub(super) fn reply(&self, request: &ModelRequest) -> Option<ModelReply> {
         let body = match &request.context {
             RoleContext::Perceive(perceive) if perceive.material.is_none() && perceive.clarifications.is_empty() => {

@@ -22,7 +22,7 @@ use crate::skill;
 /// larger memory it runs only in the background of longer runs.
 const DREAM_AT_CLOSE_RECORDS: usize = 20_000;
 
-/// Why a write has no result.
+/// Error text for a write that is never confirmed because the memory was closed.
 pub(super) const CLOSED: &str = "the memory is closed";
 
 /// The stored memory, which writes the frames (journal entries) of the memory role (R5).
@@ -35,7 +35,8 @@ pub(super) struct Store {
     refused: AtomicU64,
 }
 
-/// Is told the frames (journal entries) of changes that others than R5 (the memory) made to the stored memory.
+/// Callback that gets the frames (journal entries) of changes that others than R5 (the memory) made to the stored
+/// memory.
 pub(super) type OnChange = Box<dyn Fn(Vec<Value>) + Send + Sync>;
 
 /// Passes changes of the stored memory to R5 (the memory), which then knows what the Dreamer changed.
@@ -89,7 +90,8 @@ pub(super) fn open(folder: &Path, changes: OnChange) -> Result<(Store, Engine, V
 }
 
 impl Store {
-    /// The open memory, for a user who reads or changes it. The store can close only after this is dropped.
+    /// The open memory, for reading or changing it for the user. The store can close only after the caller has dropped
+    /// it.
     pub(super) fn memory(&self) -> Arc<Memory> {
         Arc::clone(&self.memory)
     }
@@ -110,7 +112,7 @@ impl Store {
         answer
     }
 
-    /// Number of writes that were refused at once, not when they reached the disk.
+    /// Number of writes that memory refused when they were queued, not those that failed on the disk.
     pub(super) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }
@@ -127,8 +129,8 @@ impl Store {
         }
     }
 
-    /// A rule with the words of the table that is not one of `asked`, and the texts of its evidence; `None` if there is
-    /// none, or another artoo has the memory open.
+    /// A memory rule that still has its fixed sentence and is not in `asked`, with the texts of its evidence; `None` if
+    /// there is none, or if another artoo has the memory open.
     pub(super) fn unworded_rule(&self, asked: &BTreeSet<MegramId>) -> Option<(Megram, Vec<String>)> {
         let engine = self.memory.engine();
         let record = |id: MegramId| engine.get(id).ok().flatten();
@@ -142,7 +144,7 @@ impl Store {
         Some((rule, evidence))
     }
 
-    /// Replaces the words of a rule by those of `source`, without waiting for the disk.
+    /// Replaces the text of a memory rule by `words`, written by the model `source`, without waiting for the disk.
     pub(super) fn reword(&self, rule: MegramId, words: &str, source: &str) {
         if let Err(error) = self.memory.reword(rule, words, source) {
             tracing::warn!("a rule keeps its words: {error}");

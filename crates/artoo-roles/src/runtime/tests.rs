@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{System, TaskRequest};
 
-/// The environment of a home folder.
+/// The environment of a machine with this home folder.
 pub(super) fn environment(home: &Path) -> Environment {
     let text = |path: &Path| path.to_str().unwrap().to_owned();
     Environment {
@@ -70,6 +70,7 @@ pub(super) fn reason(result: &FinalResult) -> &AbandonReason {
     reason
 }
 
+/// A program that embeds artoo gets an answer that was checked on the real files, after three model calls.
 #[tokio::test]
 async fn embedder_gets_answer_checked_on_files() {
     let home = folder_with_two_files();

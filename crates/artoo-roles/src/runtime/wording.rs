@@ -12,19 +12,18 @@ use uuid::Uuid;
 use crate::limits::{RULE_CHARS, RULE_TOKENS};
 use crate::prompt::{Fenced, fenced_bullets, render_embedded};
 
-/// Time without a task and without another command after which a model is asked for words, so that a run that ends with
-/// its task asks for none.
+/// Idle time (10 s; 50 ms in tests) after the last task or command before a model is asked to reword a memory rule.
 pub(super) const IDLE: Duration = if cfg!(test) { Duration::from_millis(50) } else { Duration::from_secs(10) };
 
-/// The source of a rule that keeps the words of the table, because those of the model were refused.
+/// Source stored with a memory rule whose rewording by a model was refused, so that it keeps its fixed sentence.
 pub(super) const TABLE: &str = "table";
 
-/// The system part of the prompt: the laws, then fixed instructions.
+/// The system part of the prompt that asks a model to reword a memory rule: the laws, then fixed instructions.
 const SYSTEM: &str = concat!(include_str!("../../../../prompts/laws.md"), include_str!("../../../../prompts/rule.md"));
-/// Template of the user part of the prompt.
+/// Template of the user part of the prompt that asks a model to reword a memory rule.
 const USER: &str = include_str!("../../../../prompts/rule.user.md");
 
-/// The rules that a model was asked to reword in this run, and the running call.
+/// The memory rules that a model was asked to reword in this run, and the running call.
 #[derive(Debug, Default)]
 pub(super) struct RuleWords {
     pub(super) asked: BTreeSet<MegramId>,
@@ -34,13 +33,14 @@ pub(super) struct RuleWords {
 }
 
 impl RuleWords {
-    /// Cancels the running call, so that a task does not wait for the model; the rule is unchanged.
+    /// Cancels the running model call that rewords a memory rule, so that a new task need not wait; the rule is
+    /// unchanged.
     pub(super) fn stop(&mut self) {
         self.call.take().into_iter().for_each(|call| call.abort());
     }
 }
 
-/// The request to reword a rule that was made from records with these texts.
+/// The model request to reword a memory rule; `evidence` has the texts of the records that the rule was made from.
 pub(super) fn request(rule: &Megram, evidence: &[String]) -> ModelRequest {
     let text = rule.content.clone();
     let values = [("rule", Fenced::new(&text).as_str().to_owned()), ("evidence", fenced_bullets(evidence))];
@@ -60,8 +60,8 @@ pub(super) fn request(rule: &Megram, evidence: &[String]) -> ModelRequest {
     }
 }
 
-/// The model's words for a rule, on one line; `None` if they may say something else than the rule: without its tools or
-/// its verdict, with another tool, path or number, or with more or fewer negations.
+/// The model's new text for a memory rule, on one line; `None` if it may say something else than the rule: without its
+/// tools or its verdict, with another tool, path or number, or with more or fewer negations.
 pub(super) fn words(rule: &Megram, reply: &Value, tools: &[String]) -> Option<String> {
     let text = reply.as_object().filter(|reply| reply.len() == 1)?.get("rule")?.as_str()?;
     let text = escape::short_line(&text.split_whitespace().collect::<Vec<_>>().join(" "), RULE_CHARS);
@@ -78,7 +78,7 @@ pub(super) fn words(rule: &Megram, reply: &Value, tools: &[String]) -> Option<St
     is_faithful.then_some(text)
 }
 
-/// The words, paths and numbers of a text, in lowercase.
+/// Splits a rule's text into its words, paths and numbers, in lowercase.
 fn parts(text: &str) -> Vec<String> {
     let parts = text.split(|c: char| !(c.is_alphanumeric() || "/~\\._'’".contains(c)));
     parts.map(|part| part.trim_matches(['.', '\'', '’']).to_lowercase()).filter(|part| !part.is_empty()).collect()

@@ -11,13 +11,13 @@ use serde_json::Value;
 use super::pattern::{MARK, words};
 use super::{Body, Part, SPACE};
 
-/// Maximum number of tool calls of an episode.
+/// Maximum number of tool calls of a task that becomes an episode, which a skill can be learned from.
 const CALLS_MAX: usize = 12;
-/// Maximum length of an episode as JSON, in bytes.
+/// Maximum length of an episode as JSON, in bytes; a longer one is not stored.
 const EPISODE_BYTES: usize = 16 * 1024;
 
-/// Words whose meaning depends on when they are said, or on what else is there. A request with one teaches no skill: its
-/// calls would name what the words meant then.
+/// Words such as "today", "newest" or "this", whose meaning changes over time. No skill is learned from a request with
+/// one.
 const RELATIVE: [&str; 32] = [
     "today",
     "today's",
@@ -53,7 +53,7 @@ const RELATIVE: [&str; 32] = [
     "next",
 ];
 
-/// Stands for a word that recurs in the calls.
+/// Text that replaces each word of the request that recurs in the calls, so that episodes of one kind look equal.
 const MASK: &str = "\u{2}";
 
 /// A request that a model's plan answered, with what the plan did.
@@ -98,8 +98,8 @@ impl Episode {
         (is_short && (1..=CALLS_MAX).contains(&calls) && !is_relative).then_some(episode)
     }
 
-    /// The space tag that episodes of the same kind share: the words of the request that don't recur in the calls, and
-    /// the calls without the words that do.
+    /// The space tag that episodes of one kind share: a key of the request and of the calls, both without the words
+    /// that recur in both.
     #[must_use]
     pub fn space(&self) -> String {
         let mut calls = String::new();

@@ -11,8 +11,8 @@ use super::{EPISODES_MIN, Skill};
 /// Number of requests that a skill names as examples.
 const EXAMPLES: usize = 3;
 
-/// The skill of episodes of one kind. One episode that contradicts all others is left out, so that it can't prevent the
-/// skill.
+/// Learns the skill that explains all episodes of one kind, or all but a single contradicting one; an error says why
+/// there is none.
 pub(super) fn skill(episodes: &[Episode]) -> Result<Skill, String> {
     let all: Vec<&Episode> = episodes.iter().collect();
     let first = of_all(&all);
@@ -24,7 +24,7 @@ pub(super) fn skill(episodes: &[Episode]) -> Result<Skill, String> {
     first.or_else(|problem| (0..all.len()).find_map(without).ok_or(problem))
 }
 
-/// The skill that explains every one of these episodes.
+/// Learns the skill that explains every one of these episodes; an error says why there is none.
 fn of_all(episodes: &[&Episode]) -> Result<Skill, String> {
     let Some(first) = episodes.first().filter(|_| episodes.len() >= EPISODES_MIN) else {
         return Err(format!("{} tasks of {EPISODES_MIN} needed", episodes.len()));
@@ -108,8 +108,8 @@ struct Used {
     shell: BTreeSet<usize>,
 }
 
-/// The template of values that have one structure and differ only as the slots do; `shell` says that a shell parses
-/// the texts.
+/// A JSON template with markers that gives each of these values from the slots of its request; an error if a difference
+/// does not follow from the slots. `shell` says that a shell parses the texts.
 fn template(values: &[&Value], slots: &[Slots], shell: bool, used: &mut Used) -> Result<Value, String> {
     let Some(first) = values.first() else { return Ok(Value::Null) };
     if values.iter().all(|value| value == first) {
@@ -145,7 +145,8 @@ fn template(values: &[&Value], slots: &[Slots], shell: bool, used: &mut Used) ->
     }
 }
 
-/// The template of texts or numbers that differ: one that gives each of them from the slots of its request.
+/// A text with markers that gives each of these differing texts or numbers from the slots of its request; `None` if
+/// there is none.
 fn leaf(values: &[&Value], slots: &[Slots], shell: bool, used: &mut Used) -> Option<Value> {
     let count = slots.first()?.0.len();
     let numbers = (0..count).map(number_marker);

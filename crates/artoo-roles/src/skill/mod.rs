@@ -39,7 +39,7 @@ pub struct Part {
     pub checks: Vec<Check>,
 }
 
-/// Calls for one kind of request. Texts in `body` contain markers for slots.
+/// A learned skill: tool calls that answer one kind of request, with slots for what differs between such requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Skill {
     /// The words of the request, with slots.
@@ -52,7 +52,8 @@ pub struct Skill {
     pub body: Value,
 }
 
-/// What a task did beyond its words: the part of an episode in which the arguments of a request recur.
+/// What a task did: its scope, the calls and checks of its subtasks, and confirmed readings. The arguments of the
+/// request recur in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Body {
     /// Where the task may look or act, if the user said so.
@@ -64,7 +65,7 @@ pub struct Body {
 }
 
 impl Skill {
-    /// The skill of episodes of one kind, newest first.
+    /// Learns a skill from episodes of one kind, newest first.
     ///
     /// # Errors
     /// Why there is none: too few episodes, or a difference between them that their requests don't explain.
@@ -72,7 +73,7 @@ impl Skill {
         learn::skill(episodes)
     }
 
-    /// What to do for a request, if the skill applies to it in this folder.
+    /// The calls for a request, with its words filled in; `None` if the skill does not apply to it in this folder.
     #[must_use]
     pub fn body(&self, request: &str, folder: &str) -> Option<Body> {
         let slots = Slots::of(&self.pattern, request).filter(|_| self.folder == folder)?;
@@ -93,7 +94,7 @@ impl Skill {
 }
 
 impl Body {
-    /// The plan of recipes of the skill with this space tag.
+    /// Converts the calls to a plan of recipes, marked with the space tag of their skill.
     #[must_use]
     pub fn plan(self, space: &str) -> RecipePlan {
         let subtask = |part: Part| {

@@ -3,14 +3,14 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
-/// Character before and after the number of a slot in a text. A request that contains it has no episode.
+/// Character before and after a slot's number in a text. A request that contains this character gives no episode.
 pub(super) const MARK: char = '\u{1}';
 /// Letter in the marker of a slot that stands for a JSON number; other markers have none.
 const NUMBER: char = 'n';
-/// Characters other than letters and digits that a slot takes.
+/// Characters besides letters and digits that a slot's value may contain.
 const PLAIN: &str = "._-@+=:,%/ ";
 
-/// One word of a pattern.
+/// One word of a request pattern: a fixed word, or a slot for a word that differs between requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Piece {

@@ -17,12 +17,12 @@ fn body(calls: &[(&str, Value)], readings: Vec<Value>) -> Body {
     Body { scope: None, parts: vec![part], readings }
 }
 
-/// An episode of a request.
+/// An episode of this request, with this body.
 fn episode(request: &str, body: Body) -> Episode {
     Episode { request: request.to_owned(), folder: FOLDER.to_owned(), body }
 }
 
-/// How many words a file has, by a shell command.
+/// An episode of a request that asks how many words the file of this name has, answered by a shell command.
 fn counted(name: &str) -> Episode {
     let call = ("shell", json!({"command": format!("wc -w < notes/{name}.txt")}));
     let check = json!({"kind": "word_count", "path": format!("notes/{name}.txt")});
@@ -42,7 +42,7 @@ fn skill_applies_to_new_argument() {
     assert_eq!(skill.body("how wordy is notes/may.txt", "/home/u"), None, "another folder");
 }
 
-/// Values that a shell interprets, options, other folders, wildcards and marks of a template.
+/// No skill applies to a request whose argument has shell syntax, an option, another folder, a wildcard or a marker.
 #[doc = "holds: law 1"]
 #[test]
 fn hostile_slot_values_are_refused() {
@@ -73,6 +73,8 @@ fn hostile_slot_values_are_refused() {
     assert_eq!(nested.body("how wordy is notes/a/../../etc/passwd.txt", FOLDER), None, "another folder");
 }
 
+/// No skill is learned if calls differ for no reason in the requests, if requests differ without effect, or from five
+/// tasks.
 #[test]
 fn unexplained_differences_teach_nothing() {
     let written = |at: usize, name: &str| {
@@ -87,7 +89,7 @@ fn unexplained_differences_teach_nothing() {
     assert!(Skill::learn(&NAMES.map(counted)[1..]).is_err(), "five tasks are too few");
 }
 
-/// One episode that does something else is left out; the skill does what all the others did.
+/// A single episode that does something else is left out; the skill is learned from all the others.
 #[test]
 fn poisoned_episode_is_left_out() {
     let poisoned = episode("How wordy is notes/may.txt?", {
@@ -104,6 +106,7 @@ fn poisoned_episode_is_left_out() {
     assert!(Skill::learn(&episodes).is_err(), "two of them");
 }
 
+/// A skill's slots also fill numbers, quoted texts and checks; a word where a number is expected doesn't fit.
 #[test]
 fn numbers_texts_and_checks_are_slots() {
     let shown = |count: u32, word: &str| {
@@ -123,6 +126,7 @@ fn numbers_texts_and_checks_are_slots() {
     assert_eq!(skill.body("first few lines with \"red\" in log.txt", FOLDER), None, "a number is expected");
 }
 
+/// Requests that differ only in their argument have the same space tag; another wording or tool has another.
 #[test]
 fn space_is_shared_by_kind() {
     assert_eq!(counted("may").space(), counted("june").space());
@@ -136,7 +140,7 @@ fn space_is_shared_by_kind() {
 }
 
 proptest! {
-    /// Whatever six tasks of one kind did, the skill does for a seventh.
+    /// A skill learned from six tasks of one kind makes the calls that the seventh task would make.
     #[test]
     fn skill_does_what_the_task_would(
         values in proptest::collection::hash_set("[a-z][a-z0-9_-]{0,8}", 7),

@@ -12,7 +12,7 @@ impl Solver {
         self.manifest.iter().flat_map(|manifest| &manifest.subtasks).any(|subtask| subtask.recipe)
     }
 
-    /// Makes a call of the controller and keeps the log entry of it.
+    /// Makes a call of the `artoo-ggs` controller and stores the log entry of the call and its reply.
     pub(super) fn call(
         &mut self,
         cx: &Context<'_>,
@@ -24,7 +24,7 @@ impl Solver {
         if let ControllerReply::Refused(error) = reply { Err(error) } else { Ok(reply) }
     }
 
-    /// Has the controller decide on a measured round.
+    /// Has the `artoo-ggs` controller decide on a measured round.
     pub(super) fn observe(&mut self, cx: &Context<'_>, round: Round) -> Result<Decision, ControllerError> {
         let reply = self.call(cx, ControllerCall::Observe { task: self.task_id.clone(), round })?;
         // The controller answers a round with a decision or an error.

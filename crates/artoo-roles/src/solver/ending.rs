@@ -68,7 +68,7 @@ impl Account {
     }
 }
 
-/// The output and the judged criteria of one round.
+/// What a round would deliver to the user: its output, unverified outputs, and the reports of its criteria.
 #[derive(Debug)]
 pub(super) struct Delivered {
     round: u32,
@@ -145,7 +145,7 @@ impl Delivered {
         Some(&self.coverage).filter(|coverage| **coverage != Coverage::default())
     }
 
-    /// The output that this ending delivers, and the outputs that are reported apart from it.
+    /// The output that this ending delivers to the user, and the unverified outputs reported apart from it.
     fn told(&self, ending: &Ending) -> (String, Vec<UnverifiedOutput>) {
         match ending {
             Ending::Success { .. } => self.close.clone(),
@@ -153,7 +153,7 @@ impl Delivered {
         }
     }
 
-    /// The criteria of this round that are not met.
+    /// The reports of the criteria of this round that are marked as unmet.
     fn unmet(&self) -> Vec<CriterionReport> {
         self.criteria.iter().filter(|report| report.mark == CriterionMark::Unmet).cloned().collect()
     }
@@ -236,7 +236,7 @@ fn is_judged(summary: &OutcomeSummary) -> bool {
     of_subtasks.chain(&summary.task_verdicts).any(|verdict| verdict.source == VerdictSource::Model)
 }
 
-/// The number of deciding parts of the request that are shown to be done.
+/// Number of parts of the request that count for coverage and are shown to be done.
 fn shown(coverage: &Coverage) -> usize {
     coverage.deciding().filter(|row| row.state == CoverageState::Shown).count()
 }
@@ -306,7 +306,7 @@ fn best<'a>(account: &'a Account, decision: Option<&Decision>) -> Option<&'a Del
     best.or_else(|| account.rounds.last_key_value().map(|(_, round)| round))
 }
 
-/// The task's one final result. It delivers the last round, or the best one if the task is abandoned.
+/// Builds the one final result of a task: it delivers the last round, or the best one if the task is abandoned.
 pub(super) fn result(
     task_id: TaskId,
     spec: Option<&TaskSpec>,

@@ -83,7 +83,7 @@ pub(super) fn of_ending(spec: &TaskSpec, decision: &Decision, ending: &Ending, a
     records
 }
 
-/// The memory record about a skill, or to learn one from.
+/// The memory record for or against a skill, or an episode to learn a skill from, under the space tag `space`.
 pub(super) fn of_skill(spec: &TaskSpec, space: &str, state: MacroState, word: &str) -> MegramDraft {
     MegramDraft { entity: ENVIRONMENT.to_owned(), ..draft(spec, space.to_owned(), state, None, word) }
 }
@@ -109,8 +109,8 @@ fn draft(
     }
 }
 
-/// The places of a target, so that a place is found again whatever was done in it: the paths of a command, and the
-/// folder before the first wildcard of a pattern. Any other target is its own place.
+/// The paths that memory records for a call's target: those named in a command, or the folder before the first wildcard
+/// of a pattern. Any other target stays as it is.
 fn places(target: &str) -> Vec<String> {
     if !target.starts_with('/') && target.contains(char::is_whitespace) {
         let paths: Vec<String> = blocked::paths_in(target).take(PLACES_PER_CALL).collect();
@@ -121,8 +121,8 @@ fn places(target: &str) -> Vec<String> {
     vec![folder.unwrap_or(target).to_owned()]
 }
 
-/// Whether an abandoned task says something about the request or the approach. Outages, cancellations, denials and
-/// requests that were not understood do not (decision M18).
+/// Whether the reason why a task was abandoned says something about the request or the approach. Outages,
+/// cancellations, denials and requests that were not understood do not (decision M18).
 fn teaches(reason: &AbandonReason) -> bool {
     match reason {
         AbandonReason::BudgetExhausted

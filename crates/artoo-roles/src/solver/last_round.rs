@@ -2,7 +2,7 @@
 
 use artoo_proto::{CallStatus, ModelFailure, OutcomeStatus, ReplanRequest, Verdict};
 
-/// Why the last round did not meet its criteria.
+/// Why the last round did not meet its criteria: a model's failure, or the text of the first failure.
 #[derive(Debug, Default)]
 pub(super) struct LastRound {
     /// A model's failure, if every failed subtask failed because of its model.

@@ -30,7 +30,8 @@ use last_round::{LastRound, provider_failure, unusable_model, what_failed};
 pub use wording::explain;
 use words::AwaitingEndText;
 
-/// An input of the Solver (R7).
+/// An input of R7 (the Solver): messages about the request, plan, rounds, approvals and failures, and timers that
+/// fired.
 #[derive(Debug)]
 pub enum Input {
     /// A task begins; its hard time limit starts.
@@ -63,7 +64,8 @@ pub enum Input {
     Feedback(MemoryFeedback),
 }
 
-/// An effect that the Solver may request. It can't plan, call a tool or judge an output.
+/// An effect of R7 (the Solver): a directive, an ending-text request, the final result, an abort, memory records, or a
+/// timer. None plans, calls a tool or judges an output.
 ///
 /// A tool call is no effect of the Solver, under its own name or as the work of another effect:
 ///
@@ -117,7 +119,7 @@ pub enum Effect {
     Wait(EffectId, u64),
 }
 
-/// What the Solver waits for.
+/// What R7 waits for: the task, the outcome of a round, or an ending text; or the task has ended.
 #[derive(Debug, Default)]
 #[expect(clippy::large_enum_variant, reason = "a Solver has one phase at a time")]
 enum Phase {
@@ -143,7 +145,7 @@ impl Phase {
     }
 }
 
-/// The Solver of one task.
+/// R7, the Solver: the state machine that decides after each round of one task, and alone ends it.
 #[derive(Debug)]
 pub struct Solver {
     tools: Vec<AvailableTool>,
@@ -195,7 +197,7 @@ impl Solver {
         }
     }
 
-    /// Starts a timer that ends the task when it fires.
+    /// Starts a timer after which the task ends because its time limit is reached.
     fn wait(&mut self, cx: &mut Context<'_>, after_ms: u64) -> Vec<Effect> {
         let id = cx.ids.next_effect();
         self.limits.push(id);
@@ -274,7 +276,8 @@ impl Solver {
         }
     }
 
-    /// Why a task was stopped. A recipe has no other way, so what failed in it is the reason.
+    /// The reason to give the user for a stop by the controller. If the plan was a recipe, that is what failed in the
+    /// recipe.
     fn stopped(&mut self, reason: StopReason) -> AbandonReason {
         let is_recipe = self.is_by_recipe();
         match self.last.failed.take().filter(|_| is_recipe) {
@@ -343,7 +346,7 @@ impl Solver {
         effects
     }
 
-    /// The memory records of a replan.
+    /// The effects that store the memory records of a replan.
     fn record(&self, decision: &Decision) -> Vec<Effect> {
         let Some(spec) = self.phase.spec() else { return Vec::new() };
         experience::of_action(spec, decision, &self.account).into_iter().map(Effect::Record).collect()
@@ -360,7 +363,8 @@ impl Solver {
         self.abandon(reason, None)
     }
 
-    /// Abandons a task without an acceptable plan, for the most useful reason known.
+    /// Abandons a task for which no acceptable plan was found, with the most informative reason: a denial, a failed
+    /// recipe, an abstention or the problems of the plan.
     fn not_planned(&mut self, cx: &mut Context<'_>, rejected: PlanRejected) -> Vec<Effect> {
         if let Some(directive) = self.released(cx, &rejected) {
             return vec![Effect::Direct(directive)];
@@ -426,7 +430,7 @@ impl Machine for Solver {
 }
 
 impl Solver {
-    /// Processes an input.
+    /// Processes one input in the current phase and returns the effects.
     fn take(&mut self, cx: &mut Context<'_>, input: Input) -> Vec<Effect> {
         match (&self.phase, input) {
             (_, Input::Feedback(MemoryFeedback { task_id, feedback })) => {

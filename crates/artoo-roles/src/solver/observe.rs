@@ -42,7 +42,7 @@ pub(super) fn accepted(
         .with_available_tools(tools.to_vec())
 }
 
-/// The measure of a subtask that reported an outcome.
+/// Converts the outcome of a subtask to the measure that `artoo-ggs` reads.
 fn subtask(outcome: &SubTaskOutcome, manifest: Option<&DispatchManifest>) -> SubtaskMeasure {
     // If the subtask failed although every call succeeded, the calls did not deliver what was needed and count as
     // failed.
@@ -71,7 +71,7 @@ fn subtask(outcome: &SubTaskOutcome, manifest: Option<&DispatchManifest>) -> Sub
     subtask.with_calls(calls).with_tools(planned_tools(outcome.subtask_id, manifest))
 }
 
-/// The measure of a subtask without an outcome: not run, or failed by the infrastructure.
+/// Converts a subtask without an outcome to a measure: not run, or failed by the infrastructure.
 fn not_reported(missing: &MissingOutcome, manifest: Option<&DispatchManifest>) -> SubtaskMeasure {
     let criteria = missing.criteria.iter().map(undecided).collect();
     let subtask = match missing.reason {
@@ -87,8 +87,8 @@ fn planned_tools(id: artoo_proto::SubTaskId, manifest: Option<&DispatchManifest>
     entry.map(|entry| entry.tools.clone()).unwrap_or_default()
 }
 
-/// The measure of a criterion with its verdict. It counts as judged once, so a failed plausible criterion has full
-/// weight.
+/// Converts a criterion with its verdict to the measure that `artoo-ggs` reads. It counts as judged once, so a failed
+/// plausible criterion has full weight.
 fn task_criterion(v: &CriterionVerdict) -> CriterionMeasure {
     let verdict = match (v.verdict, v.source) {
         (artoo_proto::Verdict::Pass, _) => Verdict::Pass,
@@ -103,7 +103,7 @@ fn task_criterion(v: &CriterionVerdict) -> CriterionMeasure {
     criterion
 }
 
-/// The measure of a criterion that was not judged.
+/// Converts a criterion without a verdict to the measure that `artoo-ggs` reads.
 fn undecided(criterion: &Criterion) -> CriterionMeasure {
     let mut measure = CriterionMeasure::undecided(criterion.claim());
     measure.mode = match criterion.mode() {

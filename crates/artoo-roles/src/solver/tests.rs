@@ -151,6 +151,7 @@ fn next(bench: &mut Bench<Solver>, round: u32) {
     assert!(bench.step(Input::Manifest(plan(round))).is_empty());
 }
 
+/// The first directive of a task is for round 1, has a gradient of 0, and names `Init` as the one before it.
 #[doc = "holds: invariant 21; design G6"]
 #[test]
 fn first_replan_follows_directive_init() {
@@ -176,6 +177,7 @@ fn blocked_targets_accumulate_over_rounds() {
     assert_eq!(second.prev_directive, PrevDirective::ChangePath);
 }
 
+/// If a subtask failed for the environment and none of its calls failed, the targets of its calls are blocked instead.
 #[test]
 fn insufficient_calls_count_as_failed_inputs() {
     let empty = one_failed(0, FailureClass::Environmental, vec![look(1, "")]);
@@ -187,6 +189,7 @@ fn insufficient_calls_count_as_failed_inputs() {
     assert_eq!(directive.blocked_targets, ["*:/gone"], "where a call failed, the others are not to blame");
 }
 
+/// Paths similar to a missing one, as the failed call named them, are suggested in the directive, sorted and once each.
 #[doc = "holds: law 2.6; design G22"]
 #[test]
 fn directive_carries_similar_names() {
@@ -208,6 +211,7 @@ fn directive_lists_what_each_subtask_did() {
     assert!(directive.tried[0].calls[0].contains("no such file"), "{:?}", directive.tried);
 }
 
+/// If every subtask matched but the task's criterion failed, D is 1 and the directive names that criterion.
 #[doc = "holds: design G8"]
 #[test]
 fn rejected_task_is_a_gap_despite_matches() {
@@ -218,6 +222,7 @@ fn rejected_task_is_a_gap_despite_matches() {
     assert_eq!(directive.failed_criterion, "the reports are counted");
 }
 
+/// With one of six subtasks failed, the distance D is one sixth.
 #[doc = "holds: principle 1; design G9"]
 #[test]
 fn loss_is_share_of_failed_subtasks() {
@@ -227,6 +232,7 @@ fn loss_is_share_of_failed_subtasks() {
     assert!((result.loss.d - 1.0 / 6.0).abs() < 1e-9, "{:?}", result.loss);
 }
 
+/// A subtask without verdicts because a model or tool failed counts as not done (D is 1), blamed on the environment.
 #[doc = "holds: design G7"]
 #[test]
 fn infrastructure_failure_is_no_success() {
@@ -237,6 +243,7 @@ fn infrastructure_failure_is_no_success() {
     assert!((directive.loss.d - 1.0).abs() < 1e-9 && directive.loss.p.abs() < 1e-9, "{:?}", directive.loss);
 }
 
+/// A task ends as abandoned after its fourth round (the first plan and three replans).
 #[doc = "holds: design G2"]
 #[test]
 fn a_fifth_execution_is_impossible() {
@@ -249,6 +256,7 @@ fn a_fifth_execution_is_impossible() {
     assert_eq!((reason(&result), result.replans), (&AbandonReason::MaxReplans, 3));
 }
 
+/// Time with open approval questions does not count for the time budget; two at once are subtracted only once.
 #[doc = "holds: design G16"]
 #[test]
 fn overlapping_questions_stop_the_clock_once() {
@@ -274,6 +282,7 @@ fn overlapping_questions_stop_the_clock_once() {
     assert!(worked.budget_pressure > 0.0, "work does count");
 }
 
+/// Time spent waiting for the user's approval does not count for the time budget.
 #[test]
 fn a_single_question_stops_the_clock() {
     let pressure = |asks: bool| {
@@ -289,6 +298,7 @@ fn a_single_question_stops_the_clock() {
     assert!((pressure(true) - pressure(false)).abs() < 1e-9);
 }
 
+/// The target of a call that was denied stays blocked in all later plans of the task.
 #[doc = "holds: law 1.14; design D10"]
 #[test]
 fn refused_target_stays_blocked() {
@@ -320,7 +330,7 @@ fn refused_target_stays_blocked() {
     assert_eq!(result.denied.len(), 1, "each refused action is listed once");
 }
 
-/// The built-in reader has no second way; what was refused is the reason, not the request's words.
+/// After a denied approval and an abstention of the parser, the reason of the ending is the denial.
 #[doc = "holds: design D10"]
 #[test]
 fn denied_consent_ends_task_as_consent_needed() {
@@ -372,6 +382,7 @@ fn solver_ignores_other_rounds_and_ends_once() {
     }
 }
 
+/// A summary that reports success beside a failed verdict ends the task as an internal failure, without output.
 #[doc = "holds: design D8"]
 #[test]
 fn accept_contradicting_its_verdicts_is_withheld() {
@@ -419,6 +430,7 @@ fn hard_limit_or_earlier_deadline_ends_task() {
     assert_eq!(unmet.len(), 3, "everything that was planned is unmet");
 }
 
+/// When every tool would be blocked, the directive releases the one that was blocked first, each at most once.
 #[doc = "holds: design G12"]
 #[test]
 fn oldest_blocked_tool_is_released_first() {

@@ -8,16 +8,16 @@ use artoo_proto::{
     ReplanRequest, TriedSubtask, escape,
 };
 
-/// Maximum number of similar existing paths that a replan directive suggests.
+/// Maximum number of existing paths similar to a missing one that a replan directive suggests.
 const ALTERNATIVES_MAX: usize = 8;
-/// Maximum number of calls of one subtask that a directive tells, the last ones.
+/// Maximum number of calls of one subtask that a replan directive lists; the last ones are listed.
 const TRIED_CALLS_MAX: usize = 3;
-/// Maximum length of a call that a directive tells, in characters.
+/// Maximum length of a call that a replan directive lists, in characters.
 const TRIED_CALL_CHARS: usize = 200;
-/// Maximum length of what a directive says about refuted parts of the request, in characters.
+/// Maximum length of a replan directive's text about refuted parts of the request, in characters.
 const REFUTED_CHARS: usize = 1_000;
 
-/// The message that tells the planner what must change in the next plan.
+/// Converts a replan decision to the directive for the planner: what must change in the next plan.
 pub(super) fn directive(
     request: &ReplanRequest,
     tried: &[TriedSubtask],
@@ -52,7 +52,7 @@ pub(super) fn directive(
     }
 }
 
-/// What the subtasks did, with what the controller demands of each failing one.
+/// What each subtask of the round did, and for each failing one the directive that the controller gives it.
 fn directed(request: &ReplanRequest, tried: &[TriedSubtask], replan: &Replan) -> Vec<TriedSubtask> {
     let mut tried = tried.to_vec();
     for own in &replan.subtasks {
@@ -110,7 +110,7 @@ fn on_the_wire(loss: &artoo_ggs::Loss) -> Loss {
     Loss { d: loss.d.value(), p: loss.p.value(), omega: loss.omega.value(), l: loss.l }
 }
 
-/// Converts the replan action before this one to the message's type.
+/// Converts the action of the directive before the current one to the message's type.
 pub(super) fn previous(previous: PreviousAction) -> PrevDirective {
     match previous {
         PreviousAction::Init => PrevDirective::Init,

@@ -10,7 +10,8 @@ use super::ending::Account;
 /// Maximum length of a text that a next step quotes, in characters.
 const STEP_CHARS: usize = 200;
 
-/// Maximum number of words that are named as unknown; more of them are known words that make no sense together.
+/// Maximum number of unknown words that the text for a declined request names; if there are more, the words as a whole
+/// made no sense.
 const UNKNOWN_MAX: usize = 2;
 
 /// Why a task was abandoned, as text for the user.
@@ -63,7 +64,7 @@ fn not_understood(abstention: &Abstention) -> String {
     }
 }
 
-/// What the embedded parser advises besides a language model; `None` if nothing.
+/// What the embedded parser advises besides setting up a language model; `None` if nothing.
 fn advice(abstention: &Abstention) -> Option<&str> {
     abstention.remedy.strip_suffix(Abstention::SETUP).map(str::trim).filter(|advice| !advice.is_empty())
 }

@@ -40,7 +40,7 @@ impl Solver {
         }
     }
 
-    /// Ends an abandoned task with the ending text of a model, or without one.
+    /// Ends an abandoned task with the ending text that a model wrote, or without one if it failed or came too late.
     pub(super) fn worded(&mut self, words: Option<ModelWords>) -> Vec<Effect> {
         let Phase::Wording(unworded) = std::mem::take(&mut self.phase) else { return Vec::new() };
         let AwaitingEndText { spec, ending, decision, .. } = *unworded;

@@ -88,7 +88,7 @@ pub(super) fn panic_text(panic: &(dyn Any + Send)) -> String {
     short(text.unwrap_or("a role panicked"))
 }
 
-/// A text on one short line.
+/// A text escaped, on one line and shortened, for the tap.
 fn short(text: &str) -> String {
     escape::short_line(text, DIGEST_CHARS)
 }

@@ -16,7 +16,7 @@ use crate::perceiver::Perceiver;
 use crate::planner::Planner;
 use crate::solver::Solver;
 
-/// An instance of any role.
+/// An instance of any role: one of a task, or the memory.
 #[derive(Debug)]
 pub(super) enum Instance {
     /// An instance that belongs to a task.

@@ -41,7 +41,7 @@ pub struct SystemConfig {
     pub seed: Uuid,
 }
 
-/// An input of the System.
+/// An input of the System: a message of the user, the completion of an effect, or changes of the stored memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "input", rename_all = "snake_case")]
 #[expect(clippy::large_enum_variant, reason = "inputs are taken one at a time")]
@@ -119,7 +119,7 @@ struct Slot {
 }
 
 impl Slot {
-    /// A slot for a new instance.
+    /// A slot for a new instance, which has neither received a message nor panicked.
     fn new(instance: Instance) -> Self {
         Self { instance: Some(instance), seen: SeenMessages::new(), panics: 0 }
     }
@@ -214,7 +214,7 @@ impl System {
         self.tasks.open()
     }
 
-    /// Read access to the memory. After a panic of the memory this is a replacement without records.
+    /// Read access to the memory instance; after the memory panicked, to a replacement without records.
     #[must_use]
     pub fn memory(&self) -> Option<&Memory> {
         let slot = self.instances.get(&Address::of(Role::Memory, None, None))?;
@@ -229,7 +229,7 @@ impl System {
         }
     }
 
-    /// The slot of the memory instance.
+    /// The slot of the memory instance, which all tasks share.
     fn memory_slot(&mut self) -> Option<&mut Slot> {
         self.instances.get_mut(&Address::of(Role::Memory, None, None))
     }
@@ -262,7 +262,7 @@ impl System {
         self.publish(now, &from, None, message);
     }
 
-    /// Passes a completion to the role that started the effect; one that is not awaited is ignored.
+    /// Passes a completion to the role that started the effect; a completion that no role awaits is ignored.
     fn completed(&mut self, now: Now, effect_id: EffectId, completion: Completion) {
         let Some(origin) = self.awaited.remove(&effect_id) else {
             // A task can be declined before code has read its request; the reading is of no use then.
@@ -342,7 +342,7 @@ impl System {
     }
 }
 
-/// The event that outside work of a role ended.
+/// Makes the tap event that reports the end of a role's outside work, with its usage.
 pub(crate) fn finished(effect_id: EffectId, by: Role, task_id: Option<TaskId>, completion: &Completion) -> TapEvent {
     TapEvent::EffectFinished(EffectFinished {
         effect_id,

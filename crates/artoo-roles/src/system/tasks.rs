@@ -54,7 +54,8 @@ impl Tasks {
         }
     }
 
-    /// Notes that the operator gets a message. Returns `false` if it was sent before, or if the task has a result.
+    /// Notes that the operator gets this message. Returns `false` if the message was sent before, or if the task has a
+    /// result.
     pub(super) fn tell(&mut self, task: &TaskId, message: MessageId) -> bool {
         self.open.get_mut(task).is_some_and(|open| !open.concluded && open.told.insert(message))
     }

@@ -27,6 +27,7 @@ pub struct Bench<M> {
 }
 
 impl<M: Machine> Bench<M> {
+    /// A bench with this machine, at the time at which every test begins.
     pub fn new(machine: M) -> Self {
         Self { machine, ids: Ids::new(Uuid::from_u128(7)), now: start(), records: Vec::new() }
     }
@@ -115,7 +116,7 @@ pub fn covering(effects: &[RoleEffect]) -> (EffectId, CoverOrder) {
     found.unwrap_or_else(|| panic!("nothing is compared: {effects:#?}"))
 }
 
-/// A coverage of one row in this state.
+/// A coverage with one row, which is in this state.
 pub fn coverage(state: CoverageState) -> Coverage {
     let row = Covered {
         span: (0, 5),
@@ -135,7 +136,7 @@ pub fn complete_coverage() -> Coverage {
     coverage(CoverageState::Shown)
 }
 
-/// A reading of these words that is on offer.
+/// A proposed reading of these words that the user has not confirmed yet.
 pub fn offered(words: &str) -> OfferedReading {
     let obligations = vec![Obligation { step: json!({"ask": words}), reading: format!("do {words}") }];
     OfferedReading { clause: 1, words: words.to_owned(), obligations }

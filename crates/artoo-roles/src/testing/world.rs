@@ -155,12 +155,12 @@ pub fn refusing(note: Option<&'static str>) -> OperatorScript {
     })
 }
 
-/// A model's reply with a JSON value.
+/// A model's successful reply with a JSON value.
 pub fn value(value: Value) -> Result<ReplyBody, ModelFailure> {
     Ok(ReplyBody::Json { value })
 }
 
-/// A reply with the words for the end of an abandoned task.
+/// A model's reply with an ending text for an abandoned task.
 pub fn words() -> Result<ReplyBody, ModelFailure> {
     value(json!({"summary": "a part is done", "next_steps": ["ask for the rest"]}))
 }
@@ -195,6 +195,7 @@ pub fn pass_all(request: &ModelRequest) -> Result<ReplyBody, ModelFailure> {
 }
 
 impl World {
+    /// A world with an empty memory, whose ids are derived from `seed`.
     pub fn new(seed: u128) -> Self {
         Self::with_memory(seed, Memory::new(artoo_mkct::Engine::new()))
     }
@@ -328,7 +329,8 @@ impl World {
         }
     }
 
-    /// The scripted reading; the second time with every proposal that it takes.
+    /// Answers a request to read the user's words by the script; offered readings are in it only if a model proposed
+    /// some.
     fn read(&self, order: &ReadOrder) -> Result<Reading, String> {
         let mut reading = self.reading.clone()?;
         if order.proposals.is_empty() {

@@ -137,7 +137,7 @@ impl Run {
         }
     }
 
-    /// Counts an event of the tap by its kind.
+    /// Counts an event of the tap in the tally, by its kind.
     fn count(&mut self, event: &TapEvent) {
         match event {
             TapEvent::Message { envelope } => self.tally.add(&format!("message: {}", envelope.message.kind())),

@@ -67,10 +67,10 @@ const PROFILES: [(FaultProfile, usize); 17] = [
 
 /// Longest time that the user takes to answer, in milliseconds.
 pub(super) const ANSWER_MS: usize = 20_000;
-/// Longest delay of a timer, in milliseconds.
+/// Longest delay of a timer beyond its due time, in milliseconds.
 pub(super) const LATE_MS: usize = 5_000;
 
-/// Roles that can be made to panic.
+/// Roles that the run may make panic.
 pub(super) const PANICKING: [Role; 8] = [
     Role::Perceiver,
     Role::Planner,

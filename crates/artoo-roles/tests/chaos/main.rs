@@ -59,7 +59,7 @@ fn attempt(seed: u64, recorded: bool) -> Result<Tally, String> {
     })
 }
 
-/// Runs seeds on all cores; the sum of their counts does not depend on the order.
+/// Runs these seeds on all cores; returns the sum of their event counts, and the texts of the failures.
 fn sweep(seeds: std::ops::Range<u64>) -> (Tally, Vec<String>) {
     let workers = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
     let parts = std::thread::scope(|scope| {
@@ -90,6 +90,7 @@ fn sweep(seeds: std::ops::Range<u64>) -> (Tally, Vec<String>) {
     (tally, failed)
 }
 
+/// Runs 1,000 seeds with injected faults: every invariant holds, and each kind of event occurs often enough.
 #[doc = "holds: law 0.1, 0.7, 1.1, 1.14, 2.2; invariant 1, 6, 9, 10, 12, 13; principle 7"]
 #[test]
 fn chaos_1000_seeds() {
@@ -152,8 +153,8 @@ fn chaos_1000_seeds() {
     }
 }
 
-/// A process may be killed after any input: its System is rebuilt from the record, and goes on as if nothing had been.
-/// With `ARTOO_KILLED=1` every seed is killed, not only every fifth.
+/// After a kill at any input, a System rebuilt from its record has the same effects as one that was not killed. With
+/// `ARTOO_KILLED=1` this runs for every seed, otherwise for every fifth.
 #[test]
 fn chaos_kills() {
     let started = Instant::now();
@@ -178,7 +179,7 @@ fn chaos_kills() {
     assert!(kills > 2_000 / usize::try_from(part).unwrap(), "{kills}");
 }
 
-/// Seeds beyond the thousand, as many as `ARTOO_SEEDS` says: for a night, not for every change.
+/// Checks the invariants for seeds beyond the first 1,000, as many as `ARTOO_SEEDS` says; ignored unless asked for.
 #[test]
 #[ignore = "takes as long as it is told to"]
 fn chaos_many_seeds() {
@@ -188,7 +189,7 @@ fn chaos_many_seeds() {
     assert!(failed.is_empty(), "{} seed(s) or more failed:\n{}", failed.len(), failed.join("\n"));
 }
 
-/// Runs the seed in `ARTOO_SEED` alone, or a small one where there is none, and does it again from its record.
+/// Runs the seed in `ARTOO_SEED` (default 8), replays it from its record, and requires the same effects.
 #[test]
 fn chaos_replay() {
     let seed = std::env::var("ARTOO_SEED").ok().map_or(8, |seed| seed.parse().expect("ARTOO_SEED is a number"));

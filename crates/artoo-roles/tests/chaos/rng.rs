@@ -5,6 +5,7 @@
 pub(super) struct Rng(u64);
 
 impl Rng {
+    /// A generator for this seed.
     pub(super) fn new(seed: u64) -> Self {
         Self(seed)
     }

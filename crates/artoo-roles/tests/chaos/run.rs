@@ -65,6 +65,7 @@ fn memory(fault_rates: &FaultRates) -> Memory {
 }
 
 impl Run {
+    /// A run of `seed` before its first action; `recorded` stores its actions, `kills` says when the process is killed.
     fn new(seed: u64, recorded: bool, kills: Kills) -> Self {
         let mut rng = Rng::new(seed);
         let fault_rates = FaultRates::draw(&mut rng);
@@ -228,7 +229,7 @@ impl Run {
         true
     }
 
-    /// Sends a request to the System.
+    /// Sends the next scripted request to the System.
     fn begin(&mut self, scripted_request: ScriptedRequest) {
         self.invariants.begin(self.now, &scripted_request);
         self.tally.add("tasks");
@@ -264,12 +265,12 @@ impl Run {
         self.act(action);
     }
 
-    /// Passes a completion to the System.
+    /// Passes the completion of an effect to the System as an action of the scheduler.
     pub(super) fn complete(&mut self, effect_id: EffectId, completion: Completion) {
         self.act(Action::Accept(Box::new(Input::Completed { effect_id, completion })));
     }
 
-    /// Fires the next timer, at its time or a little later.
+    /// Fires the next timer, at its due time or a little later.
     fn ring(&mut self) -> bool {
         let Some((due, effect_id)) = self.timers.pop_first() else { return false };
         let lateness = if self.fault_rates.hasty > 0 { self.rng.below(LATE_MS) } else { 0 };
@@ -278,13 +279,14 @@ impl Run {
         true
     }
 
-    /// Advances both clocks.
+    /// Advances the wall clock and the uptime by the same number of milliseconds.
     pub(super) fn advance(&mut self, ms: u64) {
         self.now.uptime_ms += ms;
         self.now.wall = self.now.wall.plus_millis(i64::try_from(ms).unwrap());
     }
 
-    /// Performs an action of the scheduler, checks the invariants before and after it, and takes its effects.
+    /// Performs one action of the scheduler on the System, checks the invariants before and after it, and handles its
+    /// effects.
     pub(super) fn act(&mut self, action: Action) {
         self.invariants.before(self.now, &action, &mut self.system);
         let effects = action.clone().apply(&mut self.system, self.now);

@@ -7,7 +7,7 @@ use super::fault_rates::{FaultProfile, FaultRates};
 use super::rng::Rng;
 use artoo_roles::limits::HARD_LIMIT_MS;
 
-/// Requests for a change.
+/// Requests that ask for a change of files or folders.
 const ACTS: [&str; 6] = [
     "Create a file notes.txt in my workspace that says hello",
     "please write a report to ~/artoo_workspace/report.md",
@@ -26,7 +26,7 @@ const QUESTIONS: [&str; 7] = [
     "which file in my folders speaks of taxes?",
     "how big is the folder downloads",
 ];
-/// Requests for a text alone.
+/// Requests that ask only for a text, which needs no tool.
 const WORDS: [&str; 3] = ["write a haiku about rain", "what is the capital of France", "tell me a joke"];
 
 /// How a lying model claims success.
@@ -57,7 +57,7 @@ pub(super) struct ScriptedRequest {
 }
 
 impl ScriptedRequest {
-    /// Whether the request asks for a change.
+    /// Whether the request asks for a change of files or folders.
     pub(super) fn is_act(&self) -> bool {
         ACTS.contains(&self.request.raw_input.as_str())
     }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use artoo_proto::{AbandonReason, Basis, Ending, FinalResult};
 
-/// Counts by name.
+/// Counts of events by their name, over one or many runs.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Tally(BTreeMap<String, u64>);
 

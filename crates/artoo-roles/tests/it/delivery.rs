@@ -72,6 +72,7 @@ fn results(world: &World) -> Vec<&FinalResult> {
     results.flatten().collect()
 }
 
+/// After a task's result is published, messages still in the queue start no work and cause no further message.
 #[doc = "holds: design B5"]
 #[test]
 fn no_work_between_result_and_delivery() {
@@ -94,6 +95,7 @@ fn no_work_between_result_and_delivery() {
     assert_eq!(world.system.pending(), 0);
 }
 
+/// A question to the user that is still queued when its task ends is not delivered.
 #[doc = "holds: design B5"]
 #[test]
 fn queued_question_after_result_is_dropped() {
@@ -114,6 +116,7 @@ fn queued_question_after_result_is_dropped() {
     assert!(!world.delivered.iter().any(question));
 }
 
+/// A question that is queued twice reaches the user only once.
 #[doc = "holds: design B5"]
 #[test]
 fn duplicate_question_is_asked_once() {
@@ -130,6 +133,7 @@ fn duplicate_question_is_asked_once() {
     assert_eq!(world.delivered.iter().filter(|message| question(message)).count(), 1);
 }
 
+/// The abort of a task is delivered to its existing executors, and creates no new instance.
 #[test]
 fn abort_reaches_executors_and_creates_none() {
     let (mut world, task_id) = begun("how many reports are there");
@@ -142,6 +146,7 @@ fn abort_reaches_executors_and_creates_none() {
     assert_eq!(world.system.messages_seen(Role::Executor), 2, "one executor saw its subtask and the abort");
 }
 
+/// An answer that no role waits for appears on the tap as ignored, with the reason.
 #[test]
 fn unexpected_input_is_reported_on_the_tap() {
     let (mut world, task_id) = begun("how many reports are there");
@@ -177,6 +182,7 @@ fn panicked_instance_is_not_recreated() {
     assert_eq!(world.work.len(), work);
 }
 
+/// An R7 created again after a panic does not resume the task; it only ends it with a failure.
 #[doc = "holds: design B3"]
 #[test]
 fn recreated_solver_only_reports_failure() {
@@ -221,6 +227,7 @@ fn always_panicking_solver_gives_one_result() {
     assert_eq!(world.system.instances(), 1);
 }
 
+/// After the memory panicked on a query, delivering the query again gives no answer.
 #[test]
 fn panicked_memory_does_not_answer_twice() {
     let (mut world, _) = begun("how many reports are there");
@@ -235,6 +242,7 @@ fn panicked_memory_does_not_answer_twice() {
     assert!(world.published(MessageKind::MemoryRecall).is_empty());
 }
 
+/// A task whose own deadline is far away still ends at the hard time limit.
 #[doc = "holds: design G20"]
 #[test]
 fn spec_deadline_keeps_the_hard_limit() {
@@ -258,6 +266,7 @@ fn spec_deadline_keeps_the_hard_limit() {
     assert_eq!(results(&world).len(), 1);
 }
 
+/// A call that the user denied is not asked about again in later rounds of the task.
 #[doc = "holds: law 1.14; design D10"]
 #[test]
 fn refused_call_is_not_asked_again() {

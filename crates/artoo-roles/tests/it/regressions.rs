@@ -75,7 +75,7 @@ fn is_accept(result: &FinalResult) -> bool {
     matches!(result.ending, Ending::Accept { .. })
 }
 
-/// The marks of a result's criteria.
+/// The marks (checked, judged or unmet) of a result's criteria.
 fn marks(result: &FinalResult) -> Vec<CriterionMark> {
     result.criteria.iter().map(|report| report.mark).collect()
 }

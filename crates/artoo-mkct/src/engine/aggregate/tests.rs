@@ -46,7 +46,7 @@ fn check(aggregate: &Aggregate, terms: &[Term], now_ms: i64) {
     assert!((sums.excused - excused).abs() <= tolerance, "excused {} against {excused}", sums.excused);
 }
 
-/// A random record.
+/// Generates the values of a random record: magnitude, valence, decay rate and time.
 fn term() -> impl Strategy<Value = Term> {
     let k = prop_oneof![Just(0.05), Just(0.2), Just(0.5), Just(3.0)];
     (0..FIVE_YEARS_MS, 0.0..=1.0_f64, -1.0..=1.0_f64, k, any::<bool>())

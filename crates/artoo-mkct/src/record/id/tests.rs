@@ -2,6 +2,7 @@
 
 use super::MegramId;
 
+/// A record id is written as a lowercase UUID, and no other spelling of it can be read.
 #[test]
 fn ids_have_one_spelling() {
     let id = MegramId::compose(1_772_000_000_000, 5, u64::MAX);

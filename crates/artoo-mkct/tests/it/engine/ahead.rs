@@ -13,7 +13,7 @@ use artoo_mkct::{
 
 const TAG: (&str, &str) = ("intent:x", "via:x");
 
-/// Days from `NOW` to a time.
+/// Number of days from `NOW` to a time in Unix milliseconds.
 fn days(at_ms: Option<i64>) -> Option<f64> {
     at_ms.map(|at_ms| (at_ms - NOW) as f64 / DAY as f64)
 }
@@ -25,6 +25,7 @@ fn check_days(found: Option<i64>, expected: f64) {
     assert!((found - expected).abs() < 1e-6, "{found} against {expected}");
 }
 
+/// For one failed event, the forecast dates of the end of advice and of fading equal the formula ln(f/limit)/k.
 #[test]
 fn single_event_has_closed_form_dates() {
     let mut engine = Engine::new();
@@ -37,6 +38,7 @@ fn single_event_has_closed_form_dates() {
     assert_eq!(engine.forecast(&Tag::new("intent:unknown", TAG.1), NOW), Forecast::default());
 }
 
+/// A tag that qualifies for a rule, or has faded, at the time of the query is forecast for that very time.
 #[test]
 fn forecast_of_current_state_is_now() {
     let mut engine = Engine::new();
@@ -46,6 +48,7 @@ fn forecast_of_current_state_is_now() {
     assert_eq!((faded.promotions, faded.faded_at_ms), (Vec::new(), Some(NOW + 400 * DAY)));
 }
 
+/// A tag first qualifies for a rule on the forecast day, when its faster-decaying failures have faded enough.
 #[test]
 fn rule_forms_when_failures_decay_first() {
     let mut engine = Engine::new();
@@ -63,6 +66,7 @@ fn rule_forms_when_failures_decay_first() {
     assert_eq!(engine.promotions(at_ms).len(), 1);
 }
 
+/// A rule is demoted on the forecast day, when its successes have decayed below the later failures.
 #[test]
 fn rule_falls_when_support_decays_first() {
     let mut engine = Engine::new();
@@ -97,6 +101,7 @@ fn quantum() -> impl Strategy<Value = Quantum> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
+    /// For random events, no rule qualifies and no tag fades before its forecast date.
     #[test]
     fn nothing_changes_before_its_forecast_date(events in prop::collection::vec((quantum(), 0..30_i64), 1..40)) {
         let mut engine = Engine::new();
@@ -127,6 +132,7 @@ proptest! {
     }
 }
 
+/// The memory as of an earlier time contains the records that were deleted later, and rules from their promotion on.
 #[doc = "holds: design M11"]
 #[test]
 fn as_of_includes_records_deleted_since() {
@@ -167,6 +173,7 @@ fn as_of_includes_records_deleted_since() {
     assert_eq!(get(&at(forgotten), ids[0]), None);
 }
 
+/// A journal with a record dated in the future and an earlier deletion of it rebuilds without an error.
 #[doc = "holds: design K2"]
 #[test]
 fn as_of_accepts_a_wrong_journal_clock() {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{NOW, event, write};
 use artoo_mkct::{Action, Engine, RecallQuery, State, advice::Cap, record::intent_tag};
 
-/// The pairs of intents in a fixture.
+/// The pairs of intents in a fixture file, one tab-separated pair a line.
 fn pairs(text: &str) -> Vec<(&str, &str)> {
     text.lines().filter_map(|line| line.split_once('\t')).collect()
 }
@@ -23,6 +23,7 @@ fn remembering<'a>(intents: impl IntoIterator<Item = &'a str>) -> Engine {
     engine
 }
 
+/// Of at least 30 paraphrased intents, 95 % find the original alone and 90 % among all, always with reduced strength.
 #[test]
 fn paraphrases_are_recalled_as_alike() {
     let pairs = pairs(include_str!("../../fixtures/intents/paraphrases.tsv"));
@@ -45,6 +46,7 @@ fn paraphrases_are_recalled_as_alike() {
     }
 }
 
+/// Intents with similar words and another meaning never count as the same, and opposites give no advice.
 #[test]
 fn different_actions_in_similar_words_differ() {
     for (known, other) in pairs(include_str!("../../fixtures/intents/others.tsv")) {

@@ -39,7 +39,7 @@ fn rich() -> Engine {
     engine
 }
 
-/// The text of an export.
+/// The JSON lines that exporting an engine writes.
 fn exported(engine: &Engine) -> String {
     let mut out = Vec::new();
     engine.export(&mut out).unwrap();
@@ -121,6 +121,7 @@ impl RecordSource for Texts {
     }
 }
 
+/// Once records have journal offsets, their texts are read through the attached source and not from RAM.
 #[test]
 fn texts_are_read_from_the_journal() {
     let mut engine = rich();
@@ -210,6 +211,7 @@ proptest! {
         }
     }
 
+    /// Decoding a changed or cut engine state gives an error or an engine that can be queried, never a panic.
     #[test]
     fn garbage_in_engine_state_never_panics(
         flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),

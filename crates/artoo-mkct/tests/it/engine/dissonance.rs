@@ -24,6 +24,8 @@ fn with_rule(state: State, count: usize) -> (Engine, MegramId) {
     (engine, rule.id)
 }
 
+/// A sweep adds one record against a rule that two new tasks contradict, and none again without new contradicting
+/// tasks.
 #[test]
 fn new_contrary_experience_appends_one_dissonance() {
     for (state, contrary, sigma) in [(State::Accept, State::Abandon, -1.0), (State::Abandon, State::Accept, 1.0)] {
@@ -70,6 +72,7 @@ fn dissonance_makes_a_rule_fall_sooner() {
     assert!(with < without, "{with} against {without}");
 }
 
+/// Failures from outages, and newer events that mostly agree with a rule, add no record against it.
 #[test]
 fn outages_and_agreement_are_no_dissonance() {
     let (mut engine, _) = with_rule(State::Accept, 20);
@@ -85,6 +88,7 @@ fn outages_and_agreement_are_no_dissonance() {
     assert_eq!(sweep(&mut engine, NOW + 2).contradicted, []);
 }
 
+/// A dissonance record does not count as evidence for a rule, and after a rebuild the sweep doesn't add it again.
 #[test]
 fn dissonance_is_no_evidence_and_persists() {
     let (mut engine, _) = with_rule(State::Accept, 20);
@@ -131,7 +135,7 @@ fn one_source_quoted_often_makes_no_rule() {
     }
 }
 
-/// Records whose source is a tool that the tag names are not limited per source.
+/// Records whose source is a tool named by their tag are not limited per source and can make a rule.
 #[test]
 fn source_named_by_tag_is_first_hand() {
     let mut engine = Engine::new();
@@ -161,6 +165,7 @@ fn injected_records_change_no_rule() {
     assert!(engine.query_mk(&tag(), NOW + 500).decision < -400.0, "the potentials do see it");
 }
 
+/// Among 20,000 records of two tasks, only six (three of each task) are counted as evidence.
 #[test]
 fn dissonance_check_cost_is_bounded() {
     let mut engine = Engine::new();

@@ -81,6 +81,7 @@ fn clock_difference_over_a_day_stops_sweeps() {
     assert_eq!(engine.sweep(Clocks { wall_ms: NOW, ..clocks(NOW + DAY) }).skipped, None);
 }
 
+/// A constraint is not demoted for its own negative decision.
 #[doc = "holds: design M3"]
 #[test]
 fn negative_constraint_is_not_swept() {
@@ -90,6 +91,7 @@ fn negative_constraint_is_not_swept() {
     assert_eq!(get(&engine, rule.id).unwrap().level, Level::C);
 }
 
+/// A rule is demoted once events of two tasks contradict it; one task, however often, or an outage is not enough.
 #[doc = "holds: law 3.1; design M3"]
 #[test]
 fn trust_ends_after_two_failing_tasks() {
@@ -132,6 +134,7 @@ fn demoted_rule_decays_by_its_half_life() {
     assert_eq!(gone_after, Some(73));
 }
 
+/// A demoted rule does not count towards the evidence of a new rule.
 #[test]
 fn demoted_rule_is_no_evidence() {
     let (mut engine, _) = with_rule(State::Accept);
@@ -146,6 +149,7 @@ fn demoted_rule_is_no_evidence() {
     assert_eq!(engine.promotions(NOW + 1).len(), 1);
 }
 
+/// A law (level T) can't be changed, deleted, demoted, contradicted or swept.
 #[test]
 fn t_level_survives_every_operation() {
     let mut engine = Engine::new();
@@ -174,6 +178,7 @@ fn t_level_survives_every_operation() {
     assert_eq!(engine.thinking().count(), 1);
 }
 
+/// After a deletion on request no query, sum or count includes the record.
 #[test]
 fn deleted_record_is_in_no_answer() {
     let mut engine = Engine::new();

@@ -14,7 +14,7 @@ fn recall(engine: &Engine, intent: &str) -> Recall {
     engine.recall(&RecallQuery::new(intent), NOW)
 }
 
-/// A success with an intent.
+/// An event that a set of tools worked for an intent.
 fn worked(intent: &str, entity: &str, task: &str) -> NewMegram {
     event(&intent_tag(intent), entity, State::Accept, task).intent(intent)
 }
@@ -24,6 +24,7 @@ fn lesson(intent: &str, criterion: &str, task: &str) -> NewMegram {
     NewMegram::lesson(intent, criterion, "hidden files were counted", "glob", "*.pdf").task(task)
 }
 
+/// A recall returns lessons of the intent and of similar ones, best first, and only one for each criterion.
 #[test]
 fn lessons_come_back_best_first_and_once() {
     let mut engine = Engine::new();
@@ -51,6 +52,7 @@ fn lessons_come_back_best_first_and_once() {
     assert_eq!(later.lessons.len(), 1, "two records of a number still stand: {:?}", later.lessons);
 }
 
+/// A lesson is no longer recalled once the tasks it did not help outweigh those it helped.
 #[test]
 fn unhelpful_lesson_is_dropped() {
     let mut engine = Engine::new();
@@ -67,6 +69,7 @@ fn unhelpful_lesson_is_dropped() {
     assert_eq!(unknown, Err(WriteError::NotALesson { id: megram.id }));
 }
 
+/// After a person corrects a result, its approach is only advised with caution until two other tasks succeed with it.
 #[test]
 fn correction_ends_exploit_until_two_successes() {
     let mut engine = Engine::new();
@@ -126,6 +129,7 @@ fn notes_are_kept_and_found_by_words() {
     assert_eq!(texts(&engine, "Compress the videos").len(), 2, "few and short: returned for every intent");
 }
 
+/// Tools that worked for three intents with the same act are proposed for a new one, until failures outweigh successes.
 #[test]
 fn approach_of_three_intents_becomes_hypothesis() {
     let mut engine = Engine::new();
@@ -159,6 +163,7 @@ fn approach_of_three_intents_becomes_hypothesis() {
     assert_eq!(recall(&engine, new).hypotheses, []);
 }
 
+/// A text for level T is proposed after ten tasks of three intents, and is stored only when adopted as proposed.
 #[test]
 fn level_t_text_needs_tasks_and_approval() {
     let mut engine = Engine::new();
@@ -205,6 +210,7 @@ impl Similarity for Near {
     }
 }
 
+/// Similar intents that the program supplies count with a similarity of at most 0.9, as those found by words do.
 #[test]
 fn candidates_of_a_program_are_capped_alike() {
     let mut engine = Engine::new();
@@ -216,6 +222,7 @@ fn candidates_of_a_program_are_capped_alike() {
     assert_eq!((advice.similarity, advice.capped), (0.9, Some(Cap::Similar)));
 }
 
+/// The overview lists the newest tags with the action and cap that a recall would give them, and leaves notes out.
 #[test]
 fn the_overview_shows_what_recall_advises() {
     let mut engine = Engine::new();
@@ -253,6 +260,7 @@ fn records_are_found_by_id_or_tag() {
     assert_eq!(found(Selector::Words(String::new())), []);
 }
 
+/// An intent above the size limit is stored cut off, and the same long intent still finds it.
 #[test]
 fn long_intents_are_cut_and_compared_alike() {
     let mut engine = Engine::new();
@@ -263,6 +271,7 @@ fn long_intents_are_cut_and_compared_alike() {
     assert_eq!(recall(&engine, &long).advice[0].potentials.action, Action::Exploit);
 }
 
+/// Feedback against a rule lowers the advice for every intent under the rule's tag.
 #[test]
 fn feedback_against_a_rule_concerns_every_intent() {
     let mut engine = Engine::new();
@@ -280,6 +289,7 @@ fn feedback_against_a_rule_concerns_every_intent() {
     assert_eq!(engine.intents().collect::<Vec<_>>(), [INTENT], "the feedback is about no intent of its own");
 }
 
+/// Rules of three intents propose a text for level T only when ten distinct tasks confirm them, not nine.
 #[test]
 fn nine_tasks_propose_no_habit() {
     let mut engine = Engine::new();
@@ -296,6 +306,7 @@ fn nine_tasks_propose_no_habit() {
     assert_eq!(engine.thinking_proposals().len(), 1);
 }
 
+/// A recall also returns the lessons of three similar intents if the intent itself is already known.
 #[test]
 fn three_alike_intents_teach_beside_the_same() {
     let mut engine = Engine::new();

@@ -38,6 +38,7 @@ fn about(intent: &str, entity: &str, state: State, task: &str) -> NewMegram {
     event(&intent_tag(intent), entity, state, task).intent(intent)
 }
 
+/// Failures in two tasks forbid the set of tools used for an intent; the intent itself only gets caution.
 #[doc = "holds: principle 8; design M8"]
 #[test]
 fn approaches_are_forbidden_intents_never() {
@@ -59,6 +60,7 @@ fn approaches_are_forbidden_intents_never() {
     );
 }
 
+/// Failures in two tasks forbid a tool on exactly one target; about the tool in general memory only advises caution.
 #[doc = "holds: design M7"]
 #[test]
 fn exact_pairs_are_forbidden_tools_advised() {
@@ -108,6 +110,8 @@ fn environmental_failures_forbid_nothing() {
     }
 }
 
+/// Advice from a similar intent is multiplied by the similarity and limited to caution, and used only if the intent
+/// itself is unknown.
 #[doc = "holds: design M9"]
 #[test]
 fn similar_intent_advice_is_discounted() {
@@ -130,6 +134,7 @@ fn similar_intent_advice_is_discounted() {
     assert_eq!(told(&exact), [(Scope::Approach, "via:web", Action::Exploit, None)]);
 }
 
+/// Two intents that start with the same three words, and so share a key, get separate advice.
 #[test]
 fn equal_keys_may_be_different_intents() {
     let mut engine = Engine::new();
@@ -156,6 +161,7 @@ fn equal_keys_may_be_different_intents() {
     assert_eq!(told_of(&engine, deleted), [("via:shell".to_owned(), Action::Exploit, 2)]);
 }
 
+/// Records without the words of their intent count fully only if the key has all words of the queried intent.
 #[test]
 fn wordless_records_are_capped_without_full_key() {
     let mut engine = Engine::new();
@@ -176,6 +182,7 @@ fn similarity_works_without_spaces_between_words() {
     assert_eq!(told(&recall(&engine, "删除照片", &[], &[])), []);
 }
 
+/// An intent whose only record was deleted gives no advice for similar intents.
 #[doc = "holds: design M9"]
 #[test]
 fn deleted_intent_is_not_similar() {
@@ -241,6 +248,7 @@ fn recall_returns_related_rules_constraints_first() {
     assert_eq!(ids, &found.sops.iter().map(|sop| sop.id).collect::<Vec<_>>());
 }
 
+/// The shares of the records behind a piece of advice add up to its attention and decision.
 #[doc = "holds: design M16"]
 #[test]
 fn advice_shares_sum_to_the_total() {
@@ -263,6 +271,7 @@ fn advice_shares_sum_to_the_total() {
     assert_eq!(why(&engine, "intent:unknown", ENV_LOCAL, NOW), []);
 }
 
+/// A query with a 10 MB intent and 100,000 tool and target names returns without advice and without reading them all.
 #[test]
 fn hostile_queries_cost_little() {
     let mut engine = Engine::new();

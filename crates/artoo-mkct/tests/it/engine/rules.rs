@@ -73,6 +73,7 @@ fn accepts_over_four_days_apart_never_promote() {
     assert!(promoted_on(3.96, 400).is_some());
 }
 
+/// After a rule was made, its tag qualifies again only with enough newer events, and the old ticket is refused.
 #[doc = "holds: design M4"]
 #[test]
 fn promotion_repeats_only_on_new_evidence() {
@@ -111,6 +112,7 @@ fn only_logical_failures_become_a_constraint() {
     assert_eq!(engine.query_c(&tag(), NOW).0[0].kind, RuleKind::Constraint);
 }
 
+/// A thousand successes of one task, or of no task, make no rule; two successes of a second task do.
 #[test]
 fn a_looping_task_promotes_nothing() {
     let mut engine = Engine::new();
@@ -126,6 +128,7 @@ fn a_looping_task_promotes_nothing() {
     assert_eq!(promotion.evidence.len(), 3 + 3 + 2, "at most three of each source");
 }
 
+/// A rule can't be made from a ticket once a record of its evidence is deleted or new events contradict it.
 #[test]
 fn a_ticket_goes_stale_with_its_evidence() {
     let mut engine = Engine::new();
@@ -141,6 +144,7 @@ fn a_ticket_goes_stale_with_its_evidence() {
     assert_eq!(contradicted.stats(), before);
 }
 
+/// An empty or too long rule text is refused, and the ticket can be used again.
 #[test]
 fn a_rule_needs_words() {
     let mut engine = Engine::new();
@@ -169,6 +173,8 @@ fn rule_recalls_persist_across_a_rebuild() {
     assert_eq!(engine.query_c(&Tag::new("intent:unknown", TAG.1), NOW), (Vec::new(), Vec::new()));
 }
 
+/// Feedback against a rule is a record with the magnitude and decay of an abandoned task and the opposite sign of the
+/// rule.
 #[doc = "holds: design M10"]
 #[test]
 fn feedback_weighs_as_much_as_abandon() {
@@ -189,6 +195,7 @@ fn feedback_weighs_as_much_as_abandon() {
     assert_eq!(error, Err(WriteError::NotARule { id: missing }));
 }
 
+/// A rule states how many records of its evidence still exist and how many were deleted on request.
 #[test]
 fn rule_reports_retracted_evidence() {
     let mut engine = Engine::new();

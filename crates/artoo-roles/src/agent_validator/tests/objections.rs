@@ -43,7 +43,7 @@ fn taken(calls: Vec<ToolCall>, output: &str) -> Handling {
     taken_of(step(), result(1, calls, output))
 }
 
-/// The call with another status.
+/// The same call record with another status.
 fn as_status(status: CallStatus, call: ToolCall) -> ToolCall {
     ToolCall { status, exit_code: None, ..call }
 }
@@ -51,6 +51,7 @@ fn as_status(status: CallStatus, call: ToolCall) -> ToolCall {
 const LOGICAL: FailureClass = FailureClass::Logical;
 const ENVIRONMENTAL: FailureClass = FailureClass::Environmental;
 
+/// An output with a claim but no successful call is sent back for correction.
 #[doc = "holds: fault L29"]
 #[test]
 fn claim_needs_a_successful_call() {
@@ -60,6 +61,7 @@ fn claim_needs_a_successful_call() {
     assert_eq!(taken(vec![failed(look(1, "no"), true)], "12 files"), Corrected(ENVIRONMENTAL));
 }
 
+/// A web search that failed for lack of a network ends the subtask without a retry; other failed calls are retried.
 #[test]
 fn failed_search_is_final() {
     let search = |environmental| ToolCall { tool: "search".to_owned(), ..failed(look(1, "no network"), environmental) };
@@ -68,6 +70,7 @@ fn failed_search_is_final() {
     assert_eq!(taken(vec![failed(look(1, "no"), true)], "12"), Corrected(ENVIRONMENTAL), "another path may be there");
 }
 
+/// An attempt whose last change failed is sent back, although a later read-only call succeeded.
 #[doc = "holds: law 0.2; design D6"]
 #[test]
 fn failed_primary_call_outranks_later_calls() {
@@ -80,6 +83,7 @@ fn failed_primary_call_outranks_later_calls() {
     assert_eq!(taken(vec![look(1, "a"), as_status(CallStatus::Denied, look(2, ""))], "a"), Corrected(LOGICAL));
 }
 
+/// A decisive call that timed out or whose end is unknown fails the subtask without a retry, blamed on the environment.
 #[test]
 fn timed_out_calls_are_final() {
     for status in [CallStatus::TimedOut, CallStatus::Uncertain] {
@@ -92,6 +96,7 @@ fn timed_out_calls_are_final() {
     }
 }
 
+/// If the executor reports that it gave up, R4a fails the subtask without asking for another attempt.
 #[test]
 fn abandoned_step_is_final() {
     let given_up = |calls: Vec<ToolCall>| ExecutionResult { status: ExecutionStatus::Failed, ..result(1, calls, "") };
@@ -122,6 +127,7 @@ fn claimed_change_needs_a_changing_call() {
     assert_eq!(taken_of(step(), copied), Judged, "a tool's own text is no claim of the executor");
 }
 
+/// An output that says "I have restarted nginx" although no tool was called is sent back for correction.
 #[test]
 fn text_without_calls_cannot_claim_changes() {
     let words = || subtask(&[], vec![prose("it has three lines")]);
@@ -146,6 +152,7 @@ fn later_reading_does_not_prove_failed_change() {
     assert!(second(act(EffectClass::Creating), vec![written(2, "/ws/a.txt")]), "the act was repaired");
 }
 
+/// The empty output of a successful search may match; that of a failed search is sent back.
 #[doc = "holds: design D7"]
 #[test]
 fn empty_result_of_successful_search_is_valid() {

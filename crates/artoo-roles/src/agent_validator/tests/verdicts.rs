@@ -33,6 +33,7 @@ fn pass_needs_evidence_of_this_machine() {
     assert!(matched(vec![written(1, "/ws/a.txt")], &[(1, "pass", &["e1"])]), "an act shows itself");
 }
 
+/// A truncated output can't prove a claim about all, none or how many, but can prove that a name is listed.
 #[doc = "holds: law 0.11"]
 #[test]
 fn truncated_output_proves_neither_all_nor_none() {
@@ -51,6 +52,7 @@ fn truncated_output_proves_neither_all_nor_none() {
     assert!(judge("all names are listed", vec![look(1, "a b")], &["e1"]));
 }
 
+/// If the executor is uncertain, a passed check still matches the subtask; a model's pass does not.
 #[test]
 fn uncertain_work_matches_only_on_checks() {
     let uncertain = |criteria: Vec<Criterion>| {
@@ -93,6 +95,7 @@ fn check_without_outcome_counts_as_failed() {
     }
 }
 
+/// A number that the executor only echoed, without a call that measured it, fails its count check.
 #[doc = "holds: design G19"]
 #[test]
 fn unmeasured_number_fails() {
@@ -122,6 +125,7 @@ fn file_check_needs_own_change() {
     assert!(!checks(vec![same], "/ws/notes.txt"), "the same before and after");
 }
 
+/// A check of a file that the subtask did not write runs, and its outcome decides the subtask.
 #[test]
 fn plan_may_check_an_unchanged_file() {
     let there = Criterion::checked(Check::FileExists { path: "/home/u/there.txt".to_owned() });
@@ -142,6 +146,7 @@ fn plan_may_check_an_unchanged_file() {
     }
 }
 
+/// If all criteria are about the output's format, a model still judges whether the work was done.
 #[doc = "holds: design G19"]
 #[test]
 fn format_checks_never_replace_a_judgement() {

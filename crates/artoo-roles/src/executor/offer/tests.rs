@@ -20,6 +20,8 @@ fn offered(tools: &[&str]) -> ModelRequest {
     asked(&assigned(tools).1).1
 }
 
+/// For endpoints with native tool calls, the request has the subtask's tools and a `report` tool with the other reply
+/// fields.
 #[test]
 fn native_endpoint_gets_tool_definitions() {
     let request = offered(&["glob", "shell"]);

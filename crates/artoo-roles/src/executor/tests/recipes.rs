@@ -36,6 +36,7 @@ fn listing_and_act() -> SubTask {
     subtask
 }
 
+/// A recipe step gets as its `paths` the lines that an earlier step listed.
 #[test]
 fn step_uses_lines_of_earlier_output() {
     let (mut bench, effects) = assigned(listing_and_act());

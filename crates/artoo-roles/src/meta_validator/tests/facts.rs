@@ -80,6 +80,7 @@ fn skill_is_judged_by_coverage_alone() {
     assert_eq!(replan(&by_skill(also)).task_verdicts[0].criterion.claim(), "nothing else changed");
 }
 
+/// Complete coverage does not end a round in which a subtask ran without reporting its calls.
 #[test]
 fn unreported_calls_are_not_covered() {
     for (reason, is_done) in
@@ -95,6 +96,8 @@ fn unreported_calls_are_not_covered() {
     }
 }
 
+/// A part of the request that facts refute leads to a replan although all subtasks matched; only decided parts get
+/// verdicts.
 #[doc = "holds: law 1.2"]
 #[test]
 fn refuted_part_is_a_gap_despite_matches() {
@@ -120,6 +123,7 @@ fn refuted_part_is_a_gap_despite_matches() {
     }
 }
 
+/// In later rounds facts compare the calls of all rounds, and a refuted part still is a gap.
 #[test]
 fn later_rounds_use_the_refuted_share() {
     let refuted = || rows(&[("a", CoverageState::Refuted)]);
@@ -135,6 +139,7 @@ fn later_rounds_use_the_refuted_share() {
     assert!(!request.task_verdicts[0].criterion.required());
 }
 
+/// If facts neither show nor refute a part of the request, a model judges the criteria of the plan.
 #[test]
 fn unproven_parts_go_to_the_judge() {
     use CoverageState::{Described, Judged, NotRead, NotShown, Shown, Vague};
@@ -158,6 +163,7 @@ fn unrequested_change_prevents_acceptance_by_coverage() {
     asked(&effects);
 }
 
+/// After the failed check of a model's plan, a model judges the task if the round changed something.
 #[test]
 fn judge_decides_after_planned_check_failed() {
     let missing = |call: ToolCall| {
@@ -185,7 +191,7 @@ fn question(effects: &[RoleEffect]) -> ReadingRequest {
     request.clone()
 }
 
-/// The user's answer to that question.
+/// The user's answer to the question about readings.
 fn answer(confirmed: bool) -> Input {
     Input::Answered(ReadingAnswer { task_id: task_id(), confirmed })
 }
@@ -197,6 +203,7 @@ fn to_confirm() -> Coverage {
     Coverage { offered: vec![offered("b")], unasked: vec![change], ..rows }
 }
 
+/// After the user confirms a reading, R4b compares the request again, and that coverage decides.
 #[test]
 fn confirmed_reading_repeats_the_comparison() {
     for (_, round) in [(0, matched(to_confirm())), (1, half_failed(to_confirm()))] {
@@ -212,6 +219,7 @@ fn confirmed_reading_repeats_the_comparison() {
     replan(&covered(&mut bench, &effects, coverage(CoverageState::Refuted)));
 }
 
+/// After the user denies a reading, a model judges the task, and R4b does not ask again.
 #[test]
 fn denied_reading_is_not_asked_again() {
     let (mut bench, _) = matched(to_confirm());
@@ -226,6 +234,7 @@ fn denied_reading_is_not_asked_again() {
     asked(&covered(&mut bench, &effects, to_confirm()));
 }
 
+/// The user is not asked about a reading if other parts of the request would stay unproven or are refuted.
 #[test]
 fn insufficient_reading_is_not_asked_about() {
     for state in [CoverageState::NotRead, CoverageState::NotShown, CoverageState::Vague] {

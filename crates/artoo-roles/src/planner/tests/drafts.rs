@@ -15,7 +15,7 @@ use crate::testing::world::{config, environment};
 
 const REQUEST: &str = "how many reports are in /home/u/docs";
 
-/// The data that a draft is validated against.
+/// The request, scope, directive and failed plans that a draft is validated against; the default has only a request.
 struct DraftContext<'a> {
     request: &'a str,
     scope: Option<&'a str>,
@@ -53,7 +53,7 @@ fn plan(value: &Value, held: &DraftContext<'_>) -> Plan {
     }
 }
 
-/// The problems of a plan.
+/// The problems that the plan validator finds in a plan.
 fn problems_of(plan: &Plan, held: &DraftContext<'_>) -> Vec<Problem> {
     let spec = spec(held.request);
     let rules = PlanRules {
@@ -144,6 +144,7 @@ fn plan_outside_the_scope_is_refused() {
     check_held(&named, &value, &[]);
 }
 
+/// A draft with a tool name that differs in case, spaces or similar letters has the problem `UnknownTool`.
 #[doc = "holds: fault L22"]
 #[test]
 fn tools_are_matched_exactly() {
@@ -356,6 +357,7 @@ fn break_symmetry_requires_another_tool_class() {
     check(json!(["write_file"]), &["glob", "read_file"], &["SameClass"]);
 }
 
+/// A check that measures the machine is enough as the only criterion; checks of the output's format alone are not.
 #[test]
 fn machine_check_is_no_form_check() {
     let count = Criterion::checked(Check::LineCount { path: "/a".to_owned() });
@@ -364,6 +366,7 @@ fn machine_check_is_no_form_check() {
     assert_eq!(problems_of(&only, &DraftContext::default()), []);
 }
 
+/// The steps whose outputs answer the user are those of the last group and those assigned to a part of the request.
 #[test]
 fn answer_steps_are_last_or_assigned() {
     let marked = |sequences: &[i64], meets: &[&[u32]], parts: u32| {

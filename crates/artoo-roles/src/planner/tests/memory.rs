@@ -34,7 +34,7 @@ fn knowing(advice: Vec<Advice>) -> MemoryRecall {
     MemoryRecall { advice, ..recall(0) }
 }
 
-/// R2 after a recall, and its effects.
+/// R2 after memory answered its query with this recall, and the effects that follow.
 fn start(recall: MemoryRecall) -> (Bench<Lifecycle<Planner>>, Vec<crate::machine::RoleEffect>) {
     let mut bench = bench();
     bench.step(Input::Task(spec("how many reports are there")));
@@ -58,6 +58,7 @@ fn forbidden_approach_is_not_planned() {
     assert!(plan.assumptions.is_empty());
 }
 
+/// If memory forbids all drafted plans, the least opposed one is used, and the plan states it as an assumption.
 #[doc = "holds: design D4"]
 #[test]
 fn least_opposed_approach_is_released_and_reported() {
@@ -68,6 +69,7 @@ fn least_opposed_approach_is_released_and_reported() {
     assert_eq!(plan.assumptions, ["memory advised against this approach; no other was found"]);
 }
 
+/// A plan that memory forbids is not used while another draft can still be requested.
 #[doc = "holds: design D4"]
 #[test]
 fn forbidden_approach_stays_while_drafts_remain() {
@@ -76,6 +78,7 @@ fn forbidden_approach_stays_while_drafts_remain() {
     assert_eq!(plan.subtasks[0].tools, ["read_file"]);
 }
 
+/// A plan that memory forbids and that is also invalid is rejected.
 #[doc = "holds: design D4"]
 #[test]
 fn invalid_forbidden_approach_is_not_released() {
@@ -85,6 +88,7 @@ fn invalid_forbidden_approach_is_not_released() {
     rejected(run(&mut bench, effects, &[broken]));
 }
 
+/// Memory forbids only an exact (tool, target) pair or set of tools; a tool in general or a similar task only warns.
 #[doc = "holds: design M7"]
 #[test]
 fn only_exact_pairs_and_approaches_forbid() {
@@ -172,6 +176,7 @@ fn calibration(recall: MemoryRecall) -> artoo_proto::Calibration {
     context.calibration.clone()
 }
 
+/// Advice from successes alone becomes a preference; only advice from successes and failures becomes a caution.
 #[test]
 fn pure_success_is_not_called_mixed() {
     let good = |space: &str, entity: &str, action| advice(space, entity, action, 0.9);
@@ -192,6 +197,7 @@ fn pure_success_is_not_called_mixed() {
     assert_eq!(mixed.caution, ["glob: worked and failed before, in this kind of task"], "what is mixed is said");
 }
 
+/// A single failed task, an outage or a merely similar task neither forbids an approach nor requires an approval.
 #[test]
 fn one_failure_forbids_nothing() {
     for cap in [AdviceCap::OneTask, AdviceCap::Environmental, AdviceCap::Similar] {
@@ -203,6 +209,7 @@ fn one_failure_forbids_nothing() {
     }
 }
 
+/// Mixed experience makes the first change ask for approval only if the task has a user to ask.
 #[test]
 fn memory_caution_needs_a_user() {
     let confirmed = |interactive: bool| {
@@ -217,6 +224,7 @@ fn memory_caution_needs_a_user() {
     assert_eq!(confirmed(false), (false, 0));
 }
 
+/// A negative rule of memory keeps its set of tools out of plans, and its (tool, target) pair out of calls.
 #[test]
 fn memory_constraint_applies_to_plans_and_calls() {
     let rule = |entity: &str, space: &str| MemoryRecall {

@@ -27,7 +27,7 @@ pub(super) fn in_parts(words: &str) -> Reading {
     Reading { clauses, ..Reading::default() }
 }
 
-/// R2 with a task of this reading.
+/// R2 with a task whose request was read in this way, and its first effects.
 fn begun(reading: Reading) -> Bench<Lifecycle<Planner>> {
     let mut bench = bench();
     bench.step(Input::Task(TaskSpec { reading, ..spec("tidy up") }));
@@ -39,6 +39,7 @@ fn check(number: usize) -> Value {
     json!({"kind": "removed", "paths": [format!("~/{number}")]})
 }
 
+/// The planner's prompt lists each part of the request with how code reads it, or that it can't.
 #[test]
 fn prompt_lists_parts_and_parser_coverage() {
     let mut bench = begun(in_parts("the logs"));
@@ -52,6 +53,7 @@ fn prompt_lists_parts_and_parser_coverage() {
     assert!(!asked.prompt.user.contains("part by part"), "{}", asked.prompt.user);
 }
 
+/// Readings in a draft are cut to their limits and sent to be checked by code before the plan is published.
 #[test]
 fn proposed_readings_are_checked_before_publishing() {
     let mut draft = good();
@@ -88,6 +90,7 @@ fn proposed_readings_are_checked_before_publishing() {
     assert!(matches!(only(&effects), Message::Plan(plan) if plan.round == 1));
 }
 
+/// A draft with malformed readings is published without them; after an abort, a checked reading leads to nothing.
 #[test]
 fn invalid_readings_and_aborted_reading_are_ignored() {
     for readings in [json!(null), json!("none"), json!([]), json!([7])] {
@@ -106,6 +109,7 @@ fn invalid_readings_and_aborted_reading_are_ignored() {
     assert!(bench.step(Input::Looked(looking, true)).is_empty());
 }
 
+/// A subtask's context quotes the user's words of the parts of the request that the draft assigns to it.
 #[test]
 fn step_has_user_words_of_its_parts() {
     let mut draft = good();
@@ -117,6 +121,7 @@ fn step_has_user_words_of_its_parts() {
     assert_eq!(plan.subtasks[0].context, "in ~/docs\nIn the user's own words:\n- the\\nlogs 2");
 }
 
+/// The planner's prompt documents each of the 19 kinds of checks in the schema of readings, with matching fields.
 #[test]
 fn documented_checks_fit_the_schema() {
     let schema = prompt::schema(&config(1).tools);

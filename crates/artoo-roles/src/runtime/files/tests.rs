@@ -22,6 +22,7 @@ struct Machine {
 }
 
 impl Machine {
+    /// Creates the temporary home folder with its files, and the tools for it.
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().canonicalize().unwrap();
@@ -79,7 +80,7 @@ impl Machine {
         })
     }
 
-    /// Makes the calls of a change as a recipe does.
+    /// Makes the calls of a change one after the other, as a recipe does.
     fn perform(&self, act: &Act) -> Vec<ToolCall> {
         let mut calls: Vec<ToolCall> = Vec::new();
         for step in perform(act, &RealFiles).unwrap() {
@@ -109,11 +110,12 @@ impl Machine {
     }
 }
 
-/// The verification of a change by its recorded calls.
+/// Verifies with [`RealFiles`] that a change was made by its recorded calls; returns the outcome.
 fn look(act: &Act, calls: &[ToolCall]) -> Verification {
     performed(&serde_json::to_value(act).unwrap(), calls, &RealFiles)
 }
 
+/// Each kind of change made by the tools passes its verification, and fails it if something else was changed too.
 #[doc = "holds: law 1"]
 #[test]
 fn real_changes_pass_side_effects_fail() {
@@ -168,6 +170,7 @@ fn real_changes_pass_side_effects_fail() {
     }
 }
 
+/// An archive that artoo packed extracts again, and the verification notices a changed extracted file.
 #[test]
 fn packed_archive_can_be_extracted() {
     for name in ["t.tar", "t.tar.gz", "t.zip"] {
@@ -254,6 +257,7 @@ fn folder_link_and_date_changes_pass() {
     }
 }
 
+/// Facts such as date, free disk and host name, read by artoo's own code, equal the output of the shell commands.
 #[test]
 fn facts_agree_with_shell_commands() {
     let machine = Machine::new();
@@ -307,6 +311,7 @@ fn facts_agree_with_shell_commands() {
     assert!(asked.is_empty(), "a question must need no consent: {asked:#?}");
 }
 
+/// Questions that only a shell command can answer run without an approval, and a forged answer fails its check.
 #[test]
 fn shell_only_questions_run_without_consent() {
     let machine = Machine::new();

@@ -33,6 +33,8 @@ struct ScriptedOperator {
 }
 
 impl ScriptedOperator {
+    /// An operator that approves as a person (`Some(true)`), approves otherwise (`Some(false)`) or denies (`None`), and
+    /// confirms readings if `confirms`.
     fn new(consent: Option<bool>, confirms: bool) -> Self {
         let consent = consent.map(|by_person| Consent { scope: ConsentScope::Once, by_person });
         Self { consent, confirms, shown: Arc::default() }
@@ -110,7 +112,7 @@ async fn read(runner: &Arc<EffectRunner>, order: ReadOrder) -> Result<Reading, S
     reading
 }
 
-/// The coverage of the request by these calls.
+/// The coverage of the task's request after comparing it with these calls.
 async fn compared(runner: &Arc<EffectRunner>, calls: Vec<ToolCall>) -> Coverage {
     let work = Work::Cover { order: CoverOrder { task_id: task_id(), calls } };
     let completion = Arc::clone(runner).perform(work, REQUEST.to_owned(), None).await;
@@ -163,6 +165,7 @@ async fn confirm(runner: &Arc<EffectRunner>, readings: Vec<OfferedReading>) -> b
     }
 }
 
+/// A person's approval of a call also confirms the readings shown with it; they are shown only once in a task.
 #[tokio::test]
 async fn first_approval_confirms_the_shown_readings() {
     let home = tempfile::tempdir().unwrap();
@@ -175,6 +178,7 @@ async fn first_approval_confirms_the_shown_readings() {
     assert_eq!(*person.shown.lock().unwrap(), [offered, Vec::new()], "shown once in a task");
 }
 
+/// An approval given by a program, or a denial, confirms no reading.
 #[tokio::test]
 async fn only_a_persons_approval_confirms() {
     for (consent, allowed) in [(None, false), (Some(false), true)] {
@@ -201,6 +205,7 @@ async fn only_a_persons_approval_confirms() {
     assert!(!ask(&absent).await.allowed && !confirm(&absent, Vec::new()).await);
 }
 
+/// Offered readings are confirmed only if the question showed all of them to the user; otherwise none is.
 #[tokio::test]
 async fn reading_question_confirms_all_or_none() {
     let home = tempfile::tempdir().unwrap();
@@ -212,6 +217,7 @@ async fn reading_question_confirms_all_or_none() {
     assert!(confirm(&runner, offered).await && is_confirmed(&runner).await);
 }
 
+/// After readings were shown to the user, further proposals of a model are not added.
 #[tokio::test]
 async fn shown_readings_are_not_changed() {
     let home = tempfile::tempdir().unwrap();
@@ -227,6 +233,7 @@ async fn shown_readings_are_not_changed() {
     assert_eq!(read(&runner, proposal(2, "~/new.log")).await.unwrap(), shown);
 }
 
+/// Reading a request fails, naming the check, if a check required by the caller can't be read.
 #[tokio::test]
 async fn unreadable_required_check_is_an_error() {
     let home = tempfile::tempdir().unwrap();
@@ -236,6 +243,7 @@ async fn unreadable_required_check_is_an_error() {
     assert!(problem.contains("nonsense"), "{problem}");
 }
 
+/// Without a ledger, or after a panic in one, no part of the request counts as shown.
 #[tokio::test]
 async fn nothing_is_proven_without_ledger() {
     let home = tempfile::tempdir().unwrap();
@@ -305,6 +313,7 @@ fn unanswered(role: Role) -> ModelRequest {
     }
 }
 
+/// Reading a request that panics gives an error, and a comparison that panics shows nothing of the request.
 #[test]
 fn panicked_work_proves_nothing() {
     let read = crashed(&Work::Read { order: Box::new(order(Vec::new())) }, REQUEST);

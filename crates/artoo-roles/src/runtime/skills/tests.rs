@@ -23,7 +23,8 @@ const ARGUMENTS: [&str; 20] = [
     "accra", "sofia", "minsk", "dakar", "tunis", "amman", "seoul",
 ];
 
-/// A kind of request, with `{n}` and `{p}` for its argument and the path of the argument's file.
+/// A kind of request for these tests: its words, its check and its shell command, with `{n}` and `{p}` for the argument
+/// and the path of its file.
 #[derive(Debug, Clone)]
 struct Kind {
     request: &'static str,
@@ -79,13 +80,14 @@ struct RunOutput {
 }
 
 impl RunOutput {
-    /// Whether the result was accepted by checks alone.
+    /// Whether the result was accepted because facts cover the whole request.
     fn is_covered(&self) -> bool {
         self.result.ending == Ending::Accept { basis: Basis::Checked }
     }
 }
 
 impl Home {
+    /// A temporary home folder with the files of the arguments.
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         for name in ["notes", "store", "vault", "rooms"] {
@@ -104,7 +106,7 @@ impl Home {
         }
     }
 
-    /// Moves the files to another folder.
+    /// Moves the files of the arguments to another folder, so that a learned skill no longer works.
     fn changes(&mut self) {
         fs::remove_dir_all(self.folder.path().join("notes")).unwrap();
         self.path = "store/{n}.md";
@@ -213,7 +215,7 @@ fn tree(home: &Home) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     found
 }
 
-/// Counts over the runs of one kind of request.
+/// Model calls and milliseconds of each run of one kind of request.
 #[derive(Default)]
 struct RunCounts {
     /// Model calls of each run.
@@ -221,8 +223,8 @@ struct RunCounts {
     millis: Vec<u128>,
 }
 
-/// Twenty runs of a kind with changing arguments; the files move after the tenth. Each run is compared with the same
-/// request in a twin of the home where artoo has no skills.
+/// Runs one kind of request twenty times with changing arguments; the files move after the tenth. Each run is compared
+/// with the same request in a copy of the home folder where artoo has no skills. Returns the model calls of each run.
 async fn curve(kind: &Kind) -> RunCounts {
     let (mut home, mut twin, mut curve) = (Home::new(), Home::new(), RunCounts::default());
     for (at, name) in ARGUMENTS.iter().enumerate() {

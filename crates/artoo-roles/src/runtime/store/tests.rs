@@ -14,11 +14,11 @@ use uuid::Uuid;
 use crate::runtime::{RuntimeError, System};
 
 thread_local! {
-    /// Whether the simulated disk of stores that this thread opens fails; `None` for the system's disk.
+    /// The failing disk of stores that this thread opens: fails while the flag is true. `None` for the system's disk.
     static FAILS: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
 }
 
-/// The options with the disk that the test on this thread selected.
+/// The memory options with the failing disk that the test on this thread selected; unchanged if none was.
 pub(super) fn planted(options: Options) -> Options {
     match FAILS.with_borrow(Clone::clone) {
         Some(fails) => options.with(|options| options.disk = Arc::new(Failing(fails))),
@@ -26,11 +26,11 @@ pub(super) fn planted(options: Options) -> Options {
     }
 }
 
-/// A disk that fails on request.
+/// A disk whose writes fail while its flag is true.
 #[derive(Debug)]
 struct Failing(Arc<AtomicBool>);
 
-/// A file of a disk that fails on request.
+/// A file on a disk whose writes fail while the flag is true.
 #[derive(Debug)]
 struct FailingFile(Arc<dyn DiskFile>, Arc<AtomicBool>);
 

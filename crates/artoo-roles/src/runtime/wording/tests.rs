@@ -40,7 +40,7 @@ fn rule_of(engine: &Engine) -> (String, Option<String>) {
     (rule.content.clone(), engine.get(rule.id).unwrap().unwrap().provenance.source)
 }
 
-/// A model that answers one call at a time, like a model file on this machine.
+/// A scripted model that answers one call at a time, so that a second call waits for the first.
 struct OneByOne(tokio::sync::Mutex<Scripted>);
 
 #[async_trait::async_trait]
@@ -115,6 +115,7 @@ async fn refused_rewording_is_not_requested_again() {
     }
 }
 
+/// A running model call that rewords a rule is cancelled when a task begins; the rule keeps its text.
 #[tokio::test]
 async fn slow_rewording_delays_no_task() {
     let folder = tempfile::tempdir().unwrap();
@@ -130,6 +131,7 @@ async fn slow_rewording_delays_no_task() {
     assert_eq!(stored(folder.path()), (TABLE_WORDS.to_owned(), None), "the next run may ask");
 }
 
+/// A reworded rule without its tool or verdict, or with other tools, numbers or negations, is refused.
 #[test]
 fn rewording_with_other_facts_is_refused() {
     let worded = |state, table: &str, said: serde_json::Value| {

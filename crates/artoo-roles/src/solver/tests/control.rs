@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A Solver with the profile `anytime`, whose first round was dispatched.
+/// A Solver with the decision parameters `anytime`, whose first round was dispatched.
 fn begun_anytime() -> Bench<Solver> {
     let mut bench = Bench::new(Solver::new(Profile::anytime(), &config(1).tools, "/home/u", task_id()));
     bench.step(Input::Request(request(1_800_000)));
@@ -20,6 +20,7 @@ fn each_failing_subtask_gets_its_own_directive() {
     assert!(!directive.same_again);
 }
 
+/// If the infrastructure failed, the directive allows the same plan again and blocks nothing.
 #[test]
 fn unjudged_round_may_be_repeated() {
     let mut round = wrong(0);
@@ -32,6 +33,7 @@ fn unjudged_round_may_be_repeated() {
     assert!(directive.same_again && directive.blocked_targets.is_empty(), "{directive:#?}");
 }
 
+/// Under the profile `anytime`, a rejected plan unblocks a target and planning goes on; under v0.8 the task ends.
 #[test]
 fn failed_planning_releases_a_blocked_target() {
     let rejected = |round| {
@@ -55,6 +57,7 @@ fn failed_planning_releases_a_blocked_target() {
     assert!(matches!(reason(&finished(&pinned.step(rejected(1)))), AbandonReason::NoPlan { .. }), "v0.8 releases none");
 }
 
+/// R7 hands out the log entries of its controller calls, with their replies, when the task ends and not before.
 #[test]
 fn controller_calls_are_logged_at_the_end() {
     let mut bench = begun();
@@ -65,6 +68,7 @@ fn controller_calls_are_logged_at_the_end() {
     assert!(matches!(entry.reply, artoo_ggs::ControllerReply::Decided(_)));
 }
 
+/// If no plan is found after a round close to the goal, its output is delivered as a success with gaps.
 #[test]
 fn near_success_is_delivered_without_further_plan() {
     let nearly = |solver: Bench<Solver>| {

@@ -24,7 +24,7 @@ fn rows(states: &[CoverageState]) -> Coverage {
     Coverage { rows: states.iter().enumerate().map(of).collect(), ..Coverage::default() }
 }
 
-/// A change that nobody asked for.
+/// A recorded change of a file that no part of the request asks for.
 fn unasked() -> Unasked {
     Unasked { path: "/ws/.envrc".to_owned(), change: "made".to_owned(), by: EvidenceId("e1".to_owned()) }
 }
@@ -35,6 +35,7 @@ fn basis(coverage: Coverage) -> Basis {
     basis
 }
 
+/// The basis of an accept is checked, mixed, judged or words only, according to the states of the request's parts.
 #[doc = "holds: law 0.1, 0.18; design G19"]
 #[test]
 fn accept_states_its_evidence() {
@@ -61,6 +62,7 @@ fn accept_states_its_evidence() {
     assert_eq!(ending::accept(&checked), Ending::Accept { basis: Basis::Judged });
 }
 
+/// If the caller requires checks, they alone decide the basis of an accept, and not the words of the request.
 #[test]
 fn required_checks_override_coverage() {
     let mut by_required = rows(&[NotRead, Shown]);
@@ -70,6 +72,8 @@ fn required_checks_override_coverage() {
     assert_eq!(basis(by_required), Basis::Checked);
 }
 
+/// If facts cover the request, the task is accepted as checked, with the answer by code, although a planned criterion
+/// failed.
 #[test]
 fn covered_request_is_accepted_despite_failed_criterion() {
     let mut summary = covered(0, Coverage { answers: vec![Answer::text("count", "3 files\n")], ..complete_coverage() });
@@ -86,6 +90,7 @@ fn covered_request_is_accepted_despite_failed_criterion() {
     assert!(result.next_steps.is_empty() && result.loss.d.abs() < 1e-9);
 }
 
+/// The answer that code composed is delivered only if the whole request is covered; otherwise the plan's outputs are.
 #[test]
 fn composed_answer_needs_a_covered_request() {
     let told = |coverage: Coverage| {
@@ -102,6 +107,7 @@ fn composed_answer_needs_a_covered_request() {
     assert_eq!(done.output, "12", "without a question there is no answer by code");
 }
 
+/// A success report whose coverage has a refuted part ends the task as an internal failure.
 #[doc = "holds: design D8"]
 #[test]
 fn refuted_part_is_never_accepted() {
@@ -125,6 +131,7 @@ fn refuted(round: u32, all: usize) -> ReplanRequest {
     ReplanRequest { task_verdicts, coverage, ..short(round, met(round).outcomes) }
 }
 
+/// A refuted part leads to a replan, and in the end to a success or abandon that lists it as unmet.
 #[test]
 fn refuted_part_is_retried_then_unmet() {
     let mut bench = begun();
@@ -150,6 +157,7 @@ fn refuted_part_is_retried_then_unmet() {
     assert_eq!((unmet[0].claim.as_str(), result.coverage.is_some()), ("do 0", true));
 }
 
+/// A second round after which facts cover the whole request ends the task as checked, with one replan.
 #[test]
 fn second_round_completes_the_first() {
     let mut bench = begun();
@@ -159,6 +167,7 @@ fn second_round_completes_the_first() {
     assert_eq!((result.ending, result.replans), (Ending::Accept { basis: Basis::Checked }, 1));
 }
 
+/// The next step quotes the first words of the request that no fact shows, or names a change nobody asked for.
 #[test]
 fn next_step_names_first_uncovered_words() {
     let step = |coverage: Coverage| finished(&begun().step(Input::Met(covered(0, coverage)))).next_steps;
@@ -184,6 +193,7 @@ fn partly_covered_result_states_its_share() {
     assert_eq!(finished(&begun().step(Input::Met(met(0)))).coverage, None, "nothing was compared");
 }
 
+/// Memory records success only if facts cover the request and a tool ran, and no episode for words like "today".
 #[doc = "holds: law 3.2"]
 #[test]
 fn only_covered_work_is_recorded_as_success() {

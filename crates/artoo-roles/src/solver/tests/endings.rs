@@ -36,6 +36,7 @@ fn perceived(failure: PerceptionFailure) -> Input {
     Input::NotPerceived(PerceptionFailed { task_id: task_id(), raw_input: "x".to_owned(), failure })
 }
 
+/// A task that ends before any round states its reason and a next step, and writes no memory record.
 #[doc = "holds: design D17"]
 #[test]
 fn early_end_has_reason_and_no_record() {
@@ -76,6 +77,7 @@ fn early_end_has_reason_and_no_record() {
     assert!(!result.next_steps[0].trim().is_empty());
 }
 
+/// A declined request gets the reason as its summary, and the parser's offered request as a next step.
 #[test]
 fn decline_states_its_reason_and_the_offer() {
     let offer = artoo_proto::Offer {
@@ -102,6 +104,7 @@ fn decline_states_its_reason_and_the_offer() {
     assert_eq!(run.summary, "I can't read “do not”. Without it I read: count");
 }
 
+/// A task cancelled before its request was understood still gets a final result.
 #[test]
 fn task_can_end_before_its_spec() {
     let mut bench = Bench::new(Solver::new(artoo_ggs::Profile::default(), &[], "/home/u", task_id()));
@@ -139,6 +142,7 @@ fn dead_provider_ends_task_without_replan() {
     assert!(megrams(&effects).is_empty(), "m18: the approach was never tried");
 }
 
+/// An abandoned task delivers the output and criteria of its round with the lowest D, not of the last one.
 #[doc = "holds: design G11"]
 #[test]
 fn abandon_delivers_and_names_best_round() {
@@ -187,6 +191,7 @@ fn part(number: u128, output: &str, unmet: usize, all: usize) -> SubTaskOutcome 
     SubTaskOutcome { criteria_verdicts, ..outcome(number, unmet == 0, output, vec![look(1, "x")]) }
 }
 
+/// A success delivers the outputs of subtasks with at least half of their criteria met, and the others as unverified.
 #[doc = "holds: law 0.5; design G10"]
 #[test]
 fn success_delivers_the_near_parts() {
@@ -208,6 +213,7 @@ fn success_delivers_the_near_parts() {
     assert_eq!(several, (near, vec!["three".to_owned()]), "what is far from its goal stays apart");
 }
 
+/// A cancelled task delivers the verified output, and the outputs of failed subtasks apart as unverified.
 #[test]
 fn abandon_separates_failed_criteria() {
     let mut bench = begun();
@@ -228,6 +234,7 @@ fn unmet_required_criterion_is_no_success() {
     directive(&begun().step(Input::FellShort(short(0, outcomes))));
 }
 
+/// A success without unmet criteria to list ends as an internal failure instead.
 #[doc = "holds: law 0.5; design G10"]
 #[test]
 fn success_without_named_gaps_is_withheld() {
@@ -247,6 +254,7 @@ fn abandon_lists_met_and_unmet_criteria() {
     assert!(!result.next_steps.is_empty());
 }
 
+/// A passed verdict that neither a check nor a model decided is shown to the user as unmet.
 #[test]
 fn unproven_pass_is_not_shown_as_met() {
     let mut summary = met(0);
@@ -273,6 +281,7 @@ fn failed_planned_check_is_listed_without_deciding() {
     assert!(matches!(ended(VerdictSource::Rule).ending, Ending::Abandon { .. }));
 }
 
+/// If the loss fell although the approach stayed wrong, the accepted result is marked as suspect.
 #[doc = "holds: law 0.8; design G15"]
 #[test]
 fn suspicion_is_reported_in_the_result() {
@@ -311,6 +320,7 @@ fn intents() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    /// The one-line summary never says more than the ending: a cancelled or failed task is not called done.
     #[doc = "holds: law 0.4"]
     #[test]
     fn summary_claims_no_more_than_ending(intent in intents(), unmet in 1_u128..3) {
@@ -339,8 +349,9 @@ proptest! {
     }
 }
 
+/// If no other plan is found after a wrong approach, the task ends for lack of a plan and delivers the round's output.
 #[test]
-fn wrong_approach_lists_attempts() {
+fn task_without_another_plan_delivers_its_round() {
     let mut bench = begun();
     directive(&bench.step(Input::FellShort(wrong(0))));
     let input =
@@ -376,6 +387,7 @@ fn failed_recipe_names_fault_and_similar_names() {
     assert_eq!(summary.to_lowercase(), seen.to_lowercase());
 }
 
+/// When a recipe's task ends since no tool is left, its reason is the failed call, not the lack of tools.
 #[test]
 fn recipe_without_tools_left_names_failure() {
     let ended = |recipe: bool, near: &[&str]| {
@@ -405,6 +417,7 @@ fn recipe_without_tools_left_names_failure() {
     assert_eq!(ended(false, &[]).0, "Every tool that could do this was tried, and failed");
 }
 
+/// A criterion declared for a subtask and for the task is listed only once among the unmet ones.
 #[test]
 fn duplicate_criterion_is_unmet_once() {
     let mut bench = begun();

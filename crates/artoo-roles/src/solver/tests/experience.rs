@@ -11,16 +11,17 @@ use super::{
 };
 use crate::testing::bench::{complete_coverage, failed, look, outcome};
 
-/// The tags and states of records.
+/// The space, entity and state of each memory record.
 fn tags(drafts: &[MegramDraft]) -> Vec<(String, String, MacroState)> {
     drafts.iter().map(|draft| (draft.space.clone(), draft.entity.clone(), draft.state)).collect()
 }
 
-/// A tag and a state, as the tests compare them.
+/// A space, an entity and a state, in the form that [`tags`] returns.
 fn row(space: &str, entity: &str, state: MacroState) -> (String, String, MacroState) {
     (space.to_owned(), entity.to_owned(), state)
 }
 
+/// A replan that changes the path writes one memory record for each (tool, target) whose call failed.
 #[doc = "holds: invariant 16; design M1"]
 #[test]
 fn action_state_records_each_failed_pair() {
@@ -38,6 +39,7 @@ fn action_state_records_each_failed_pair() {
     assert!(drafts.iter().all(|draft| draft.failure_class == Some(FailureClass::Environmental)), "m13");
 }
 
+/// A replan that changes the approach writes one memory record for each (tool, target) of the failed subtasks.
 #[doc = "holds: design M1"]
 #[test]
 fn change_approach_writes_its_records() {
@@ -62,6 +64,7 @@ fn change_approach_writes_its_records() {
     assert_eq!(drafts, [path(1), path(2)]);
 }
 
+/// After `break_symmetry`, the tools of a next round with a smaller D get memory records that credit them.
 #[doc = "holds: design M2"]
 #[test]
 fn break_symmetry_credits_the_next_round() {
@@ -81,6 +84,7 @@ fn break_symmetry_credits_the_next_round() {
     assert!(!drafts.iter().any(|(space, _, _)| space == "tool:glob"), "not to what was blocked: {drafts:?}");
 }
 
+/// After `break_symmetry`, a round whose D did not fall credits no tool in memory.
 #[doc = "holds: design M2"]
 #[test]
 fn no_credit_without_a_smaller_gap() {
@@ -91,6 +95,7 @@ fn no_credit_without_a_smaller_gap() {
     assert!(drafts.iter().all(|draft| draft.state != MacroState::BreakSymmetry), "{drafts:?}");
 }
 
+/// The memory record of an accepted task credits the tools that ran, not those that the plan only names.
 #[doc = "holds: design M8"]
 #[test]
 fn terminal_state_credits_run_tools() {
@@ -110,6 +115,7 @@ fn terminal_state_credits_run_tools() {
     assert!(drafts.iter().all(|draft| draft.intent == "how many reports are there"), "{drafts:#?}");
 }
 
+/// An accepted and an abandoned task each write their own memory records, with the class of the failure.
 #[test]
 fn terminal_states_have_distinct_records() {
     let drafts = megrams(&begun().step(Input::Met(covered(0, complete_coverage()))));
@@ -131,6 +137,8 @@ fn lessons(drafts: &[MegramDraft]) -> Vec<&artoo_proto::Lesson> {
     drafts.iter().filter_map(|draft| draft.lesson.as_ref()).collect()
 }
 
+/// After a corrected subtask, memory gets a lesson: the unmet criterion, the fault, and the call that met it, without
+/// secrets.
 #[test]
 fn correction_record_has_the_passing_call() {
     let corrected = |complete: bool| {
@@ -167,6 +175,7 @@ fn replan_record_has_the_successful_call() {
     assert_eq!(lessons(&drafts).len(), 1, "{drafts:#?}");
 }
 
+/// Memory records the folder before a wildcard and the path inside a command, not the pattern or the command.
 #[test]
 fn path_tag_omits_globs_and_commands() {
     let recorded = |target: &str| {
@@ -182,6 +191,7 @@ fn path_tag_omits_globs_and_commands() {
     assert_eq!(recorded("/home/u/a b.txt"), ["path:/home/u/a b.txt"]);
 }
 
+/// Memory records of a round that failed for both causes equally blame neither the approach nor the environment.
 #[doc = "holds: law 3.1; design M13"]
 #[test]
 fn mixed_failure_has_no_class() {
@@ -236,6 +246,7 @@ fn refusals_and_cancellations_are_not_recorded() {
     assert!(matches!(finished(&effects).ending, Ending::Accept { .. }) && megrams(&effects).is_empty());
 }
 
+/// R7 publishes its memory records as messages and starts no work that it would wait for.
 #[doc = "holds: invariant 17"]
 #[test]
 fn memory_writes_never_wait_for_an_answer() {

@@ -50,7 +50,7 @@ impl Consents {
         }
     }
 
-    /// Counts a question.
+    /// Counts an approval question that the user was asked.
     pub(super) fn asked(&mut self, request: &ConsentRequest) {
         *self.asked.entry((request.subtask_id, request.hash.clone())).or_default() += 1;
     }

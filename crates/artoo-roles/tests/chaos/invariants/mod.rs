@@ -63,7 +63,7 @@ struct TaskHistory {
     fallen: HashMap<Address, u32>,
 }
 
-/// An effect that the System asked for.
+/// An effect that the System asked for, with its task, subtask and checks.
 #[derive(Debug)]
 struct Started {
     task_id: Option<TaskId>,
@@ -96,6 +96,7 @@ fn outlives_its_task(kind: MessageKind) -> bool {
 }
 
 impl InvariantChecker {
+    /// A checker for a run of `seed`, in which timers fire at most `lateness_ms` milliseconds late.
     pub(super) fn new(seed: u64, lateness_ms: u64) -> Self {
         Self {
             seed,
@@ -117,7 +118,7 @@ impl InvariantChecker {
         self.smuggled.extend(ids);
     }
 
-    /// Begins to check a task.
+    /// Starts the history of a new task, against which its messages are checked.
     pub(super) fn begin(&mut self, now: Now, scripted_request: &ScriptedRequest) {
         let task = TaskHistory {
             scripted_request: scripted_request.clone(),
@@ -139,7 +140,7 @@ impl InvariantChecker {
         self.tasks.insert(scripted_request.request.task_id.clone(), task);
     }
 
-    /// Panics with the seed and the invariant unless the condition holds.
+    /// Panics with the seed and the invariant's name unless the condition is true.
     #[track_caller]
     fn hold(&self, holds: bool, invariant: &str, detail: impl FnOnce() -> String) {
         assert!(holds, "seed {}: {invariant}: {}", self.seed, detail());
@@ -150,7 +151,7 @@ impl InvariantChecker {
         task.and_then(|task| self.tasks.get(task)).is_some_and(|task| task.delivered)
     }
 
-    /// Notes what an action is, before it is performed.
+    /// Notes an action before it is performed, and whether the System must ignore it (a repeated or late message).
     pub(super) fn before(&mut self, now: Now, action: &Action, system: &mut System) {
         self.silence = None;
         self.uptime_ms = now.uptime_ms;
@@ -185,7 +186,8 @@ impl InvariantChecker {
         }
     }
 
-    /// Checks a completion before the System gets it.
+    /// Notes a completion before the System gets it: its passed checks, and whether the System must ignore it (repeated
+    /// or too late).
     fn ends(&mut self, effect_id: EffectId, completion: &Completion, system: &System) {
         let awaited = system.awaited().any(|(awaited, _)| *awaited == effect_id);
         let started = self.started.get(&effect_id);
@@ -206,7 +208,7 @@ impl InvariantChecker {
         }
     }
 
-    /// Checks the effects of an action, and the state of the System after it.
+    /// Checks each effect that an action caused, and that ended tasks have left nothing in the System.
     pub(super) fn after(&mut self, effects: &[Effect], system: &System) {
         if let Some(why) = self.silence {
             let silent = |effect: &Effect| matches!(effect, Effect::Observe { event: TapEvent::Ignored { .. }, .. });
@@ -257,7 +259,8 @@ impl InvariantChecker {
         self.hold(delivery.is_none(), "(9) deliveries are left", || format!("{delivery:?}"));
     }
 
-    /// Checks a message that is handed to the user or the auditor.
+    /// Checks that a message handed to the user or auditor comes before the task's end, and a result equals the
+    /// published one.
     fn deliver(&mut self, to: Role, message: &Message) {
         let over = self.is_over(message.task_id());
         self.hold(!over, "(9) handed out after the result", || format!("{to}: {:?}", message.kind()));

@@ -10,7 +10,7 @@ use super::verdicts::excused;
 use super::{InvariantChecker, TaskHistory};
 use artoo_roles::limits::RETRIES_MAX;
 
-/// The threshold θ for success.
+/// The threshold θ: largest distance D with which a task may end as a success with unmet criteria.
 const THETA: f64 = 0.8;
 const MAX_REPLANS: usize = 3;
 
@@ -50,7 +50,8 @@ impl InvariantChecker {
         }
     }
 
-    /// Checks a directive against the one before it.
+    /// Checks that a replan directive is for the next round, names the directive before it, and keeps earlier blocks or
+    /// states their release.
     fn directive(&self, task: &TaskHistory, directive: &PlanDirective) {
         let shown = || format!("{directive:?}\nafter {:?}", task.directives.last());
         let before = task.directives.last();
@@ -121,7 +122,7 @@ impl InvariantChecker {
         self.hold(open.is_none(), "(17) a group starts before the one before it matched", || format!("{open:?}"));
     }
 
-    /// Checks the number of an attempt at a subtask.
+    /// Checks that an attempt at a subtask has the next number, is one of at most three, and uses new evidence ids.
     fn attempt(&self, task: &TaskHistory, result: &ExecutionResult) {
         let before = task.results.get(&result.subtask_id).map_or(0, Vec::len);
         let numbered = result.attempt as usize == before + 1 && result.attempt <= 1 + RETRIES_MAX;

@@ -9,7 +9,7 @@ use artoo_proto::{
 use super::{InvariantChecker, TaskHistory};
 
 impl InvariantChecker {
-    /// Checks the outcome that R4a published for a subtask.
+    /// Checks the verdicts of the outcome that R4a published for a subtask.
     pub(super) fn outcome(&self, task: &TaskHistory, outcome: &SubTaskOutcome) {
         let shown = || format!("{outcome:#?}");
         let known = task.outcomes.contains_key(&outcome.subtask_id);
@@ -116,7 +116,7 @@ impl InvariantChecker {
         }
     }
 
-    /// Checks an accept before the user gets it.
+    /// Checks that an accepted result has met criteria or complete coverage behind it, before the user gets it.
     pub(super) fn accepted(&self, task: &TaskHistory, result: &FinalResult) {
         let shown = || format!("{result:#?}");
         let Ending::Accept { basis } = &result.ending else { return };

@@ -72,6 +72,7 @@ fn unknown_verdict_is_no_verdict() {
     }
 }
 
+/// A misspelt tool name is refused, and a wrong input reaches the tool as the model wrote it.
 #[doc = "holds: fault L22, L23"]
 #[test]
 fn calls_are_unchanged_or_refused() {

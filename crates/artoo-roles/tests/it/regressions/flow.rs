@@ -17,7 +17,7 @@ use artoo_roles::testing::world::{
 
 const QUESTION: &str = "how many reports are there";
 
-/// The published subtasks.
+/// The subtasks that the dispatcher published.
 fn subtasks(world: &World) -> Vec<&SubTask> {
     let sent = world.published(MessageKind::SubTask).into_iter();
     sent.filter_map(|message| if let Message::SubTask(subtask) = message { Some(subtask) } else { None }).collect()
@@ -69,6 +69,7 @@ fn questions_need_an_operator_and_end() {
     }
 }
 
+/// If a model gives all steps of a plan the same id, the subtasks still get ids of their own.
 #[doc = "holds: fault L25; design R2.27"]
 #[test]
 fn repeated_model_ids_are_not_used() {
@@ -89,6 +90,7 @@ fn repeated_model_ids_are_not_used() {
     assert!(ids.len() == 30 && !ids.contains(same));
 }
 
+/// A step with a higher sequence number starts after the earlier ones and gets their outputs as context.
 #[doc = "holds: design R2.17"]
 #[test]
 fn dependent_step_waits_for_its_input() {
@@ -260,6 +262,7 @@ fn missing_verdict_or_failed_status_never_matches() {
     assert!(!failed.asked_roles().contains(&Role::AgentValidator), "no model is asked about work that was given up");
 }
 
+/// A search that failed for a missing permission is never accepted; a search that found nothing is.
 #[test]
 fn denied_search_is_no_empty_answer() {
     let mut barred = world(honest);
@@ -311,6 +314,7 @@ fn abandon_text_contains_no_uuids() {
     assert!(ids.iter().all(|id| !shown.contains(id)), "{shown}");
 }
 
+/// After a call failed on a target, later rounds send that target as blocked to the tool.
 #[doc = "holds: design R7.73"]
 #[test]
 fn failed_target_is_blocked_for_tools() {
@@ -368,6 +372,7 @@ fn cancel_command_is_delivered() {
     assert_eq!(result.delivered_round, 0, "g11: the best round is the first");
 }
 
+/// A denied deletion that a later plan words differently is blocked without asking the user again.
 #[doc = "holds: law 1.14; design D10"]
 #[test]
 fn reworded_refused_deletion_is_blocked() {
@@ -425,6 +430,7 @@ fn retry_corrects_the_answer_format() {
     assert_eq!((world.called.len(), result.replans), (1, 0));
 }
 
+/// A task id with `/` or `.` from a model does not reach the id of the task, which names files.
 #[test]
 fn models_task_id_names_no_file() {
     let mut world = world(|request| match request.role {
@@ -436,6 +442,7 @@ fn models_task_id_names_no_file() {
     assert!(!result.task_id.as_str().contains(['/', '.']));
 }
 
+/// A subtask's outcome is matched exactly if all of its criteria passed.
 #[test]
 fn matched_outcomes_carry_only_passes() {
     let mut world =

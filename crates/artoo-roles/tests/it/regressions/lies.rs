@@ -48,6 +48,7 @@ fn unrelated_output_is_marked_as_judged() {
     only_judged(&world.run(QUESTION));
 }
 
+/// A number that the task wrote into a file and read back does not prove an answer.
 #[doc = "holds: law 0.3"]
 #[test]
 fn own_file_read_back_is_no_evidence() {
@@ -132,6 +133,7 @@ fn check_on_another_folder_proves_nothing() {
     assert_eq!(goal.map(|report| report.mark), Some(CriterionMark::Judged), "{:#?}", result.criteria);
 }
 
+/// A request that code can't read is accepted at most as judged or as words only, never as checked.
 #[test]
 fn unknown_verb_is_never_marked_checked() {
     let unusual = "notes.txt with a greeting would be lovely";
@@ -163,6 +165,8 @@ fn text_claiming_a_change_is_corrected() {
     assert!(!is_accept(&world.run("remind me to buy milk")));
 }
 
+/// A plan with criteria for only a part of the request is not accepted, since the judge is asked about the whole
+/// request.
 #[test]
 fn weakened_criteria_do_not_replace_the_request() {
     // A lying planner, an honest judge: it is asked about the user's own words, whatever the plan declares.
@@ -226,6 +230,7 @@ fn unmeasured_number_is_not_met() {
     assert!(!is_accept(&world.run("how many files are in /home/u")));
 }
 
+/// If all checks that a model planned pass, the result is still only judged, not checked.
 #[doc = "holds: law 0.1"]
 #[test]
 fn planned_checks_prove_nothing_of_request() {

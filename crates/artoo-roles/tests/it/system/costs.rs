@@ -24,6 +24,8 @@ fn simplest_task_takes_five_model_calls() {
     assert!(result.criteria.iter().all(|report| report.mark == CriterionMark::Judged), "{:?}", result.criteria);
 }
 
+/// If checks decide all criteria of a subtask, no model judges it; if facts cover the request, no model judges the
+/// task.
 #[doc = "holds: law 3.5; design G17"]
 #[test]
 fn checks_replace_the_agent_validators_call() {
@@ -51,6 +53,7 @@ fn checks_replace_the_agent_validators_call() {
     assert_eq!(result.ending, Ending::Accept { basis: Basis::Checked });
 }
 
+/// A correction costs two more model calls in a row, and a replan four.
 #[doc = "holds: law 3.5; principle 2; design G17"]
 #[test]
 fn correction_costs_two_calls_replan_four() {

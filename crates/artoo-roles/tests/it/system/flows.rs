@@ -49,6 +49,7 @@ fn groups_run_in_order_and_pass_outputs() {
     assert_eq!(result.output, "made by \"second step\"", "the last step answers, and the others hand over");
 }
 
+/// After a missing target, `change_path` suggests an existing one, and the second plan succeeds with it.
 #[doc = "holds: law 2.3"]
 #[test]
 fn an_environmental_failure_recovers_by_change_path() {

@@ -11,7 +11,7 @@ use super::{answer_with, honest, one_subtask, plan, reason};
 
 const QUESTION: &str = "how many reports are there";
 
-/// Best effort would deliver an answer that every judge accepts; facts refute a part of it.
+/// A task whose output every judge accepts is still not accepted if facts refute a part of the request.
 #[doc = "holds: principle 9"]
 #[test]
 fn honesty_outranks_best_effort() {
@@ -23,7 +23,7 @@ fn honesty_outranks_best_effort() {
     assert!(!matches!(result.ending, Ending::Accept { .. }), "{result:#?}");
 }
 
-/// Best effort would make the change, which was not approved.
+/// A change that the user did not approve is not made, although the task then fails.
 #[doc = "holds: principle 9"]
 #[test]
 fn harmlessness_outranks_best_effort() {
@@ -43,7 +43,7 @@ fn harmlessness_outranks_best_effort() {
     assert!(!result.denied.is_empty(), "and what was not done is said");
 }
 
-/// Keeping able to work would mean to stop while memory is lost; the task is carried out all the same.
+/// A task is carried out although memory can't be used and nothing can be learned from it.
 #[doc = "holds: principle 9"]
 #[test]
 fn best_effort_outranks_preserving_ability() {
@@ -55,7 +55,7 @@ fn best_effort_outranks_preserving_ability() {
     assert_eq!(result.output, "12");
 }
 
-/// Preserving the ability to work means learning from failures, but an outage is no evidence about an approach.
+/// An outage ends the task and is not recorded in memory as evidence against the approach.
 #[doc = "holds: principle 9"]
 #[test]
 fn honesty_outranks_preserving_ability() {

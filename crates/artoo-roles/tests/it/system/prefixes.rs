@@ -55,7 +55,7 @@ fn prefix(protocol: Protocol, body: &Value, with_schema: bool) -> String {
     json!(parts).to_string()
 }
 
-/// The requests of a role.
+/// The model requests that this role made.
 fn of(role: Role, requests: &[ModelRequest]) -> Vec<&ModelRequest> {
     requests.iter().filter(|request| request.role == role).collect()
 }
