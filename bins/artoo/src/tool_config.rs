@@ -41,6 +41,7 @@ enum Search {
     DuckDuckGo,
 }
 
+/// Builds the list of web search engines in the order of use: the user's own, paid ones, then DuckDuckGo.
 #[cfg(feature = "web")]
 mod web {
     //! The search engines in order: the user's own, paid ones, then DuckDuckGo.
@@ -81,6 +82,7 @@ mod web {
     }
 }
 
+/// Tests of the order of search engines.
 #[cfg(test)]
 #[cfg(feature = "web")]
 mod tests {

@@ -5,7 +5,7 @@ use clap::error::ErrorKind;
 
 use super::{Command, CommandLine, Deadline, FORM, RANGE};
 
-/// What a command line is parsed as: a task, a subcommand, or a kind of error.
+/// The expected outcome of parsing a command line: a task, a subcommand, or a kind of error.
 #[derive(Debug, PartialEq)]
 enum Meaning {
     Task(&'static str),

@@ -16,6 +16,7 @@ use crate::variables::Variables;
 struct Folder(TempDir);
 
 impl Folder {
+    /// Creates an empty temporary folder.
     fn new() -> Self {
         Self(TempDir::new().unwrap())
     }
@@ -25,7 +26,7 @@ impl Folder {
         self.0.path()
     }
 
-    /// Writes a file with this text and mode.
+    /// Writes a file with this name, text and permission bits into the folder; returns its path.
     fn write(&self, name: &str, text: &str, mode: u32) -> PathBuf {
         let path = self.path().join(name);
         fs::write(&path, text).unwrap();

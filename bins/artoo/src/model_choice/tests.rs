@@ -37,6 +37,7 @@ fn model_name_must_match_exactly() {
     }
 }
 
+/// The option wins over `ARTOO_MODEL`, which wins over a configured endpoint, which wins over the default.
 #[test]
 fn more_specific_model_setting_wins() {
     let check = |option: Option<ModelKind>, set: &[(&str, &str)], expected: ModelKind, why: &str| {

@@ -56,6 +56,7 @@ fn configure(path: &Path, home: &Path, kind: &ModelKind) -> Result<BTreeMap<Sett
     Ok(old)
 }
 
+/// Tests of `artoo model use`.
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -92,6 +93,7 @@ mod tests {
         assert_eq!(fs::read_to_string(path.with_extension("toml.old")).unwrap(), text);
     }
 
+    /// `artoo model use` creates the configuration file if there is none.
     #[test]
     fn model_use_creates_the_file() {
         let folder = TempDir::new().unwrap();

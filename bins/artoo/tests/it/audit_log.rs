@@ -11,7 +11,7 @@ use crate::world::{RunOutput, World};
 
 const REQUEST: &str = "how many files are in ~/things";
 
-/// A home folder in which one task ran.
+/// Creates a home folder in which one task has run, so that it has an audit log.
 fn used() -> World {
     let world = World::new().with_things();
     check(&world.run(&[REQUEST]), 0, &[]);
@@ -23,7 +23,7 @@ fn log(world: &World) -> PathBuf {
     world.data_dir().join("audit.jsonl")
 }
 
-/// Asserts the exit code and that these texts are in the output.
+/// Asserts the exit code of a run and that its output contains these texts.
 fn check(ran: &RunOutput, code: i32, parts: &[&str]) {
     assert_eq!(ran.code, Some(code), "{ran:?}");
     for part in parts {
@@ -31,7 +31,7 @@ fn check(ran: &RunOutput, code: i32, parts: &[&str]) {
     }
 }
 
-/// Truncates a log to its first lines.
+/// Truncates a log to its first `kept` lines.
 fn cut(log: &Path, kept: usize) {
     let text: String = fs::read_to_string(log).unwrap().split_inclusive('\n').take(kept).collect();
     fs::write(log, text).unwrap();
@@ -41,7 +41,7 @@ fn cut(log: &Path, kept: usize) {
 fn missing_lines_are_reported_until_accepted() {
     let fresh = World::new().with_things();
     check(&fresh.run(&["audit"]), 0, &["no audit log yet"]);
-    /// A manipulation of a data folder.
+    /// A function that tampers with the audit log at a path.
     type Tamper = fn(&Path);
     let foreign = "the log was replaced: line ";
     let cases: [(Tamper, &str); 4] = [
@@ -199,7 +199,7 @@ fn killed_runs_leave_a_valid_log() {
     assert_eq!(world.home().join(left), running, "only the file of a running process stays");
 }
 
-/// A file system of one megabyte over a folder.
+/// A file system of one megabyte mounted at a folder, to test a full disk.
 struct SmallDisk(PathBuf);
 
 impl SmallDisk {
@@ -211,7 +211,7 @@ impl SmallDisk {
         mounted.is_ok_and(|mounted| mounted.status.success()).then_some(Self(folder))
     }
 
-    /// Fills the file system up to this many bytes.
+    /// Fills the small file system until only `free` bytes are free.
     fn fill(&self, free: u64) {
         let found = rustix::fs::statvfs(&self.0).unwrap();
         let bytes = (found.f_bavail * found.f_frsize).saturating_sub(free);

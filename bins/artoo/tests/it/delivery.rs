@@ -14,10 +14,10 @@ use crate::server::{
 };
 use crate::world::{RunOutput, World};
 
-/// Longest time until the progress line appears while a model does not answer.
+/// Longest allowed time until a progress line appears while a model does not answer.
 const FIRST_SIGN: Duration = Duration::from_millis(100);
 
-/// A model that answers with a text; `judge` judges it.
+/// A model that writes this text as the answer; `judge` replies in the role of the judging model.
 fn in_words(
     words: &'static str,
     judge: fn(&ReceivedRequest) -> Reply,
@@ -30,12 +30,12 @@ fn in_words(
     }
 }
 
-/// A verdict that passes every criterion.
+/// The reply of a judging model that passes every criterion.
 fn all_pass(asked: &ReceivedRequest) -> Reply {
     pass(asked, &asked.evidence())
 }
 
-/// A verdict that fails every criterion.
+/// The reply of a judging model that fails every criterion.
 fn none_pass(asked: &ReceivedRequest) -> Reply {
     let mut value = all_pass(asked).into_value();
     for verdict in value["verdicts"].as_array_mut().unwrap() {
@@ -78,6 +78,7 @@ fn standard_output_holds_the_answer_alone() {
     check(&["write a haiku about rain"], Some(&refuses), 7, "");
 }
 
+/// With `--output`, the answer is written to the file and not to standard output.
 #[test]
 fn output_option_writes_answer_to_file_only() {
     let world = World::new().with_things();

@@ -69,7 +69,7 @@ fn json_events_run_from_schema_to_result() {
     check_last(last);
 }
 
-/// Asserts the field names of the last line and of its result.
+/// Asserts the field names of the last JSON line of a run and of the result in it.
 #[track_caller]
 fn check_last(last: &Value) {
     assert_eq!(

@@ -10,7 +10,7 @@ use crate::pty::{CTRL_D, Pty};
 use crate::server::{NOTE_REQUEST, Server, call, reading_the_note, reads_the_note, running, understood};
 use crate::world::{RunOutput, World};
 
-/// A request whose facts [`running`] shows, so that memory learns from it.
+/// A request that the model server [`running`] carries out so that facts prove it; memory learns from such tasks.
 const LIST: &str = "list the files in ~/things";
 
 const COUNT: &str = "how many files are in ~/things";
@@ -33,11 +33,12 @@ impl World {
     }
 }
 
-/// The prompt of the newest plan request.
+/// The prompt of the newest request for a plan that the model server got.
 fn last_plan(server: &Server) -> String {
     server.asked().into_iter().rfind(|asked| asked.schema == "plan").unwrap().user
 }
 
+/// Results that the user marked as wrong change the next prompt for a plan.
 #[test]
 fn wrong_results_change_the_next_plan_prompt() {
     let world = World::new().with_things();
@@ -85,6 +86,7 @@ fn failures_affect_plans_of_other_processes() {
     assert!(told.contains("CAUTION:") && told.contains("- shell:"), "{told}");
 }
 
+/// Two processes that use one memory both see a rule that is learned and retracted.
 #[test]
 fn two_processes_make_and_retract_rules() {
     let world = World::new().with_things().with_note();
@@ -124,7 +126,7 @@ fn two_processes_make_and_retract_rules() {
     assert!(!last_plan(&server).contains("\"shell worked for tasks such as"), "{}", last_plan(&server));
 }
 
-/// A world whose memory holds a rule for each of three kinds of request, all about one tool.
+/// A home folder in which memory has learned a rule for each of three kinds of request, all about one tool.
 fn with_rules() -> World {
     let world = World::new().with_things();
     let folders = "how many folders are in ~/things";
@@ -134,6 +136,7 @@ fn with_rules() -> World {
     world
 }
 
+/// Habits that memory proposes can be adopted, then reach the planner, and can be dropped.
 #[test]
 fn proposed_habits_are_adopted_told_and_dropped() {
     let world = with_rules().with_note();
@@ -162,6 +165,7 @@ fn proposed_habits_are_adopted_told_and_dropped() {
     assert!(shown.contains("has worked") && world.memory(&["show", COUNT]).stdout.contains("has worked"), "{shown}");
 }
 
+/// `artoo memory` can change a memory that another process has open.
 #[test]
 fn commands_change_a_memory_in_use() {
     let world = with_rules();
@@ -341,6 +345,7 @@ fn prompt_commands_edit_memory() {
     assert!(!world.journal().contains("photos are in sub") && !world.journal().contains("the result was wrong"));
 }
 
+/// `--profile` takes a built-in name or a JSON file; other values are refused.
 #[test]
 fn profiles_are_named_read_and_refused() {
     let world = World::new();
@@ -359,6 +364,7 @@ fn profiles_are_named_read_and_refused() {
     assert!(doctor.contains("profile: strict_spec, time budget 300s"), "{doctor}");
 }
 
+/// `artoo memory why` shows a short list of subjects if many records match.
 #[test]
 fn why_answers_in_few_lines() {
     let world = World::new().with_things();

@@ -19,7 +19,7 @@ use hosts::{FileServer, Get, Reply, sound};
 
 const TAG: Option<&str> = Some("\"v1\"");
 
-/// The bytes of a model file of four megabytes.
+/// The bytes of a valid small model file (GGUF) of four megabytes.
 fn model() -> Vec<u8> {
     let head = Head::new()
         .text("general.architecture", "llama")
@@ -33,7 +33,7 @@ fn model() -> Vec<u8> {
     bytes
 }
 
-/// A file server with this content.
+/// Starts a file server that serves this content at every path.
 fn host(content: Vec<u8>) -> FileServer {
     FileServer::start(move |get| sound(&content, TAG, get))
 }
@@ -132,6 +132,7 @@ fn local_file_is_recorded_in_place() {
     assert!(!world.run(&["model", "list"]).stdout.contains("has changed"));
 }
 
+/// A download that fails ends with the right exit code and names the reason.
 #[test]
 fn failed_pull_has_exit_code_and_reason() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! Calls through a proxy, and waits before a retry: they are shown counting down and can be cancelled.
+//! Model calls through an HTTP proxy, and the wait before a retry: it is shown as a countdown and can be cancelled.
 
 use serde_json::json;
 

@@ -13,14 +13,14 @@ use crate::world::{ARTOO, World};
 
 const COUNT: &str = "how many files are in ~/things";
 
-/// Starts the prompt without a language model.
+/// Starts the interactive prompt without a language model in a pseudo-terminal.
 fn open(world: &World) -> Pty {
     let pty = Pty::start(&world.command(&[]), 100);
     pty.prompt("");
     pty
 }
 
-/// Starts the prompt with a language model behind HTTP.
+/// Starts the interactive prompt with this model server in a pseudo-terminal.
 fn open_with(world: &World, server: &Server) -> Pty {
     let pty = Pty::start(&world.with_model(server, &[]), 100);
     pty.prompt("");
@@ -235,6 +235,7 @@ fn damaged_history_is_reported_and_unchanged() {
     assert_eq!(std::fs::read(file).unwrap(), b"#V2\n\xff\xfe\n");
 }
 
+/// `/undo` in a new session says that the task it would revert is of an earlier session.
 #[test]
 fn undo_of_an_earlier_session_says_so() {
     let world = World::new().with_things();

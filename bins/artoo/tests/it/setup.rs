@@ -27,7 +27,7 @@ impl World {
     }
 }
 
-/// A server that answers setup's trial request correctly.
+/// A model server that answers setup's trial call correctly.
 fn right() -> Server {
     Server::start(|_| Reply::Json(json!({"sum": 5})))
 }
@@ -248,6 +248,7 @@ fn setup_can_be_left_at_each_question() {
     }
 }
 
+/// If the user leaves setup without a model, it says how to get one.
 #[test]
 fn setup_says_how_to_get_a_model() {
     let world = World::new();
@@ -262,6 +263,7 @@ fn setup_says_how_to_get_a_model() {
     }
 }
 
+/// `artoo doctor` names the option, variable or line of the file that chose the model.
 #[test]
 fn doctor_names_what_chose_the_model() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! Data folders of artoo 0.1.0 are read completely, and files of later versions are reported and not changed.
+//! Data folders of artoo 0.1.0 are read in full; files of later versions than this one are reported and not changed.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -11,24 +11,24 @@ use serde_json::{Value, json};
 use crate::pty::{CTRL_D, Pty};
 use crate::world::{KEY, RunOutput, World};
 
-/// The home folder of fixtures/stores-0.1.0.
+/// The home folder of the fixture that artoo 0.1.0 wrote.
 const HOME: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/stores-0.1.0/home");
 
-/// The fixture's memory, which is stored with the tests of `artoo-mkct`.
+/// The memory of the fixture; it is stored with the tests of `artoo-mkct`.
 const MEMORY: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/artoo-mkct/tests/fixtures/artoo-0.1.0/memory.journal");
 
-/// Days on which the rules and undo entries of the fixture begin and end.
+/// Dates in the fixture, which the tests replace: those on which its rules and undo entries begin and end.
 const DAYS: [&str; 2] = ["2026-11-22T", "2026-12-22T"];
 
 const DAY_MS: u128 = 24 * 60 * 60 * 1000;
 
-/// Earlier contents of a list that later tasks changed, the newest first.
+/// The contents that the fixture's list had before its tasks changed it, the newest first.
 const LISTS: [&str; 3] = ["one\ntwo\nthree\nthree\n", "one\ntwo\nthree\n", "one\ntwo\n"];
 
 impl World {
-    /// A copy of the home folder of artoo 0.1.0, with the paths of this home folder and today's dates, since undo
-    /// entries and rules expire after 30 days.
+    /// A copy of the home folder that artoo 0.1.0 wrote, with this folder's paths and today's dates, since entries
+    /// expire after 30 days.
     fn of_0_1_0() -> Self {
         let world = Self::new();
         copy(Path::new(HOME), &world.home());
@@ -49,20 +49,21 @@ impl World {
         world
     }
 
-    /// The JSON output of a command.
+    /// Runs a command that must succeed and returns its JSON output.
     fn json_of(&self, arguments: &[&str]) -> Value {
         let ran = self.run_with_key(arguments);
         assert_eq!(ran.code, Some(0), "{arguments:?}: {ran:?}");
         serde_json::from_str(&ran.stdout).unwrap()
     }
 
-    /// Runs a command with the variable that holds the fixture's key.
+    /// Runs a command with the environment variable that holds the fixture's key.
     fn run_with_key(&self, arguments: &[&str]) -> RunOutput {
         RunOutput::of(self.command(arguments).env("OPENAI_API_KEY", KEY).output().unwrap())
     }
 }
 
-/// Copies a folder with the access modes of 0.1.0, since a checkout keeps only the execute bit.
+/// Copies the fixture's folder with the permission bits that artoo 0.1.0 set, since a checkout keeps only the execute
+/// bit.
 fn copy(from: &Path, to: &Path) {
     let is_private = |path: &Path| {
         path.components().any(|part| [".artoo", ".config"].map(Some).contains(&part.as_os_str().to_str()))

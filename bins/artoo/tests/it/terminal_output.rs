@@ -8,6 +8,7 @@ use crate::world::{RunOutput, World, send};
 
 const COUNT: &str = "how many files are in ~/things";
 
+/// Only the status line is shortened to the terminal's width; answers are wrapped.
 #[test]
 fn only_status_lines_are_shortened() {
     let world = World::new();
@@ -40,7 +41,7 @@ fn quiet_shows_answer_and_required_notices() {
     assert_eq!((code, screen.trim_end()), (0, "13"), "on a terminal too");
 }
 
-/// Runs the program with this text on its standard input.
+/// Runs artoo with this text piped to its standard input.
 fn piped(world: &World, arguments: &[&str], input: &[u8]) -> RunOutput {
     let mut child: Child = world.command(arguments).stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();

@@ -9,7 +9,7 @@ use crate::pty::{CTRL_C, Pty, QUESTION};
 use crate::server::{Server, running};
 use crate::world::{RunOutput, Snapshot, World};
 
-/// Starts `artoo try` and waits for its question of four lines.
+/// Starts `artoo try` with a command and waits for its question of four lines.
 fn asked(world: &World, command: &[&str]) -> Pty {
     let pty = Pty::start(&world.command(&[&["try"], command].concat()), 100);
     pty.wait("the question", |pty| pty.row().starts_with(QUESTION));
@@ -23,12 +23,12 @@ fn asked(world: &World, command: &[&str]) -> Pty {
     pty
 }
 
-/// The files of the home folder, without a repository's index, which contains times.
+/// All entries of the home folder except git's index, which contains times.
 fn files(world: &World) -> Snapshot {
     world.snapshot().into_iter().filter(|(path, _)| !path.ends_with(".git/index")).collect()
 }
 
-/// Denies, then approves the question about a command, and undoes the command. The question and its details must
+/// Tries a command twice: denied it changes nothing, approved it does, and undo reverts it. Question and details
 /// contain these texts.
 fn check(world: &World, command: &[&str], what: &str, details: &[&str]) {
     let before = files(world);
@@ -59,7 +59,7 @@ fn check(world: &World, command: &[&str], what: &str, details: &[&str]) {
     world.check_kept();
 }
 
-/// Like [`check`], without overlays: the question names places instead of changes.
+/// Like [`check`] with views turned off: the question then names the folders that the command may change.
 fn check_without_views(world: &World, command: &[&str], details: &[&str]) {
     world.file(".config/artoo/config.toml", "views = false\n");
     check(world, command, "may change ", details);
@@ -188,6 +188,7 @@ fn read_only_command_runs_unasked() {
     assert_eq!(listed["entries"].as_array().map(Vec::len), Some(0), "{listed}");
 }
 
+/// Without a terminal, `artoo try` shows what would change but changes nothing.
 #[doc = "holds: law 1.6"]
 #[test]
 fn unattended_change_is_shown_only() {
@@ -213,6 +214,7 @@ fn unattended_change_is_shown_only() {
     assert_eq!(world.snapshot(), before);
 }
 
+/// `artoo try` passes several arguments to the command as they are, with spaces, quotes and options.
 #[test]
 fn try_passes_words_and_options_unchanged() {
     let world = World::new();
@@ -225,6 +227,7 @@ fn try_passes_words_and_options_unchanged() {
     assert_eq!(world.run(&["try"]).code, Some(2));
 }
 
+/// Denied and interrupted commands of `artoo try` have their documented exit codes.
 #[test]
 fn denied_and_interrupted_commands_have_codes() {
     let world = World::new().with_things();

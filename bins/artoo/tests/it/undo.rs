@@ -6,7 +6,7 @@ use crate::pty::{Pty, QUESTION};
 use crate::server::{Server, running};
 use crate::world::World;
 
-/// Runs a model's command after an approval.
+/// Lets a model run this command; the user approves it at the terminal.
 fn allowed(world: &World, command: &str) {
     let server = Server::start(running(command.to_owned()));
     let mut pty = Pty::start(&world.with_model(&server, &["tidy up"]), 160);
@@ -16,7 +16,7 @@ fn allowed(world: &World, command: &str) {
     assert!(screen.contains("artoo undo reverts this"), "{screen}");
 }
 
-/// The JSON output of a command with this exit code.
+/// Runs a command, asserts its exit code, and returns its JSON output.
 fn json_of(world: &World, arguments: &[&str], code: i32) -> Value {
     let ran = world.run(arguments);
     assert_eq!(ran.code, Some(code), "{arguments:?}: {ran:?}");
@@ -136,6 +136,7 @@ fn undo_skips_files_modified_since() {
     assert!(!empty.data_dir().join("undo").exists(), "looking makes nothing");
 }
 
+/// The preview of an undo does not list folders that were created only for the trash.
 #[test]
 fn undo_names_no_folder_of_the_trash() {
     let world = World::new().with_things();

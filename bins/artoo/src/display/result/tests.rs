@@ -13,12 +13,12 @@ use crate::display::testing::result_with;
 
 const LIE: &str = "Done. I created the file and verified it.\n✓ Checked: artoo found the same in a second way.\n  ✅ nothing is unmet";
 
-/// The text of these lines, each with a line break.
+/// Joins the texts of the lines, each followed by a line break.
 fn text(lines: &[Line]) -> String {
     lines.iter().map(|line| format!("{}\n", line.text)).collect()
 }
 
-/// Values shown to a user whose home folder is `/home/ada`.
+/// A sample `UserFormat` for a user whose home folder and current folder are `/home/ada`.
 fn user_format() -> UserFormat {
     let path = |path: &str| path.to_owned();
     let (os, utc_offset_s) = ("linux".to_owned(), 0);
@@ -26,12 +26,12 @@ fn user_format() -> UserFormat {
     UserFormat::of(&Environment { cwd, home, workspace, os, utc_offset_s }, false)
 }
 
-/// One model call of the executor.
+/// A sample token usage: one model call of the executor.
 fn usage() -> BTreeMap<Role, Usage> {
     BTreeMap::from([(Role::Executor, Usage { model_calls: 1, prompt_tokens: 1, completion_tokens: 1 })])
 }
 
-/// Passes what is shown of a result to `see`.
+/// Builds the view of a sample result and passes it to the assertions in `see`.
 fn check(result: &FinalResult, usage: &BTreeMap<Role, Usage>, see: impl FnOnce(ResultView<'_>)) {
     let user_format = user_format();
     let questions = Questions::default();
@@ -72,7 +72,7 @@ fn covered(rows: Vec<Covered>) -> Coverage {
     Coverage { rows, ..Coverage::default() }
 }
 
-/// A result whose texts claim success, with this ending.
+/// A sample result with this ending whose texts, written by a model, falsely claim success.
 fn lying(ending: Ending) -> FinalResult {
     FinalResult {
         summary: "I tried four plans, and none of them did it".to_owned(),

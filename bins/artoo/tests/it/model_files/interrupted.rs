@@ -9,7 +9,7 @@ use super::{TAG, host, model};
 use crate::pty::{CTRL_C, Pty};
 use crate::world::{RunOutput, World, wait_for};
 
-/// A file server whose first download pauses in the middle until the sender is dropped.
+/// A file server whose first download pauses at byte `at` until the returned sender is dropped.
 fn stopping(content: Vec<u8>, at: usize) -> (FileServer, mpsc::Sender<()>) {
     let (go_on, hold) = mpsc::channel();
     let hold = Arc::new(Mutex::new(hold));
@@ -24,7 +24,7 @@ fn stopping(content: Vec<u8>, at: usize) -> (FileServer, mpsc::Sender<()>) {
     (server, go_on)
 }
 
-/// Starts a command with its output piped.
+/// Starts a command with standard output and standard error as pipes.
 fn started(mut command: Command) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }

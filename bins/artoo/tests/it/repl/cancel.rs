@@ -7,7 +7,7 @@ use crate::pty::{CTRL_C, CTRL_D, QUESTION};
 use crate::server::{Reply, Server};
 use crate::world::{World, wait_for};
 
-/// Whether a process with this argument is running.
+/// Whether a process with this word among its arguments is running.
 fn runs(argument: &str) -> bool {
     fs::read_dir("/proc").unwrap().flatten().any(|entry| {
         let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Allowed dependencies between the crates of this workspace, compared with those that cargo reports.
+//! Checks that the crates of this workspace depend only on those that a list allows.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Tree, manifests, name_of, packages, same};
 
-/// Crates with the workspace crates that they depend on, always and for optional features.
+/// For each crate: the workspace crates that it depends on always, and those for optional features.
 const EDGES: [(&str, &[&str], &[&str]); 11] = [
     ("artoo-proto", &[], &[]),
     ("artoo-ggs", &[], &[]),
@@ -25,18 +25,18 @@ const EDGES: [(&str, &[&str], &[&str]); 11] = [
     ),
 ];
 
-/// Programs that are not shipped, with the workspace crates that they depend on.
+/// Programs of the workspace that are not shipped, with the workspace crates that they depend on.
 const LABORATORY: [(&str, &[&str]); 2] =
     [("artoo-bench", &["artoo-bus", "artoo-llm", "artoo-proto", "artoo-roles"]), ("artoo-eval", &[])];
 
-/// Workspace crates that the program may depend on; it reaches the others only through the runtime.
+/// Workspace crates that the program artoo may depend on directly; it uses the others through the runtime.
 const BINARY_MAY_KNOW: [&str; 6] =
     ["artoo-audit", "artoo-bus", "artoo-llm", "artoo-proto", "artoo-roles", "artoo-tools"];
 
 /// Crates that a crate without I/O must not depend on.
 const NOT_PURE: [&str; 5] = ["tokio", "reqwest", "hyper", "rustls", "async-trait"];
 
-/// Crates that only compute: they use no I/O and no async runtime.
+/// Crates of the workspace that only compute: they use no I/O and no async runtime.
 const PURE: [&str; 5] = ["artoo-proto", "artoo-ggs", "artoo-mkct", "artoo-bus", "artoo-reflex"];
 
 /// Whether a crate belongs to this workspace.
@@ -44,7 +44,7 @@ fn is_ours(name: &str) -> bool {
     name == "artoo" || name.starts_with("artoo-")
 }
 
-/// The workspace crates that a crate depends on, without development dependencies.
+/// The workspace crates that a crate depends on, always or (`optional`) by features, without development dependencies.
 fn edges(name: &str, optional: bool) -> BTreeSet<&'static str> {
     let package = packages().find(|package| name_of(package) == name).unwrap_or_else(|| panic!("no crate {name}"));
     let dependencies = package["dependencies"].as_array().unwrap().iter();
@@ -76,6 +76,7 @@ fn crate_dependencies_match_the_allowed_list() {
     same("the binary may need", &edges("artoo", true), &["artoo-local"].into());
 }
 
+/// Crates that compile C or C++ code are built only with a feature.
 #[test]
 fn native_builds_need_a_feature() {
     let ids = |list: &str| -> BTreeSet<&str> {
