@@ -1,4 +1,4 @@
-//! Counts in reports, across windows and restarts.
+//! Tests of the counts in reports, across windows and restarts.
 
 use artoo_proto::{
     AuditReport, ExecutionStatus, FailureClass, GapTrend, MemoryFeedback, MemoryFeedbackKind, ReplanDirective,
@@ -10,7 +10,7 @@ use crate::event::{AuditEvent, Record};
 use crate::finding::Rule;
 use crate::testing::{Bench, abandon, accept, at, correction, directive, execution, request, result, spec, task};
 
-/// Lets the auditor observe one task with a replan, two corrections and a failed execution, which is abandoned.
+/// Feeds the auditor the events of task `n`: a replan, two corrections, a failed execution, and its abandonment.
 fn observe_troubled_task(auditor: &mut Auditor, bench: &mut Bench, n: u128) {
     for observed in [
         bench.publish(request(n)),
@@ -108,6 +108,7 @@ fn closing_finds_tasks_without_a_result() {
     assert_eq!(auditor.report(at(9), Trigger::OnDemand).anomalies, [found[0].to_string()]);
 }
 
+/// If tasks get worse over many runs (drift), that is reported once.
 #[test]
 fn drift_across_runs_is_reported_once() {
     let mut stats = serde_json::to_string(Auditor::new(at(0)).stats()).unwrap();

@@ -1,4 +1,4 @@
-//! Every rule finds the event it is for, and does not find a similar correct one.
+//! Tests that every rule finds the event it is for, and does not find a similar correct one.
 
 use artoo_bus::{Observed, Refusal, TapEvent};
 use artoo_proto::{
@@ -15,20 +15,20 @@ use crate::testing::{
     subtask, task,
 };
 
-/// The rules that found something in these events, in order.
+/// The rules that a new detector finds broken by these events, in order.
 fn rules(events: &[Observed]) -> Vec<Rule> {
     let mut detector = Detector::default();
     events.iter().flat_map(|event| detector.observe(event).findings).map(|finding| finding.rule).collect()
 }
 
-/// The events of task 1 up to its specification.
+/// The first events of task 1: its request and its specification; also returns the maker of further events.
 fn opened() -> (Bench, Vec<Observed>) {
     let mut bench = Bench::default();
     let events = vec![bench.publish(request(1)), bench.publish(spec(1))];
     (bench, events)
 }
 
-/// Checks one more event after the opening of task 1.
+/// Asserts which rules are found broken by one more event after the first events of task 1.
 fn check(expected: &[Rule], event: impl FnOnce(&mut Bench) -> Observed) {
     let (mut bench, mut events) = opened();
     assert_eq!(rules(&events), [], "an honest beginning");
@@ -324,6 +324,7 @@ fn trend_compares_the_last_two_rounds() {
     assert_eq!(trend(&[0.4, f64::NAN], None), Some(GapTrend::Worsening));
 }
 
+/// When the detector holds too many tasks, it drops the state of ended ones first.
 #[test]
 fn ended_tasks_are_forgotten_first() {
     let mut bench = Bench::default();
@@ -341,6 +342,7 @@ fn ended_tasks_are_forgotten_first() {
     assert_eq!(detector.observe(&late).findings, []);
 }
 
+/// Timers of ended tasks that never finished don't fill the detector's memory.
 #[test]
 fn unfinished_timers_of_ended_tasks_are_forgotten() {
     let mut bench = Bench::default();
@@ -378,7 +380,7 @@ fn unfinished_timers_of_ended_tasks_are_forgotten() {
     assert!(fresh.incomplete && fresh.effects.len() == super::EFFECTS_REMEMBERED, "more than can be remembered");
 }
 
-/// The end of a piece of work outside the System.
+/// The end of an effect (work outside the System) with this number, successful or not.
 fn finished(effect: u128, ok: bool) -> EffectFinished {
     EffectFinished {
         effect_id: EffectId(Uuid::from_u128(effect)),

@@ -1,4 +1,4 @@
-//! Log entries are redacted, escaped and bounded.
+//! Tests that log entries are redacted, escaped and limited in length.
 
 use artoo_bus::TapEvent;
 use artoo_proto::{Address, CallStatus, ExecutionStatus, Role, ToolCall};
@@ -8,7 +8,7 @@ use super::{AuditEvent, EVENT_MAX_BYTES, Note};
 use crate::finding::{Finding, Rule};
 use crate::testing::{Bench, at, call, execution, request, task};
 
-/// The log entry for a message, as JSON.
+/// The log entry for this message published on a bus, as JSON.
 fn entry(message: impl Into<artoo_proto::Message>) -> Value {
     written(&AuditEvent::seen(&Bench::default().publish(message), vec![]))
 }
@@ -104,6 +104,7 @@ fn notes_about_calls_are_redacted_and_bounded() {
     assert!(ended("", wide.into())["left_out_bytes"].as_u64().unwrap() > EVENT_MAX_BYTES as u64);
 }
 
+/// Each rule is written to the log under its own name.
 #[test]
 fn rules_are_written_by_name() {
     for rule in Rule::ALL {

@@ -1,4 +1,4 @@
-//! The log on real files: continued chains, incomplete lines, damage, full disks.
+//! Tests of the log on real files: continued chains, incomplete lines, damage, full disks.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::PermissionsExt;
@@ -10,14 +10,14 @@ use crate::event::{AuditEvent, Note};
 use crate::testing::{Bench, at, lines, request, values};
 use crate::verify::verify;
 
-/// A temporary folder and the path of its log.
+/// Creates a temporary folder; returns it with the path of a log in it.
 fn folder() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("audit.jsonl");
     (dir, path)
 }
 
-/// Opens a log, with the notes about what was found.
+/// Opens a log; returns it with the notes about problems that were found.
 fn open(path: &Path) -> (AuditLog, Vec<Note>) {
     AuditLog::open(path, at(0), None).unwrap()
 }
@@ -30,7 +30,7 @@ fn write(log: &mut AuditLog, events: u128) {
     }
 }
 
-/// The kinds of event in a log, in order.
+/// The event kinds of the lines in a log, in order.
 fn events(path: &Path) -> Vec<String> {
     values(path).iter().map(|line| line["event"].as_str().unwrap().to_owned()).collect()
 }
@@ -201,6 +201,7 @@ fn damage_in_compressed_segments_is_found() {
     verify(&path).unwrap();
 }
 
+/// If a full log file can't be compressed, it stays as it is and is still read.
 #[test]
 fn segment_without_compression_stays_plain() {
     let (dir, path) = folder();
@@ -269,6 +270,7 @@ fn batch_equals_single_writes() {
     assert_eq!(written(true), written(false));
 }
 
+/// If writing several events at once fails, none of them is in the log.
 #[doc = "holds: design S4"]
 #[test]
 fn failed_batch_writes_nothing() {

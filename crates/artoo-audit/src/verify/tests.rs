@@ -1,4 +1,4 @@
-//! Every kind of tampering with a real log, and the line that verification reports.
+//! Tests of verification: every kind of tampering with a real log, and the line that is reported.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::stats::save_stats;
 use crate::testing::{Bench, at, lines, request};
 use crate::window::{AuditStats, LogHead};
 
-/// A log of seven lines (the opening and six messages) whose last line is noted in the statistics.
+/// Writes a log of seven lines whose last line the statistics name; returns folder, path and lines.
 fn seven() -> (tempfile::TempDir, PathBuf, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("audit.jsonl");
@@ -25,7 +25,7 @@ fn seven() -> (tempfile::TempDir, PathBuf, Vec<String>) {
     (dir, path, lines)
 }
 
-/// Changes the lines, and expects this first damaged line and error.
+/// Changes the lines of a log and asserts that verification reports this line and this damage.
 fn check(tamper: impl FnOnce(&mut Vec<String>), expected: (u64, &str)) {
     let (_dir, path, mut lines) = seven();
     tamper(&mut lines);
@@ -97,6 +97,7 @@ fn removed_bytes_and_files_are_found() {
     assert!(matches!(verify(&path).unwrap_err().what, Damage::Unreadable(_)));
 }
 
+/// A log whose last lines were removed passes verification if its statistics were removed too.
 #[test]
 fn shortened_log_passes_without_statistics() {
     // The limit that the README names: a chain can't show what was cut from its end.

@@ -1,4 +1,4 @@
-//! Times, zero figures, and the summary of a report.
+//! Tests of the texts for the user: times, zero figures, and the summary of a report.
 
 use artoo_proto::{AuditReport, GapTrend, TaskTrend, ToolHealth, Trigger};
 
@@ -7,7 +7,7 @@ use crate::finding::Rule;
 use crate::testing::{at, task};
 use crate::window::AuditStats;
 
-/// A report without any counts.
+/// A report in which all counts are zero.
 fn empty() -> AuditReport {
     AuditStats::new(at(0)).report(Trigger::Periodic)
 }

@@ -1,11 +1,12 @@
-//! Texts that the reader accepts and refuses, as tables, and properties: it never invents a value.
+//! Tests of the strict reader: tables of replies that it accepts and refuses, and properties, such as that it never
+//! invents a value.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::{MAX_TEXT_BYTES, ReaderError, read};
 
-/// The schema of a tool call, where a wrong reading does harm.
+/// A sample schema of a tool call, for which a misread reply would do harm.
 fn call_schema() -> Value {
     json!({"type": "object", "required": ["tool"], "properties": {"tool": {"type": "string"}}})
 }
@@ -25,14 +26,14 @@ fn kind(error: &ReaderError) -> &'static str {
     }
 }
 
-/// Asserts that the text is accepted as this JSON.
+/// Asserts that the reader extracts this JSON value from the text.
 #[track_caller]
 fn takes(text: &str, expected: &str) {
     let expected: Value = serde_json::from_str(expected).unwrap();
     assert_eq!(read(text, &call_schema()), Ok(expected), "{text}");
 }
 
-/// Asserts that the text is refused with this kind of error.
+/// Asserts that the reader refuses the text with this kind of error.
 #[track_caller]
 fn refuses(text: &str, expected: &str) {
     match read(text, &call_schema()) {
@@ -65,6 +66,7 @@ fn text_around_json_is_ignored() {
     }
 }
 
+/// Of several JSON objects in a reply, the first that fits the schema is read.
 #[doc = "holds: fault L16"]
 #[test]
 fn first_fitting_object_is_read() {
@@ -76,6 +78,7 @@ fn first_fitting_object_is_read() {
     refuses(r#"{"tool":"ls"} {"tool":"#, "cut");
 }
 
+/// An object that is only a part of a larger value is refused.
 #[doc = "holds: fault L16"]
 #[test]
 fn fragment_of_a_larger_value_is_refused() {
@@ -215,7 +218,7 @@ fn reader_error_quotes_text_escaped_and_shortened() {
     assert!(!shown.contains('\u{1b}') && shown.contains("more characters"), "{shown}");
 }
 
-/// JSON whose parts would themselves fit the schema, and whose strings look like structure.
+/// A strategy for JSON values that contain objects fitting the schema, and strings that look like JSON.
 fn any_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -235,7 +238,7 @@ fn any_value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A random tool call.
+/// A strategy for tool calls with random input.
 fn any_call() -> impl Strategy<Value = Value> {
     (any_value(), any_value()).prop_map(|(input, before)| json!({"a": before, "tool": "ls", "z": input}))
 }
@@ -253,6 +256,7 @@ proptest! {
         let _ = read(&text, &call_schema());
     }
 
+    /// A tool call with prose before and after it is read unchanged.
     #[test]
     fn call_inside_prose_is_read_unchanged(call in any_call(), pretty: bool, before in "[a-z ,.:`]{0,20}", after in "[a-z ,.`]{0,20}") {
         let text = if pretty { serde_json::to_string_pretty(&call) } else { serde_json::to_string(&call) }.unwrap();

@@ -1,4 +1,4 @@
-//! Probes of endpoints, limits of the context size, and progress reports.
+//! Tests of probing endpoints, of context size limits, and of progress reports.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -16,12 +16,12 @@ use crate::{KEY, config, kind, request, value};
 
 const CALL: &str = r#"{"tool":"ls"}"#;
 
-/// A complete Chat Completions answer with this content.
+/// The test server's response: a complete Chat Completions answer with this content.
 fn chat(content: &str) -> Act {
     Act::json(200, &whole_answer(Protocol::Chat, content, Ends::ByItself))
 }
 
-/// A server that enforces the formats `kept`, refuses those of `refused`, and ignores all others.
+/// The replies of a test server that enforces the formats `kept`, refuses those in `refused`, and ignores all others.
 fn probed(kept: &'static [&'static str], refused: &'static [&'static str]) -> impl Fn(usize, &Value) -> Act {
     move |_, body| {
         let schema = &body["response_format"]["json_schema"]["schema"];
@@ -54,7 +54,8 @@ fn probed(kept: &'static [&'static str], refused: &'static [&'static str]) -> im
 async fn probe_finds_the_strongest_enforced_format() {
     use ProbeResult::{Ignored, Passed, Refused};
     use ReplyFormat::{ForcedTool, JsonObject, JsonSchema, PromptOnly, StrictSchema};
-    /// A row of the table: enforced formats, refused formats, the format to use, and the result for each format.
+    /// A case of the table: enforced formats, refused formats, the format that is chosen, and the probe's result for
+    /// each format.
     type Row = (&'static [&'static str], &'static [&'static str], ReplyFormat, Vec<(ReplyFormat, ProbeResult)>);
     let rows: [Row; 4] = [
         (&["json_schema", "json_object"], &[], JsonSchema, vec![(JsonSchema, Passed)]),
@@ -126,7 +127,7 @@ async fn ollama_context_is_set_limited_and_checked() {
     assert_eq!(failure, ModelFailure::DoesNotFit { needed: 8_195, room: 8_192 });
 }
 
-/// An observer that records steps and exchanges.
+/// An observer that records the progress steps and exchanges reported to it.
 #[derive(Default)]
 struct Notes {
     steps: Mutex<Vec<Step>>,
@@ -188,6 +189,7 @@ async fn observed_progress_and_exchanges_omit_the_key() {
     assert_eq!(again.as_ref(), Ok(value(&reply)));
 }
 
+/// Calls beyond the limit of parallel calls wait until another has ended.
 #[doc = "holds: client C19"]
 #[tokio::test]
 async fn calls_beyond_the_limit_wait() {
@@ -210,6 +212,7 @@ async fn calls_beyond_the_limit_wait() {
     asks.abort_all();
 }
 
+/// In each protocol, the part of the prompt that stays the same comes first, so that it can be cached.
 #[test]
 fn stable_part_of_a_prompt_comes_first() {
     use artoo_llm::request_body;

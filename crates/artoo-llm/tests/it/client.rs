@@ -1,4 +1,4 @@
-//! Faults of an endpoint and the failures they cause; answers with text around them.
+//! Tests of the client: faults of an endpoint and the failures they cause, and answers with text around them.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,7 +15,7 @@ use crate::{SOON, client, completion, config, dropped_when, kind, long_timeouts,
 
 const CALL: &str = r#"{"tool":"ls"}"#;
 
-/// Makes one call to a server with this act, and checks the outcome and the number of requests.
+/// Makes one call to a server that reacts by `act`; asserts the reply or kind of failure and the number of requests.
 #[track_caller]
 fn check(act: Act, expected: &str, requests: usize) -> impl Future<Output = String> {
     let caller = std::panic::Location::caller();
@@ -34,7 +34,7 @@ fn check(act: Act, expected: &str, requests: usize) -> impl Future<Output = Stri
     }
 }
 
-/// A complete answer whose choice is changed.
+/// The test server's response: a complete answer whose first choice is altered by `change`.
 fn with_choice(change: impl Fn(&mut Value)) -> Act {
     let mut body = completion(CALL);
     change(&mut body["choices"][0]);
@@ -114,6 +114,7 @@ async fn connect_timeout_ends_the_call() {
     assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
 }
 
+/// A server that sends nothing ends the call at the timeout for silence.
 #[doc = "holds: fault L7"]
 #[tokio::test]
 async fn silence_ends_at_the_idle_timeouts() {
@@ -126,7 +127,7 @@ async fn silence_ends_at_the_idle_timeouts() {
     }
 }
 
-/// The head of a response with status 200, and the bytes sent with it.
+/// The bytes of a response with status 200, this content type, and the body sent with its head.
 fn head(kind: &str, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n{body}").into_bytes()
 }
@@ -183,6 +184,7 @@ async fn slow_body_ends_at_the_total_deadline() {
     assert!(matches!(failure, ModelFailure::TimedOut { after_ms: 1700..60_000, .. }), "{failure:?}");
 }
 
+/// A body that ends early (the connection closes) is reported as a truncated answer.
 #[doc = "holds: fault L9"]
 #[tokio::test]
 async fn early_end_of_body_is_truncation() {
@@ -253,6 +255,7 @@ async fn invalid_utf8_body_is_unreadable() {
     check(Act::answer(&format!("\u{feff}{CALL}")), CALL, 1).await;
 }
 
+/// Of an answer with several JSON objects and text around them, the fitting object is read.
 #[doc = "holds: fault L15, L16"]
 #[tokio::test]
 async fn text_around_several_objects_is_ignored() {
@@ -263,6 +266,7 @@ async fn text_around_several_objects_is_ignored() {
     check(with_choice(|choice| choice["message"]["content"] = parts.clone()), CALL, 1).await;
 }
 
+/// Answers with malformed JSON or values that the schema forbids are unreadable.
 #[doc = "holds: fault L17"]
 #[tokio::test]
 async fn unexpected_values_are_unreadable() {

@@ -1,4 +1,4 @@
-//! Budgets are checked before each call, and all spending is recorded.
+//! Tests of budgets: they are checked before each call, and all spending is recorded.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ fn client(url: &str, budget: Budget) -> (Remote, Arc<Ledger>) {
     (Remote::sharing(config, &shared).unwrap(), ledger)
 }
 
-/// A budget of tokens.
+/// A budget of at most this many tokens, without a limit on money.
 fn tokens(most: u64) -> Budget {
     Budget { max_tokens: Some(most), max_cost: None }
 }
@@ -126,6 +126,7 @@ async fn failed_call_reports_its_usage() {
     assert!(usage.prompt_tokens > 0 && usage.completion_tokens > 0, "{usage:?}");
 }
 
+/// A call that the endpoint refused costs nothing; a call dropped by the client costs its prompt.
 #[tokio::test]
 async fn refused_call_is_free_dropped_costs_prompt() {
     let refuses = FaultServer::start(vec![Act::json(401, &serde_json::json!({"error": "no"}))]).await;
@@ -140,7 +141,7 @@ async fn refused_call_is_free_dropped_costs_prompt() {
     assert!(usage.model_calls == 1 && usage.prompt_tokens > 0 && usage.completion_tokens == 0, "{usage:?}");
 }
 
-/// An answer in this protocol with these token counts.
+/// The test server's answer in a protocol with these token counts.
 fn answer_with(protocol: Protocol, usage: &serde_json::Value) -> Act {
     let mut body = whole_answer(protocol, CALL, Ends::ByItself);
     match protocol {

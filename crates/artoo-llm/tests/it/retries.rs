@@ -1,4 +1,4 @@
-//! Retries: which faults are retried, how often, and the final error.
+//! Tests of retries: which faults are retried, how often, and the final error.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Optional parts of requests, and how a client omits those that an endpoint refuses.
+//! Tests of optional request parts, and of how a client leaves out those that an endpoint refuses.
 
 use artoo_llm::structured::{Dialect, ReplyFormat, complaint};
 use artoo_llm::{ConfigError, Model, Protocol, Remote, RemoteConfig, Secret};

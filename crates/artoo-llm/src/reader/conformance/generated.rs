@@ -1,4 +1,4 @@
-//! Generated documents: each is built from valid and invalid parts, so that the grammar itself says whether it is
+//! Tests of the reader with generated documents, built from valid and invalid parts, so that it is known which are
 //! JSON.
 
 use std::fmt::Write as _;
@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use super::inside;
 use crate::reader::{ReaderError, exactly};
 
-/// Asserts that both readers accept the document if `is_json`, and refuse it otherwise; returns 1 for a count of rows.
+/// Asserts that the reader accepts the document if `is_json` and refuses it otherwise, in a reply and alone; returns 1,
+/// to be counted.
 #[track_caller]
 fn check(document: &str, is_json: bool) -> usize {
     assert_eq!(inside(document).is_some(), is_json, "in a reply: {document:?}");
@@ -83,6 +84,7 @@ fn only_four_characters_are_white_space() {
     }
 }
 
+/// A document without one of its punctuation marks, or with one doubled, is refused.
 #[doc = "holds: client C13"]
 #[test]
 fn missing_or_doubled_punctuation_is_refused() {
