@@ -1,4 +1,4 @@
-//! The bench as it is run: its one line, and that the endpoint's key is in nothing it leaves.
+//! Tests of artoo-bench as it is run: its output line, and that the endpoint's key appears nowhere.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
 
@@ -9,7 +9,7 @@ use std::thread;
 
 const KEY: &str = "sk-canary-0123456789";
 
-/// Runs the bench with the key in its environment.
+/// Runs artoo-bench against the endpoint at `url` with a key in its environment; asserts that the output has no key.
 fn bench(url: &str, arguments: &[&str]) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_artoo-bench"))
@@ -26,12 +26,13 @@ fn bench(url: &str, arguments: &[&str]) -> Output {
     output
 }
 
+/// The last line that the bench printed, as JSON.
 fn line(output: &Output) -> serde_json::Value {
     let text = String::from_utf8_lossy(&output.stdout);
     serde_json::from_str(text.lines().last().unwrap_or_default()).unwrap_or_else(|_| panic!("{output:?}"))
 }
 
-/// An endpoint that gives every call this status and body; its address.
+/// Starts an endpoint that answers every call with this status and body; returns its base URL.
 fn endpoint(status: &'static str, body: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -44,6 +45,7 @@ fn endpoint(status: &'static str, body: &'static str) -> String {
     url
 }
 
+/// Answers all requests of a connection with this status and body.
 fn answer(mut stream: TcpStream, status: &str, body: &str) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     loop {

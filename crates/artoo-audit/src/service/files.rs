@@ -42,16 +42,14 @@ impl Files {
         for number in 1..=WRITERS_MAX {
             let suffix = if number == 1 { String::new() } else { format!("-{number}") };
             if let Some(lock) = try_lock(&dir.join(format!("audit{suffix}.lock")))? {
-                /// Opens a log whose lock is held, with its statistics, and notes problems in it. `trace`: a file of
-                /// earlier runs that shows that the log was deleted.
                 return Self::open_locked(dir.join(format!("audit{suffix}.jsonl")), trace, now, lock);
             }
         }
         Err(AuditError::InUse { path: dir.to_owned(), processes: WRITERS_MAX })
     }
 
-    /// Opens a locked log with its statistics, and notes problems in the log. `trace` is a file of an earlier run whose
-    /// log is missing.
+    /// Opens a log whose lock is held, with its statistics, and notes problems in it. `trace`: a file of earlier runs
+    /// that shows that the log was deleted.
     fn open_locked(log_path: PathBuf, trace: Option<String>, now: Timestamp, lock: File) -> Result<Self, AuditError> {
         let stats_path = stats_path(&log_path).unwrap_or_else(|| log_path.with_extension("stats.json"));
         let is_missing = !stats_path.exists();

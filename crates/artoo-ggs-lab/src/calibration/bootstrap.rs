@@ -1,10 +1,10 @@
-//! The bootstrap: how much a mean of paired gains could vary by chance (Efron's percentile method, resampling tasks
-//! within each family).
+//! The bootstrap: by how much a mean of paired gains could vary by chance (Efron's percentile method, within each
+//! family).
 
-/// Probability that the true gain is below the lower bound; the same for the upper bound.
+/// Probability that the true gain is below the lower confidence bound; the same for above the upper bound.
 pub(super) const LEVEL: f64 = 0.05;
 
-/// The mean of the families' means, converted from micro-units to units.
+/// The mean over families of each family's mean, converted from micro-units to units.
 pub(super) fn mean_of_means(families: &[Vec<i64>]) -> f64 {
     let mean = |values: &Vec<i64>| values.iter().sum::<i64>() as f64 / values.len().max(1) as f64 / 1e6;
     families.iter().map(mean).sum::<f64>() / families.len().max(1) as f64
@@ -28,6 +28,7 @@ pub(super) fn quantile(sorted: &[f64], share: f64) -> f64 {
     sorted.get((share * last as f64).round() as usize).copied().unwrap_or(0.0)
 }
 
+/// Tests of means and resampling.
 #[cfg(test)]
 mod tests {
     use super::{LEVEL, mean_of_means, quantile, resample};

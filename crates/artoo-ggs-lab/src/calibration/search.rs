@@ -1,4 +1,4 @@
-//! The search: differential evolution over the box of the eight free numbers.
+//! The search for a better profile: differential evolution over the ranges of the eight free numbers.
 
 use basin::{BoxBounds, Constrained, ConstraintSet, CostFunction, De, DeMutation, Executor, PopulationProgress};
 
@@ -14,9 +14,7 @@ struct Free {
     of: fn(&mut ParameterTable) -> &mut f64,
 }
 
-/// The eight numbers that the search varies. Their ranges exclude useless values: ε is at most 0.5, since |∇L| hardly
-/// exceeds that; δ ends far below 1, where every result is close enough; θ begins far above 0, where nothing may be
-/// spent.
+/// The eight numbers that the search varies, with their ranges, which leave out useless values.
 const FREE: [Free; 8] = [
     Free { min: 0.0, max: 1.0, of: |table| &mut table.beta },
     Free { min: 0.0, max: 1.0, of: |table| &mut table.lambda },
@@ -27,10 +25,10 @@ const FREE: [Free; 8] = [
     Free { min: 0.0, max: 1.0, of: |table| &mut table.rho },
     Free { min: 0.3, max: 1.0, of: |table| &mut table.theta },
 ];
-/// Candidates are rounded to thousandths: finer than a trial can measure, and readable in a file.
+/// Candidates' numbers are rounded to 1 / `STEPS` of their range: finer than a trial can measure.
 const STEPS: f64 = 1_000.0;
 
-/// The best candidate of a search.
+/// The result of a search: the best profile, its gain on the training families, and how many candidates were tried.
 pub(super) struct Found {
     pub(super) profile: Profile,
     pub(super) gain: f64,
@@ -113,6 +111,7 @@ fn candidate(calibration: &Calibration, point: &[f64]) -> Profile {
     profile.unwrap_or_else(|_| incumbent.clone())
 }
 
+/// Tests of the search's candidates and first population.
 #[cfg(test)]
 mod tests {
     use super::{FREE, candidate, first_population};

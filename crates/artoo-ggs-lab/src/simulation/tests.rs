@@ -8,12 +8,12 @@ use super::planner::first_plan;
 use super::world::World;
 use super::{Cell, Driver, EXECUTIONS_MAX, Family, Policy, Row, Seen, Step, Study, Utility, picture};
 
-/// A study of these policies and families.
+/// A small study of these policies on these families; the first policy is the reference.
 fn study(policies: Vec<Policy>, families: Vec<Family>, tasks: u32) -> Study {
     Study { policies, families, reference: 0, ..Study::full(tasks) }
 }
 
-/// The rows as lines of JSON.
+/// The rows of the cells as JSON lines.
 fn json(cells: &[Cell]) -> String {
     cells.iter().map(|cell| serde_json::to_string(&cell.row).unwrap() + "\n").collect()
 }
@@ -93,7 +93,7 @@ fn v0_8_never_kills_without_a_rise() {
     }
 }
 
-/// The results of a policy in this many tasks of a family.
+/// The episodes of a policy in this many tasks of a family.
 fn episodes(family: Family, policy: &Policy, tasks: u64) -> Vec<Episode> {
     let worlds = (0..tasks).map(|task| World::new(family, Draws::of_task(3, 0, task)));
     worlds.map(|world| run(&world, policy, &Utility::DEFAULT)).collect()
@@ -209,6 +209,7 @@ fn perfect_verifier_prevents_false_deliveries() {
     }
 }
 
+/// If every approach works and the verifier never errs, each policy ends after one execution.
 #[test]
 fn certain_success_takes_one_execution() {
     let easy = Family {
@@ -232,6 +233,7 @@ fn certain_success_takes_one_execution() {
     }
 }
 
+/// If a task can't be done and the verifier passes everything, the result is a false delivery.
 #[test]
 fn infeasible_tasks_with_credulous_verifier_deliver_falsely() {
     let hopeless = Family { infeasible: 1.0, luck: 0.0, false_pass: 1.0, ..Family::ORDINARY };

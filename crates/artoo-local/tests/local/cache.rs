@@ -1,4 +1,4 @@
-//! Evaluated prompt prefixes are reused, and reuse does not change replies.
+//! Tests that evaluated prompt beginnings are reused, and that this does not change replies.
 
 use artoo_llm::{Model as _, Shared};
 use artoo_local::{Local, LocalConfig};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{config, engine, model_file, print_uncaptured, prompt, request};
 
-/// Fixed instructions of two roles, longer than a step of the engine.
+/// Fixed sample instructions of a role, longer than a step of the engine.
 fn instructions(role: &str) -> String {
     format!("You are the {role}. ")
         + &format!("Rule of the {role}: read everything, invent nothing, be brief. ").repeat(20)
@@ -84,6 +84,7 @@ async fn cancelled_call_does_not_affect_the_next() {
     }
 }
 
+/// If the context already holds more of a prompt than a saved beginning, the context is used.
 #[tokio::test]
 async fn context_is_preferred_to_shorter_saved_prefix() {
     let Some(engine) = engine() else { return };

@@ -1,4 +1,4 @@
-//! Damaged files and files that are not models: a typed error with a remedy, and the process continues.
+//! Tests with damaged files and files that are not models: an error with a remedy, and the process continues.
 
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::num::NonZeroU32;
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::support::{config, model_file, prompt, request};
 
-/// Loads the file as a model.
+/// Opens the file as a model, as a program would.
 fn new(path: &Path) -> Result<Local, LocalError> {
     Local::new(config(path.to_owned()), &Shared::default())
 }

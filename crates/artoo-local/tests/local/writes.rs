@@ -1,4 +1,4 @@
-//! Single calls: their replies, usage and ends.
+//! Tests of single calls of the engine: their replies, usage and ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::support::{config, engine, model_file, prompt, request, value};
 
-/// A request whose reply takes longer than any test waits.
+/// A request whose reply takes longer than any test waits, to test cancellation and deadlines.
 fn request_with_endless_reply() -> ModelRequest {
     let numbers = json!({"type": "array", "minItems": 900, "maxItems": 900, "items": {"type": "integer"}});
     let schema =
@@ -115,7 +115,7 @@ async fn local_call_ends_at_its_deadline() {
     assert!(usage.completion_tokens > 0 && usage.model_calls == 1, "{usage:?}");
 }
 
-/// An observer that counts progress reports, ends and exchanges.
+/// An observer that counts the progress reports, ends and exchanges reported to it.
 #[derive(Default)]
 struct Watcher {
     grown: AtomicUsize,
