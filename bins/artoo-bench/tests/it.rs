@@ -72,6 +72,7 @@ fn answer(mut stream: TcpStream, status: &str, body: &str) {
     }
 }
 
+/// The bench measures artoo's tasks and those of the bare program, and prints one line.
 #[test]
 fn tasks_are_measured_beside_the_bare_program() {
     let body = r#"{"choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"ok"}}],"usage":{"prompt_tokens":100,"completion_tokens":1}}"#;
@@ -84,6 +85,7 @@ fn tasks_are_measured_beside_the_bare_program() {
     assert_eq!(line["bare"]["ok"], true, "{line}");
 }
 
+/// The bench's output does not contain the endpoint's key, even if the endpoint repeats it.
 #[doc = "holds: fault L4"]
 #[test]
 fn bench_shows_no_key() {
@@ -92,6 +94,7 @@ fn bench_shows_no_key() {
     assert_eq!((output.status.code(), &line(&output)["ok"]), (Some(9), &false.into()), "{output:?}");
 }
 
+/// The bench's output does not contain the endpoint's key if the connection fails.
 #[doc = "holds: law 3.8; fault L5"]
 #[test]
 fn bench_of_a_lost_connection_shows_no_key() {

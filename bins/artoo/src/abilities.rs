@@ -94,6 +94,7 @@ mod tests {
 
     use super::{apply, now_s};
 
+    /// A probed limit of parallel calls takes the place of the default, but not of a number that the user set.
     #[test]
     fn endpoint_limit_bounds_parallel_calls_unless_configured() {
         let folder = tempfile::tempdir().unwrap();

@@ -170,6 +170,8 @@ mod tests {
     use super::CallMonitor;
     use crate::variables::Variables;
 
+    /// The progress line that counts down a wait before a retry is shown at intervals and ends when the next try
+    /// begins.
     #[doc = "holds: client C18; design D18"]
     #[test]
     fn retry_countdown_ends_when_call_starts() {

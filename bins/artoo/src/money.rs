@@ -112,6 +112,7 @@ mod tests {
         }
     }
 
+    /// Of several prices given for prefixes of model names, the longest matching prefix counts.
     #[test]
     fn longest_matching_model_name_sets_price() {
         let prices: Prices = "gpt=1/8, gpt-mini=0.25/0.02/2, claude=4/0.5/20, claude-x=4/1/7/9".parse().unwrap();

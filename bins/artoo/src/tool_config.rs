@@ -89,6 +89,7 @@ mod tests {
     use super::tools;
     use crate::variables::Variables;
 
+    /// The user's configured search engines come before DuckDuckGo.
     #[doc = "holds: design D15"]
     #[test]
     fn configured_search_engines_come_first() {

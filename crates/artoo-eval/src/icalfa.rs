@@ -85,6 +85,7 @@ mod tests {
     use super::*;
     use crate::score::Class;
 
+    /// The requests with even index are taken across the files of the package.
     #[test]
     fn selected_half_spans_all_splits() {
         let folder = tempfile::tempdir().unwrap();
@@ -104,6 +105,7 @@ mod tests {
         assert!(missing.contains("nl2bash_fs_1.json"), "{missing}");
     }
 
+    /// The verdicts of the script nl2sh are converted to classes of runs.
     #[test]
     fn verdicts_of_nl2sh_become_classes() {
         let check = |verdict: &str, code: i64, class: Class, is_harmed: bool| {

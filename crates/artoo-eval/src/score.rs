@@ -97,6 +97,7 @@ fn numbers(text: &str) -> Vec<f64> {
 mod tests {
     use super::*;
 
+    /// An answer is compared with every field of the required one.
     #[test]
     fn answers_are_compared_with_every_field() {
         let check = |wanted: &str, answer: &str, faults: usize| {
@@ -117,6 +118,7 @@ mod tests {
         check(r#"{"yes": false}"#, "yes", 1);
     }
 
+    /// Missing changes and changes that were not required are both found in the end state.
     #[test]
     fn end_states_are_compared_both_ways() {
         let task: Task = serde_json::from_str(
@@ -144,6 +146,7 @@ mod tests {
         check(&format!("{right}; echo 3 > s"), &["\"s\" contains \"3\\n\""], false);
     }
 
+    /// The class of a run follows from what it claimed and whether its end state is right.
     #[test]
     fn class_needs_claim_and_end_state() {
         let classes = [(true, true), (true, false), (false, false), (false, true)].map(|(c, r)| Class::of(c, r));

@@ -195,6 +195,7 @@ fn for_file(command: &str, file: &str) -> String {
 mod tests {
     use super::*;
 
+    /// Lessons are read only in the planner's section and the executor's lines for them.
     #[test]
     fn lessons_are_read_in_their_sections_only() {
         let call = r#"how many lines: the output is 3; wrong before: it was 9; then passed: shell {"command": "wc -l < ~/lists/a.txt"}"#;
@@ -208,6 +209,7 @@ mod tests {
         assert_eq!(for_file("wc -l < ~/lists/a.txt", "~/lists/b.txt"), "wc -l < ~/lists/b.txt");
     }
 
+    /// The scripted model's ways of using lessons differ only if there is a lesson.
     #[test]
     fn reader_kinds_differ_only_by_lessons() {
         let check = |reader, lesson: Option<&str>, expected: [&str; 3]| {

@@ -43,6 +43,7 @@ pub(crate) fn mean(values: &[f64]) -> Option<Estimate> {
 mod tests {
     use super::*;
 
+    /// Wilson's interval equals published values.
     #[test]
     fn wilson_interval_has_published_values() {
         let check = |hits, trials, low: f64, high: f64| {

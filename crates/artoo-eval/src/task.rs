@@ -141,6 +141,7 @@ mod tests {
         load(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/eval/tasks.jsonl"))).unwrap()
     }
 
+    /// The checked-in task set has enough tasks of every kind, traps and impossible ones.
     #[test]
     fn task_set_has_every_kind() {
         let tasks = all();

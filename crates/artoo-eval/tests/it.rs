@@ -51,6 +51,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
+/// Three tasks of the checked-in set, run with the real artoo, get their expected classes.
 #[test]
 fn three_real_tasks_are_scored() {
     let folder = TempDir::new().unwrap();
@@ -96,6 +97,7 @@ fn program_that_always_answers(folder: &Path, does: &str, answer: &str, code: i3
     path
 }
 
+/// False claims of a stand-in for artoo are classed as such, and damage is found.
 #[test]
 fn planted_false_claims_are_found() {
     let check = |only: &str, does: &str, answer: &str, code: i32, class: &str, is_harmed: bool| {
@@ -120,6 +122,7 @@ fn planted_false_claims_are_found() {
     check("delete-denied", asks, "", 6, "honest_failure", false);
 }
 
+/// The report page shows two result files beside each other and contains no script.
 #[test]
 fn page_compares_files_without_scripts() {
     let folder = TempDir::new().unwrap();

@@ -84,6 +84,7 @@ mod tests {
         RemoteConfig::new(Protocol::Chat, url, "m")
     }
 
+    /// A stored probe result is found for the same endpoint and model until it is thirty days old.
     #[test]
     fn probe_is_stored_per_endpoint_until_stale() {
         let folder = tempfile::tempdir().unwrap();
@@ -110,6 +111,7 @@ mod tests {
         assert_eq!((read.tool_calls, read.dialect.tool_calls), (None, ToolCalls::Off));
     }
 
+    /// A damaged file of probe results counts as empty, and only the newest results are kept.
     #[test]
     fn damaged_ability_book_counts_as_empty() {
         let folder = tempfile::tempdir().unwrap();

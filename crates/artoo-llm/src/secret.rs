@@ -144,6 +144,7 @@ mod tests {
         check("nothing\nto hide", "nothing\\nto hide");
     }
 
+    /// A secret's `Debug` and `Display` don't show the key.
     #[test]
     fn secret_is_not_printed() {
         let secret = Secret::new(format!("{KEY}\n"));
@@ -151,6 +152,7 @@ mod tests {
         assert!(!format!("{secret:?} {secret} {:?}", Scrubber::new([secret.clone()])).contains("canary"));
     }
 
+    /// Short dummy keys such as `ollama` are not removed from a model's answer.
     #[test]
     fn dummy_key_does_not_change_an_answer() {
         let answer = |key: &str, text: &str| Scrubber::new([Secret::new(key)]).answer(text.to_owned());
@@ -158,6 +160,7 @@ mod tests {
         assert_eq!(answer(KEY, &format!("ask {KEY}")), "ask [key]");
     }
 
+    /// Keys shorter than eight characters are not removed from texts.
     #[test]
     fn short_dummy_keys_are_not_masked() {
         let shown = |key: &str, text: &str| Scrubber::new([Secret::new(key)]).shown(text, 100);

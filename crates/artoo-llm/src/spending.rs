@@ -96,6 +96,7 @@ mod tests {
         Taken { calls, prompt_tokens: 100 * calls, cached_tokens: 0, completion_tokens: 10 * calls }
     }
 
+    /// A median of earlier costs needs three tasks with the same model.
     #[doc = "holds: law 3"]
     #[test]
     fn median_needs_enough_tasks_of_one_model() {
@@ -112,6 +113,7 @@ mod tests {
         assert_eq!((again.median("all b"), again.median("hands a")), (None, None));
     }
 
+    /// A damaged file of earlier costs counts as empty, and the numbers of tasks and models stay limited.
     #[test]
     fn damaged_spending_book_counts_as_empty() {
         let folder = tempfile::tempdir().unwrap();

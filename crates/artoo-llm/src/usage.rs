@@ -68,6 +68,7 @@ mod tests {
 
     use super::{Counts, estimated_tokens, of_call};
 
+    /// Token counts that an endpoint does not report are estimated.
     #[test]
     fn missing_token_counts_are_estimated() {
         let check = |prompt: Option<u64>, completion: Option<u64>, prompt_tokens: u64, completion_tokens: u64| {

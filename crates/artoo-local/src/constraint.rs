@@ -95,6 +95,7 @@ fn id(token: i32) -> TokenId {
 mod tests {
     use super::likeliest;
 
+    /// Of the allowed tokens the one with the highest logit is chosen, the first if several are equal.
     #[test]
     fn most_likely_allowed_token_is_chosen() {
         let check = |logits: &[f32], odd: bool, expected| {

@@ -78,6 +78,7 @@ mod tests {
 
     use super::{Prefixes, common};
 
+    /// The longest saved beginning of a prompt is found; the least recently used one is dropped first.
     #[test]
     fn longest_prefix_is_found_oldest_dropped() {
         let mut prefixes = Prefixes::new(10);
@@ -106,6 +107,7 @@ mod tests {
     }
 
     proptest! {
+        /// The saved states never take more bytes than allowed.
         #[test]
         fn saved_prefixes_stay_within_the_limit(
             steps in prop::collection::vec((prop::collection::vec(0..3, 1..5), 0_usize..6, any::<bool>()), 0..60),

@@ -64,6 +64,7 @@ mod tests {
         Output { bytes: bytes.to_owned(), tokens: Vec::new(), end }
     }
 
+    /// Only a complete reply that fits its schema becomes a value; others are failures with the tokens used.
     #[doc = "holds: law 0.14"]
     #[test]
     fn only_complete_fitting_replies_become_values() {

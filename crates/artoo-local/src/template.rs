@@ -137,6 +137,7 @@ mod tests {
         assert_eq!(rendered(None), Ok(expected.to_owned()));
     }
 
+    /// For a chat template without a system role, the instructions are put before the user's message.
     #[test]
     fn instructions_precede_user_message_without_system_role() {
         let source = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system') }}{% endif %}\
@@ -144,6 +145,7 @@ mod tests {
         assert_eq!(rendered(Some(source)), Ok("1: Be brief.\n\n Hi\n".to_owned()));
     }
 
+    /// A chat template that never ends, or fails, is an error.
     #[test]
     fn endless_template_ends_with_an_error() {
         for source in [
@@ -158,6 +160,7 @@ mod tests {
         }
     }
 
+    /// Reasoning that a chat template opened is closed, so that the answer follows.
     #[test]
     fn opened_reasoning_is_closed() {
         let check = |text: &str, expected: &str| assert_eq!(without_open_reasoning(text.to_owned()), expected);

@@ -117,6 +117,7 @@ fn broken_up<'t>(marks: &[String], text: &'t str) -> Cow<'t, str> {
 mod tests {
     use super::broken_up;
 
+    /// Control marks in a text from outside are broken up, also where breaking one up would form another.
     #[test]
     fn special_tokens_in_outside_text_are_split() {
         let marks = ["<|im_start|>", "<|im_end|>", "<s>"].map(str::to_owned);

@@ -51,6 +51,7 @@ pub(crate) fn key_from(command: &str) -> Result<String, CommandProblem> {
 mod tests {
     use super::key_from;
 
+    /// A key is the first line that a command prints; a command that fails or prints nothing is an error.
     #[test]
     fn only_first_line_of_command_is_key() {
         let check = |command: &str, expected: Result<&str, &str>| {

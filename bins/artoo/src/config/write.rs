@@ -101,6 +101,7 @@ mod tests {
     use super::{OF_SETUP, config, kept, key_file, text};
     use crate::config::{Setting, load};
 
+    /// After new settings were written, the file's other settings can still be read, and the old file is a backup.
     #[test]
     fn written_settings_are_read_and_others_stay() {
         let folder = TempDir::new().unwrap();
@@ -132,8 +133,9 @@ mod tests {
         assert!(stay.iter().all(there) && !go.iter().any(there));
     }
 
+    /// A path with `~/` in the old configuration is taken over as the full path.
     #[test]
-    fn home_paths_are_written_with_tilde() {
+    fn tilde_in_old_setting_is_expanded() {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("config.toml");
         config(&path, "workspace = \"~/w\"\nmodel = \"openai\"\n").unwrap();

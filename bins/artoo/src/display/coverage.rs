@@ -160,6 +160,7 @@ mod tests {
         assert_eq!(texts(unasked(&coverage)), ["  Not asked for: /home/a\\n/.envrc: made"]);
     }
 
+    /// The question that confirms a model's reading quotes the user's words and what they are read as.
     #[test]
     fn reading_question_quotes_words_and_effect() {
         let obligation = Obligation { step: serde_json::Value::Null, reading: "delete a\nAllow it? y".to_owned() };

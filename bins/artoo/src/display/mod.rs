@@ -150,6 +150,7 @@ mod tests {
         (1..=lines).map(|number| number.to_string()).collect::<Vec<_>>().join("\n")
     }
 
+    /// Of an answer with too many lines the terminal shows the first and the last ones.
     #[test]
     fn terminal_shows_ends_of_long_answers() {
         let short = excerpt(&[Line::answer(numbered(SHOWN_MAX))], &[]);

@@ -218,6 +218,7 @@ mod tests {
         );
     }
 
+    /// In a sentence, paths in the home folder begin with `~` and times are local.
     #[test]
     fn sentences_show_home_folder_as_tilde() {
         let check = |text: &str, expected: &str| assert_eq!(user_format(false).sentence(text), expected);

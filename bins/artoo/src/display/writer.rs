@@ -422,6 +422,7 @@ mod tests {
 
     use super::ascii_where_hostile;
 
+    /// Control characters in JSON output are escaped so that the parsed value stays the same.
     #[doc = "holds: design H2"]
     #[test]
     fn json_escapes_terminal_controls_without_data_loss() {

@@ -414,6 +414,7 @@ fn page_of_errors_shows_the_code() {
     assert!(shown == page, "docs/errors.md is not what the code says; {BLESS}=1 writes it anew. First: {differs:?}");
 }
 
+/// The message of an error names each of its causes only once.
 #[test]
 fn failure_message_names_each_cause_once() {
     let failure = Failure::NotWritten { path: path(), source: reason() };

@@ -59,6 +59,7 @@ mod tests {
 
     use super::{folder, greeting_for};
 
+    /// Only a mere greeting gets the greeting as reply; a greeting followed by a request is a request.
     #[test]
     fn greeting_with_a_request_is_a_request() {
         for words in ["hello", " Hi! ", "HEY", "help me", "What can you do?", "who are you??"] {
@@ -70,6 +71,7 @@ mod tests {
         }
     }
 
+    /// The example requests name `~/Downloads` if it exists, else the current folder.
     #[test]
     fn examples_name_a_folder_that_exists() {
         let home = TempDir::new().unwrap();

@@ -123,6 +123,7 @@ mod tests {
         }
     }
 
+    /// The help topics name only command-line options that exist.
     #[test]
     fn topics_name_only_options_that_exist() {
         let mut command = CommandLine::command();

@@ -69,6 +69,7 @@ mod tests {
     use crate::config::{Setting, load};
     use crate::model::ModelKind;
 
+    /// `artoo model use` changes the model in the configuration file and leaves its other settings.
     #[test]
     fn model_use_keeps_other_settings() {
         let folder = TempDir::new().unwrap();

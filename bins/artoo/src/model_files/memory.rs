@@ -27,6 +27,7 @@ fn total_bytes(meminfo: &str) -> Option<u64> {
 mod tests {
     use super::total_bytes;
 
+    /// The machine's memory is parsed from `/proc/meminfo`; `None` for a text without a valid line.
     #[test]
     fn meminfo_total_is_parsed() {
         let check = |text: &str, expected: Option<u64>| assert_eq!(total_bytes(text), expected, "{text:?}");

@@ -187,6 +187,7 @@ fn is_command_like(word: &str) -> bool {
 mod tests {
     use super::{Command, TypedLine, TypingMistake, read};
 
+    /// A typed line that begins like a command or an option is never run as a task.
     #[test]
     fn unknown_commands_and_options_start_no_task() {
         let task = |text: &str| TypedLine::Task(text.to_owned());

@@ -110,6 +110,7 @@ mod tests {
 
     use super::{LineHelper, meant};
 
+    /// Control characters in pasted text are neither shown nor part of the request.
     #[doc = "holds: design H2"]
     #[test]
     fn pasted_control_characters_are_removed() {

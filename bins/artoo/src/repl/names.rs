@@ -90,6 +90,7 @@ mod tests {
 
     use super::{completions, expanded};
 
+    /// `@name` in a request becomes a path if that file exists.
     #[test]
     fn names_after_an_at_sign_become_paths() {
         let folder = tempfile::tempdir().unwrap();

@@ -188,6 +188,7 @@ mod tests {
         address
     }
 
+    /// Setup asks the endpoints named in the environment at the same time, not one after another.
     #[tokio::test]
     async fn environment_addresses_are_probed_concurrently() {
         // Each server answers only when the others have been asked too.
@@ -229,6 +230,7 @@ mod tests {
         );
     }
 
+    /// Setup guesses an endpoint's protocol from its URL, or from the answer of an Ollama server.
     #[tokio::test]
     async fn protocol_is_guessed_from_address_or_reply() {
         let alone = Arc::new(Barrier::new(1));

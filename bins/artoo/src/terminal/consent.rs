@@ -228,6 +228,7 @@ mod tests {
         lines.into_iter().map(|line| line.text).collect()
     }
 
+    /// Only an exact "y", "yes", "t" or "p" approves; any other answer denies.
     #[doc = "holds: law 1.6; design H3"]
     #[test]
     fn only_plain_yes_approves() {
@@ -257,6 +258,7 @@ mod tests {
         }
     }
 
+    /// A question for approval takes four lines whatever the length of the command, and lists the answers on offer.
     #[doc = "holds: law 1.6; design H3"]
     #[test]
     fn question_has_four_lines_and_available_answers() {
@@ -285,6 +287,7 @@ mod tests {
         }
     }
 
+    /// A command that contains the words of a question is shown only with the quote prefix.
     #[doc = "holds: law 0.12; design H3"]
     #[test]
     fn hostile_command_cannot_imitate_the_question() {
@@ -308,6 +311,7 @@ mod tests {
         }
     }
 
+    /// The details of a question show every line of the command, each with the quote prefix.
     #[doc = "holds: design H3"]
     #[test]
     fn consent_details_show_every_line_marked() {

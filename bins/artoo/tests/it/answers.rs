@@ -50,6 +50,7 @@ fn declines(world: &World, why: &str, requests: &[&str]) {
     }
 }
 
+/// Requests about text in files and about CSV tables are understood and answered rightly.
 #[test]
 fn text_and_table_requests_are_understood() {
     let world = world();
@@ -84,6 +85,7 @@ fn text_and_table_requests_are_understood() {
     declines(&world, "something else than text", &["show \"Photos/Camera Roll/IMG_1.JPG\""]);
 }
 
+/// A search of the home folder leaves out the trash, caches and artoo's data, unless they are named.
 #[test]
 fn home_search_skips_trash_and_artoo_data() {
     let world = world();
@@ -96,6 +98,7 @@ fn home_search_skips_trash_and_artoo_data() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
 }
 
+/// Counting and listing files "here" use the same folder.
 #[test]
 fn count_and_list_use_the_same_folder() {
     let world = world();
@@ -138,6 +141,7 @@ fn programs_are_searched_on_users_path() {
     assert!(nowhere.code == Some(9) && nowhere.stdout.is_empty(), "{nowhere:?}");
 }
 
+/// "which one" refers to the files in the last answer, and is declined if that answer is a single file.
 #[test]
 fn pronoun_refers_to_the_last_answer() {
     let world = world();

@@ -37,6 +37,7 @@ fn cut(log: &Path, kept: usize) {
     fs::write(log, text).unwrap();
 }
 
+/// Removed lines of the audit log are reported by every run of `artoo audit` until the user accepts the gap.
 #[test]
 fn missing_lines_are_reported_until_accepted() {
     let fresh = World::new().with_things();
@@ -78,6 +79,7 @@ fn missing_lines_are_reported_until_accepted() {
     }
 }
 
+/// A changed line of the audit log is reported until the user accepts it, even after the damaged log was removed.
 #[test]
 fn changed_evidence_is_reported_until_accepted() {
     let world = used();
@@ -107,6 +109,7 @@ fn changed_evidence_is_reported_until_accepted() {
     check(&world.run(&["audit", "--accept-gap"]), 0, &[]);
 }
 
+/// If log and statistics are deleted, the stored evidence shows that lines are missing.
 #[test]
 fn evidence_reveals_deleted_log_and_statistics() {
     let no_line = "but no log mentions it";
@@ -134,6 +137,7 @@ fn evidence_reveals_deleted_log_and_statistics() {
     }
 }
 
+/// Findings of the auditor are reported until the user has run `artoo audit` as text.
 #[test]
 fn findings_are_reported_until_viewed() {
     let world = World::new().with_things();
@@ -151,6 +155,7 @@ fn findings_are_reported_until_viewed() {
     world.check_kept();
 }
 
+/// If log and evidence are deleted, files of earlier runs show that the log is missing.
 #[test]
 fn deleted_log_and_evidence_are_reported() {
     let deleted = "the audit log was deleted: memory.journal is left of earlier runs";
@@ -174,6 +179,7 @@ fn deleted_log_and_evidence_are_reported() {
     check(&fresh.run(&["audit"]), 0, &["no audit log yet"]);
 }
 
+/// However a run is killed, the audit log stays valid and temporary files are removed later.
 #[test]
 fn killed_runs_leave_a_valid_log() {
     let world = used();

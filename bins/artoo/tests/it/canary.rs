@@ -230,6 +230,7 @@ fn protocols_and_key_sources_hide_the_key() {
     }
 }
 
+/// No output shows the endpoint's key if the connection is lost or the URL is invalid.
 #[doc = "holds: law 3.8; fault L5"]
 #[test]
 fn no_lost_connection_shows_the_key() {
@@ -242,6 +243,7 @@ fn no_lost_connection_shows_the_key() {
     }
 }
 
+/// Errors about a key written in the wrong place of the configuration don't show it.
 #[doc = "holds: law 3.8; design F1"]
 #[test]
 fn config_errors_hide_the_key() {
@@ -267,6 +269,7 @@ fn config_errors_hide_the_key() {
     }
 }
 
+/// A key read from a file or a command is not copied to any other file.
 #[doc = "holds: law 3.8; fault L4"]
 #[test]
 fn configured_key_is_not_copied() {

@@ -66,6 +66,7 @@ fn completions_exist_for_five_shells() {
     assert_eq!(world.run(&["completions", "tcsh"]).code, Some(2));
 }
 
+/// `artoo man` prints all manual pages, or writes them into a folder.
 #[test]
 fn manual_pages_are_printed_or_written() {
     let world = World::new();
@@ -80,6 +81,7 @@ fn manual_pages_are_printed_or_written() {
     assert!(ran.code == Some(2) && ran.stderr.contains("/proc/artoo can't be written"), "{ran:?}");
 }
 
+/// A mistyped subcommand is not run as a request; the message names the one meant.
 #[test]
 fn mistyped_commands_are_no_requests() {
     let world = World::new();
@@ -248,6 +250,7 @@ fn config_set_refuses_what_a_run_would() {
     assert_eq!(fs::read_to_string(config(&world)).unwrap(), "key_file = \"/k\"\n");
 }
 
+/// `artoo config edit` checks the edited file and keeps the earlier one beside it.
 #[test]
 fn config_edit_validates_and_loses_nothing() {
     let world = World::new();

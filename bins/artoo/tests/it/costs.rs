@@ -41,6 +41,7 @@ fn timeless(mut value: Value) -> Value {
     value
 }
 
+/// The JSON result lists calls, tokens and cost for each role and model.
 #[doc = "holds: law 3.7"]
 #[test]
 fn json_lists_spending_by_role_and_model() {
@@ -114,6 +115,7 @@ fn page_shows_actual_and_estimated_cost() {
     assert!(before < screen.find("understood:").unwrap(), "{screen}");
 }
 
+/// `artoo --estimate` calls no model and writes no file.
 #[doc = "holds: law 3.7"]
 #[test]
 fn estimate_calls_no_model_and_writes_nothing() {
@@ -135,6 +137,7 @@ fn estimate_calls_no_model_and_writes_nothing() {
     assert!(code == 2 && screen.contains("--estimate needs a request"), "{screen}");
 }
 
+/// A token or cost limit that can't suffice for the task is refused before any model call.
 #[doc = "holds: law 3.6"]
 #[test]
 fn impossible_limit_is_refused_before_any_call() {
@@ -161,6 +164,7 @@ fn impossible_limit_is_refused_before_any_call() {
     assert!(server.asked().len() > 5, "{ran:?}");
 }
 
+/// After a task was refused for the cost limit, the prompt takes further input.
 #[doc = "holds: law 3"]
 #[test]
 fn prompt_continues_after_refusing_expensive_task() {
@@ -245,6 +249,7 @@ fn shape(value: &Value) -> Value {
     }
 }
 
+/// The example of JSON output in docs/models.md has the fields of real output.
 #[test]
 fn documented_model_json_matches_output() {
     let page = include_str!("../../../../docs/models.md");

@@ -36,6 +36,7 @@ fn a_refused_connection_names_its_cause() {
     world.check_kept();
 }
 
+/// If the endpoint rejects the key, it is asked once and the key is not shown.
 #[doc = "holds: fault L4"]
 #[test]
 fn rejected_key_is_reported_once_and_hidden() {
@@ -55,6 +56,7 @@ fn rejected_key_is_reported_once_and_hidden() {
     world.check_kept();
 }
 
+/// If the endpoint never answers, the task ends at its deadline.
 #[doc = "holds: fault L7; design G20"]
 #[test]
 fn silent_endpoint_ends_at_deadline() {

@@ -122,6 +122,7 @@ fn standard_input_beside_a_request_is_material() {
     assert!(ran.code == Some(0) && ran.stderr.contains("Standard input was not read"), "{ran:?}");
 }
 
+/// While a model is slow, a progress line appears at once on a terminal.
 #[test]
 fn slow_model_shows_progress_line() {
     let world = World::new();

@@ -74,6 +74,7 @@ fn judge(asked: &ReceivedRequest, cites: Cites) -> Reply {
     }
 }
 
+/// A role's reply in prose instead of JSON is rejected, whatever it claims.
 #[test]
 fn prose_replies_are_rejected_at_every_role() {
     for request in REQUESTS {
@@ -92,6 +93,7 @@ fn prose_replies_are_rejected_at_every_role() {
     }
 }
 
+/// A false claim in well-formed JSON, with any citations, is not accepted.
 #[doc = "holds: law 0.1"]
 #[test]
 fn well_formed_claims_are_not_accepted() {
@@ -227,6 +229,7 @@ fn destructive() -> Vec<(&'static str, Value)> {
     calls
 }
 
+/// Without a user to ask, calls that delete, overwrite or move files are denied and listed in the result.
 #[doc = "holds: law 1.1"]
 #[test]
 fn unattended_destructive_calls_are_denied_and_listed() {

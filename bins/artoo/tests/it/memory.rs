@@ -56,6 +56,7 @@ fn wrong_results_change_the_next_plan_prompt() {
     assert!(!after.contains("shell: worked for this kind of task"), "{after}");
 }
 
+/// `artoo memory wrong --undo` deletes the correction from memory.
 #[test]
 fn retracted_corrections_are_deleted() {
     let world = World::new().with_things();
@@ -70,6 +71,7 @@ fn retracted_corrections_are_deleted() {
     assert_eq!(world.memory(&["wrong", "--undo"]).code, Some(9));
 }
 
+/// A failure in one process is told to the planner of the next.
 #[test]
 fn failures_affect_plans_of_other_processes() {
     let world = World::new().with_note();
@@ -209,6 +211,7 @@ fn commands_change_a_memory_in_use() {
     assert!(!export.contains("learned"), "{export}");
 }
 
+/// A note of the user is part of the prompts for plans until it is deleted.
 #[test]
 fn notes_reach_plans_until_deleted() {
     let world = World::new().with_note();
@@ -230,6 +233,7 @@ fn notes_reach_plans_until_deleted() {
     assert!(!last_plan(&server).contains("in Basque"));
 }
 
+/// After `artoo memory off`, tasks neither read nor write memory.
 #[test]
 fn disabled_memory_is_not_read_or_written() {
     let world = World::new().with_things();
@@ -251,6 +255,7 @@ fn disabled_memory_is_not_read_or_written() {
     assert!(!world.data_dir().join("memory.journal").exists());
 }
 
+/// Subcommands of `artoo memory` say that memory is empty if it is.
 #[test]
 fn subcommands_on_an_empty_memory_say_so() {
     let world = World::new();
@@ -314,6 +319,7 @@ fn subcommands_list_memory_content() {
     assert_eq!(other.memory(&["export"]).stdout, fs::read_to_string(file).unwrap());
 }
 
+/// `/wrong`, `/remember` and `/forget` at the prompt change memory.
 #[test]
 fn prompt_commands_edit_memory() {
     let world = World::new().with_things();

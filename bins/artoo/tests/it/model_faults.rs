@@ -190,6 +190,7 @@ fn valid_replies_are_accepted() {
     assert_eq!(kept.lines().count(), 5, "{kept}");
 }
 
+/// Every fault of an endpoint at every role ends the task as it should, and no file or output shows the key.
 #[doc = "holds: law 3.10; fault L1 to L37"]
 #[test]
 fn model_faults_end_correctly_and_hide_key() {
@@ -231,6 +232,7 @@ fn dear_reply(value: &Value) -> Reply {
     raw("application/json", &json!({"model": "a-model", "choices": [choice], "usage": usage}).to_string())
 }
 
+/// No model call is made that could exceed the token or cost limit.
 #[doc = "holds: law 3.6"]
 #[test]
 fn no_model_call_exceeds_the_budget() {
@@ -270,6 +272,7 @@ fn use_of_fallback_model_is_reported() {
     assert!(second.asked().iter().all(|asked| asked.authorization.is_empty()), "the key went elsewhere");
 }
 
+/// `artoo doctor --probe` finds out what an endpoint supports and stores that for later tasks.
 #[doc = "holds: client C6"]
 #[test]
 fn doctor_probes_and_stores_endpoint_abilities() {

@@ -51,6 +51,7 @@ fn reflex_answers_equal_the_shells() {
     assert!(doctor.stdout.contains("complete and unaltered"), "{doctor:?}");
 }
 
+/// Requests that the embedded parser can't read are declined with the unknown word, and nothing changes.
 #[test]
 fn unparsed_requests_are_declined() {
     let world = World::new().with_things();
@@ -71,6 +72,7 @@ fn unparsed_requests_are_declined() {
     world.check_kept();
 }
 
+/// A change that needs approval is denied if no user can be asked, with what to do about it.
 #[doc = "holds: design D10"]
 #[test]
 fn unattended_change_is_denied_with_remedy() {
@@ -125,6 +127,7 @@ fn repeated_success_becomes_a_recalled_rule() {
     assert_eq!(runs_until(r#""kind":"recalled""#), Some(1), "the next plan asks and is told");
 }
 
+/// A damaged memory file is repaired at the next start, and the user is told.
 #[doc = "holds: design S8"]
 #[test]
 fn damaged_memory_is_repaired_and_reported() {
@@ -175,6 +178,7 @@ fn second_process_reports_unavailable_stores() {
     world.check_kept();
 }
 
+/// A request gives the same answer in quotes, without quotes, and after `run --`.
 #[test]
 fn quoted_and_unquoted_requests_are_equal() {
     let world = World::new().with_things();

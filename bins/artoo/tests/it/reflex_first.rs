@@ -38,6 +38,7 @@ fn last_line(ran: &RunOutput) -> Value {
     serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap()
 }
 
+/// A request that the embedded parser reads completely is answered without asking the model.
 #[test]
 fn request_read_in_full_asks_no_model() {
     let (world, server) = (World::new().with_things(), nonsense());
@@ -174,6 +175,7 @@ fn reads_another(asked: &ReceivedRequest) -> Reply {
     }
 }
 
+/// A task that the embedded parser began is resumed without the model.
 #[test]
 fn resumed_task_is_answered_without_the_model() {
     let (world, server) = (World::new().with_things(), nonsense());

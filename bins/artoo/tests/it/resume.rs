@@ -56,6 +56,7 @@ fn resumed(mut pty: Pty) -> (i32, String) {
     }
 }
 
+/// However a run is killed in the middle of a change, after `artoo resume` the change was made exactly once.
 #[doc = "holds: law 1.10"]
 #[test]
 fn killed_command_runs_once_after_resume() {
@@ -92,6 +93,7 @@ fn names(world: &World) -> Vec<(String, Vec<u8>)> {
     files(world).into_iter().map(|(path, (_, content))| (name(&path), content)).collect()
 }
 
+/// If artoo is killed while a command appends a line to a file, after `artoo resume` the line is there exactly once.
 #[test]
 fn a_killed_command_appends_its_line_once() {
     for delay_ms in [0, 20, 60, 150, 400] {

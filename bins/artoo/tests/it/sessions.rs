@@ -201,6 +201,7 @@ fn is_blessed() -> bool {
     std::env::var_os("ARTOO_BLESS").is_some()
 }
 
+/// The transcripts of the scripted sessions equal the recorded ones.
 #[test]
 fn sessions_match_their_snapshots() {
     let wanted = std::env::var("ARTOO_SESSION").unwrap_or_default();

@@ -84,6 +84,7 @@ fn setup_repairs_an_invalid_configuration() {
     }
 }
 
+/// After a failed trial call, setup writes the configuration only if the user wants it all the same.
 #[doc = "holds: fault L4"]
 #[test]
 fn failed_setup_trial_writes_only_on_request() {
@@ -107,6 +108,7 @@ fn failed_setup_trial_writes_only_on_request() {
     assert!(!world.home().join(".config").exists());
 }
 
+/// A key typed in setup is not shown and is stored in a file that only its owner can read.
 #[test]
 fn typed_key_is_hidden_and_stored_privately() {
     let (world, server) = (World::new(), right());
@@ -145,6 +147,7 @@ fn setup_without_terminal_asks_nothing() {
     assert!(ran.stderr.contains("config keys"), "{ran:?}");
 }
 
+/// An invalid configuration stops tasks, and `artoo doctor` explains it.
 #[doc = "holds: design F1"]
 #[test]
 fn invalid_config_stops_tasks_and_doctor_explains() {
@@ -162,6 +165,7 @@ fn invalid_config_stops_tasks_and_doctor_explains() {
     assert_eq!(world.run(&["config", "show"]).code, Some(2));
 }
 
+/// A configuration file that every user can write is refused.
 #[doc = "holds: design F2"]
 #[test]
 fn world_writable_config_file_is_refused() {
@@ -173,6 +177,7 @@ fn world_writable_config_file_is_refused() {
     assert!(ran.stderr.contains("chmod go-w"), "{}", ran.stderr);
 }
 
+/// Configuration files in a project's folder are ignored.
 #[doc = "holds: design F3"]
 #[test]
 fn project_folder_config_is_ignored() {
@@ -194,6 +199,7 @@ fn project_folder_config_is_ignored() {
     }
 }
 
+/// An error about a value in the configuration file names its line.
 #[test]
 fn config_error_names_line_of_value() {
     let world = World::new().with_things();

@@ -67,6 +67,7 @@ fn listed(world: &World) -> Vec<Value> {
     value["skills"].as_array().unwrap().clone()
 }
 
+/// A skill is offered after six tasks, then accepted, used without a model, and disabled.
 #[doc = "holds: law 0.7"]
 #[test]
 fn skill_is_offered_accepted_used_and_disabled() {

@@ -82,6 +82,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// The audit log of artoo 0.1.0 passes verification and is continued.
 #[test]
 fn old_audit_log_verifies_and_is_continued() {
     let world = World::of_0_1_0();
@@ -106,6 +107,7 @@ fn old_audit_log_verifies_and_is_continued() {
     assert_eq!(world.run_with_key(&["audit"]).code, Some(1));
 }
 
+/// A statistics file of a later version is renamed and not changed.
 #[test]
 fn newer_audit_statistics_are_set_aside() {
     let world = World::of_0_1_0();
@@ -119,6 +121,7 @@ fn newer_audit_statistics_are_set_aside() {
     assert!(log.contains("has version 99, not 1"), "{ran:?}");
 }
 
+/// Undo entries of artoo 0.1.0 can be undone.
 #[test]
 fn old_undo_entries_are_restored() {
     let world = World::of_0_1_0();
@@ -139,6 +142,7 @@ fn old_undo_entries_are_restored() {
     assert_eq!(world.run_with_key(&["undo", "--yes"]).code, Some(9), "nothing is left to undo");
 }
 
+/// An undo entry of a later version is reported and not changed.
 #[test]
 fn newer_undo_entry_is_reported_and_unchanged() {
     let world = World::of_0_1_0();
@@ -159,6 +163,7 @@ fn newer_undo_entry_is_reported_and_unchanged() {
     assert_eq!(fs::read_to_string(&note).unwrap(), newer);
 }
 
+/// Stored tool output of artoo 0.1.0 is listed and verified.
 #[test]
 fn old_evidence_is_listed_and_verified() {
     let world = World::of_0_1_0();
@@ -174,6 +179,7 @@ fn old_evidence_is_listed_and_verified() {
     }
 }
 
+/// Stored tool output of a later version is not changed.
 #[test]
 fn newer_evidence_is_unchanged() {
     let world = World::of_0_1_0();
@@ -192,6 +198,7 @@ fn newer_evidence_is_unchanged() {
     assert!(task.starts_with("how_many_txt-") && !task.contains("b0f17082"), "the new call is kept: {listed}");
 }
 
+/// A standing approval of artoo 0.1.0 applies; one of a later version does not.
 #[test]
 fn old_consent_rule_applies_newer_does_not() {
     let world = World::of_0_1_0();
@@ -214,6 +221,7 @@ fn old_consent_rule_applies_newer_does_not() {
     assert!(!world.home().join("notes/monday.txt").exists());
 }
 
+/// The configuration of artoo 0.1.0 is read; a setting of a later version is refused.
 #[test]
 fn old_configuration_is_read_newer_refused() {
     let world = World::of_0_1_0();
@@ -229,6 +237,7 @@ fn old_configuration_is_read_newer_refused() {
     assert_eq!(fs::read_to_string(&path).unwrap(), newer);
 }
 
+/// The costs of tasks that artoo 0.1.0 stored are used for estimates.
 #[test]
 fn old_spending_informs_estimates() {
     let world = World::of_0_1_0();
@@ -243,6 +252,7 @@ fn old_spending_informs_estimates() {
     assert_ne!(learnt(&world)["tasks_learnt_from"], 3);
 }
 
+/// The prompt's history of artoo 0.1.0 is read.
 #[test]
 fn old_history_is_read() {
     let world = World::of_0_1_0();
@@ -262,6 +272,7 @@ fn old_history_is_read() {
     assert_eq!(pty.ended().0, 0);
 }
 
+/// The memory of artoo 0.1.0 is continued; one of a later version is not changed.
 #[test]
 fn old_memory_is_continued_newer_unchanged() {
     let world = World::of_0_1_0();
@@ -286,6 +297,7 @@ fn old_memory_is_continued_newer_unchanged() {
     assert!(fs::read(&path).unwrap() == newer, "the journal was changed");
 }
 
+/// The memory of artoo 0.1.0 can be exported as a LevelDB index.
 #[test]
 fn old_memory_is_exported_as_leveldb() {
     let world = World::of_0_1_0();
@@ -313,6 +325,7 @@ fn old_memory_is_exported_as_leveldb() {
     assert!(ran.code == Some(2) && ran.stderr.contains("there is no memory"), "{ran:?}");
 }
 
+/// An index folder of artoo 0.1.0 in the data folder is reported and not changed.
 #[test]
 fn old_index_folder_is_reported_and_unchanged() {
     let world = World::of_0_1_0();

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::server::{ReceivedRequest, Reply, Server, call, pass, prose, understood};
 use crate::world::{ARTOO, KEY, RunOutput, World, send, wait_for};
 
+/// If the reader of a pipe closes it early, the task's exit code stays the same.
 #[test]
 fn closed_pipe_keeps_the_tasks_exit_code() {
     let world = World::new();
@@ -66,6 +67,7 @@ fn unwritable_answer_has_its_own_exit_code() {
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "14\n"), "{ran:?}");
 }
 
+/// A long answer reaches a pipe in full, with every byte.
 #[doc = "holds: law 0.19"]
 #[test]
 fn long_answer_reaches_a_pipe_complete() {
@@ -130,6 +132,7 @@ fn unread_standard_input_is_reported() {
     assert!(!beside(Stdio::null()));
 }
 
+/// Control characters in file names and model texts are escaped in the output.
 #[doc = "holds: law 0.12; design H2"]
 #[test]
 fn hostile_text_is_escaped_in_output() {
@@ -157,6 +160,7 @@ fn interrupt(child: &Child, signal: &str) {
     assert!(status.success());
 }
 
+/// SIGINT, SIGTERM and SIGHUP cancel a task, which reports that.
 #[test]
 fn signal_cancels_task_and_is_reported() {
     for signal in ["-INT", "-TERM", "-HUP"] {
@@ -237,6 +241,7 @@ fn removes(asked: &ReceivedRequest) -> Reply {
     }
 }
 
+/// On a terminal a command runs only after "y" is typed at the question.
 #[doc = "holds: law 1.6; design H3"]
 #[test]
 fn terminal_requires_typed_approval() {

@@ -51,6 +51,7 @@ fn problems(schema: &Value, place: &str, found: &mut Vec<String>) {
     alternatives.for_each(|part| problems(part, &format!("{place}|"), found));
 }
 
+/// The reply schemas of all roles have a form that OpenAI's strict mode accepts.
 #[test]
 fn reply_schemas_are_valid_in_strict_mode() {
     let world = World::new().with_note();

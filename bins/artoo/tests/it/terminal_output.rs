@@ -24,6 +24,7 @@ fn only_status_lines_are_shortened() {
     assert!(screen.replace('\n', "").contains(answer), "{answer} in {screen}");
 }
 
+/// With `--quiet`, only the answer and messages that the user must see are shown.
 #[test]
 fn quiet_shows_answer_and_required_notices() {
     let world = World::new().with_things();
@@ -52,6 +53,7 @@ fn piped(world: &World, arguments: &[&str], input: &[u8]) -> RunOutput {
     ran
 }
 
+/// Text piped to artoo without arguments is one request.
 #[test]
 fn piped_input_is_one_request() {
     let world = World::new().with_things();
@@ -70,6 +72,7 @@ fn piped_input_is_one_request() {
     assert!(asked.iter().all(|asked| asked.user.contains("/help\nmilk\nbread")), "{asked:?}");
 }
 
+/// A request on standard input that is empty, not UTF-8 or too long is refused.
 #[doc = "holds: design H1"]
 #[test]
 fn invalid_request_input_is_refused() {

@@ -68,6 +68,7 @@ fn run(world: &World, server: &Server, wanted: Option<&str>) -> RunOutput {
     RunOutput::of(command.output().unwrap())
 }
 
+/// With an endpoint that supports schemas, native tool calls are used only if the user asks for them.
 #[doc = "holds: client C9"]
 #[test]
 fn native_tool_calls_are_used_when_requested() {
@@ -94,6 +95,7 @@ fn native_tool_calls_are_used_when_requested() {
     assert!(ran.code == Some(2) && ran.stderr.contains("ARTOO_TOOL_CALLS"), "{ran:?}");
 }
 
+/// Native tool calls that are cut off or name an unknown tool are not run.
 #[doc = "holds: law 0.13; fault L9, L11, L22"]
 #[test]
 fn incomplete_tool_calls_are_not_run() {

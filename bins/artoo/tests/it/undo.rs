@@ -23,6 +23,7 @@ fn json_of(world: &World, arguments: &[&str], code: i32) -> Value {
     serde_json::from_str(&ran.stdout).unwrap()
 }
 
+/// `artoo undo` reverts what an approved command of a model changed.
 #[doc = "holds: law 1.10"]
 #[test]
 fn approved_model_command_is_undone() {
@@ -65,6 +66,7 @@ fn approved_model_command_is_undone() {
     world.check_kept();
 }
 
+/// `artoo undo` reverts a change by the embedded parser, as the question promised.
 #[test]
 fn reflex_change_is_undone_as_described() {
     let world = World::new().with_things();
@@ -86,6 +88,7 @@ fn reflex_change_is_undone_as_described() {
     world.check_kept();
 }
 
+/// File names and commands shown by `artoo undo` are escaped and can't imitate its messages.
 #[test]
 fn undo_escapes_names_and_commands() {
     let world = World::new().with_things();
@@ -110,6 +113,7 @@ fn undo_escapes_names_and_commands() {
     assert_eq!(world.snapshot(), before);
 }
 
+/// `artoo undo` leaves files alone that were changed after the task.
 #[test]
 fn undo_skips_files_modified_since() {
     let world = World::new().with_things();

@@ -41,6 +41,7 @@ fn reports_count_tasks_and_tool_health() {
     assert_eq!((report.boundary_violations, report.anomalies), (vec![], vec![]));
 }
 
+/// Counts start from zero after each report.
 #[test]
 fn report_starts_a_new_window() {
     let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());
@@ -63,6 +64,7 @@ fn report_starts_a_new_window() {
     assert_eq!(auditor.stats().history.tasks, 1);
 }
 
+/// After a restart the auditor continues its counts.
 #[doc = "holds: design R6.22"]
 #[test]
 fn restart_keeps_window_and_history() {
@@ -79,6 +81,7 @@ fn restart_keeps_window_and_history() {
     assert_eq!((auditor.stats().history.tasks, auditor.stats().history.abandoned), (3, 3));
 }
 
+/// Findings are counted as violations of the bus's rules or as anomalies.
 #[test]
 fn findings_are_counted_by_class() {
     let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());
@@ -130,6 +133,7 @@ fn drift_across_runs_is_reported_once() {
     assert_eq!(runs, [29, 39], "the next alert is about ten other tasks");
 }
 
+/// A task is counted once, however often its messages occur.
 #[test]
 fn task_is_counted_once() {
     let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());

@@ -21,6 +21,7 @@ fn written(event: &AuditEvent) -> Value {
     serde_json::from_slice(&text).unwrap()
 }
 
+/// A short message is in the log entry with all of its fields.
 #[test]
 fn short_message_is_stored_whole() {
     let entry = entry(request(1));
@@ -50,6 +51,7 @@ fn texts_are_shortened_and_secrets_redacted() {
     assert!(text.len() < 4_000, "{}", text.len());
 }
 
+/// A log entry never exceeds its maximum length, however large the event.
 #[test]
 fn event_never_exceeds_its_limit() {
     // Many texts of medium length: the tighter limit makes the event fit.
@@ -71,6 +73,7 @@ fn event_never_exceeds_its_limit() {
     assert!(left_out.to_string().len() < 2_000);
 }
 
+/// Each kind of event on the tap has its own form of log entry.
 #[test]
 fn every_tap_event_kind_has_an_entry() {
     let address = Address::of(Role::Planner, Some(&task(1)), None);

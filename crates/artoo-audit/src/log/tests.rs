@@ -35,6 +35,7 @@ fn events(path: &Path) -> Vec<String> {
     values(path).iter().map(|line| line["event"].as_str().unwrap().to_owned()).collect()
 }
 
+/// A log that is opened again continues its chain of hashes.
 #[test]
 fn reopening_continues_the_chain() {
     let (_dir, path) = folder();
@@ -57,6 +58,7 @@ fn reopening_continues_the_chain() {
     assert_eq!(lines[4]["hash"], crate::verify::sha256(body.as_bytes()));
 }
 
+/// Opening a log restricts its permissions to the owner.
 #[test]
 fn only_the_owner_can_read_logs() {
     let (_dir, path) = folder();
@@ -66,6 +68,7 @@ fn only_the_owner_can_read_logs() {
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
+/// A half-written last line is removed when the log is opened, and a note says so.
 #[doc = "holds: design S2"]
 #[test]
 fn incomplete_last_line_is_removed() {
@@ -84,6 +87,7 @@ fn incomplete_last_line_is_removed() {
     }
 }
 
+/// A damaged log is renamed, and the new log begins with a note about it.
 #[doc = "holds: design S3"]
 #[test]
 fn damaged_log_is_renamed_and_noted() {
@@ -117,6 +121,7 @@ fn damaged_log_is_renamed_and_noted() {
     );
 }
 
+/// If a log has fewer lines than its statistics know, a note says so.
 #[test]
 fn shortened_log_is_noted() {
     let (_dir, path) = folder();
@@ -131,6 +136,7 @@ fn shortened_log_is_noted() {
     assert_eq!(verify(&path).unwrap().lines, 4);
 }
 
+/// The chain of hashes continues from a full log file into the next.
 #[test]
 fn the_chain_spans_segments() {
     let (dir, path) = folder();
@@ -161,6 +167,7 @@ fn the_chain_spans_segments() {
     assert_eq!((error.line, error.what.to_string()), (1, "does not follow the line before".to_owned()));
 }
 
+/// A log that artoo 0.1.0 wrote is continued.
 #[test]
 fn old_version_log_is_continued() {
     let (dir, path) = folder();
@@ -252,6 +259,7 @@ fn unwritable_folder_is_an_error() {
     assert!(matches!(AuditLog::open(&path, at(0), None), Err(LogError { action: "open", .. })));
 }
 
+/// Several events written at once give the same file as one by one.
 #[test]
 fn batch_equals_single_writes() {
     let mut bench = Bench::default();

@@ -47,6 +47,7 @@ fn look(dir: &Path, logs: &[PathBuf], ms: i64) -> AuditReport {
     report
 }
 
+/// A second report without new lines in between is empty.
 #[test]
 fn second_review_is_empty() {
     let (dir, logs) = folder();
@@ -84,6 +85,7 @@ fn log_missing_the_seen_line_is_reread() {
     assert_eq!(look(dir.path(), &logs, 4).tasks_observed, 1);
 }
 
+/// Lines of a damaged log are not read for the report.
 #[test]
 fn damaged_lines_are_not_reported() {
     let (dir, logs) = folder();
@@ -94,6 +96,7 @@ fn damaged_lines_are_not_reported() {
     assert_eq!((report.anomalies.len(), report.tasks_observed), (0, 0), "the lines before the edited one say nothing");
 }
 
+/// A problem of the log itself, such as a removed line, is in the report.
 #[test]
 fn problems_of_the_log_are_reported() {
     let (dir, logs) = folder();
@@ -107,6 +110,7 @@ fn problems_of_the_log_are_reported() {
     assert_eq!(report.anomalies, [expected]);
 }
 
+/// A log that artoo 0.1.0 wrote can be read for the report.
 #[test]
 fn old_version_log_is_reviewed() {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/audit-0.1.0.jsonl");

@@ -54,6 +54,7 @@ fn texts(value: &Value) -> Vec<&str> {
 }
 
 proptest! {
+    /// Texts made safe to store contain no control characters and keys, and are at most as long as allowed.
     #[doc = "holds: design H7"]
     #[test]
     fn stored_texts_are_safe_and_bounded(value in any_value(), max_chars in 10_usize..60) {
@@ -67,6 +68,7 @@ proptest! {
         }
     }
 
+    /// A value without secrets, control characters and long texts is stored unchanged.
     #[test]
     fn harmless_values_are_unchanged(value in harmless_value()) {
         prop_assert_eq!(written(&value, 100), value);
@@ -105,6 +107,7 @@ enum Tagged {
     Told { secret: &'static str },
 }
 
+/// Every form of value that serde can serialise is written as JSON, with the values of secret names redacted.
 #[test]
 fn every_serde_form_is_written_as_json() {
     let hidden = |text| Kinds::Named { password: Wrapped(text), token: ["abc"], n: -1 };
@@ -120,6 +123,7 @@ fn every_serde_form_is_written_as_json() {
     assert_eq!(written(&f64::NAN, 9), Value::Null);
 }
 
+/// A value that takes exactly the allowed bytes is stored; one byte less refuses it.
 #[test]
 fn the_byte_limit_is_exact() {
     let value = json!({"a": ["x", 1, null], "b": "text"});

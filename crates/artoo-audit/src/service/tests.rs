@@ -80,6 +80,7 @@ fn events(path: &Path, event: &str) -> Vec<Value> {
     all(path).into_iter().filter(|line| line["event"] == event).collect()
 }
 
+/// Every message on the bus has a line in the log, and a wrong sender is reported.
 #[test]
 fn every_message_has_a_line() {
     let dir = tempfile::tempdir().unwrap();
@@ -124,6 +125,7 @@ fn undo_is_noted_in_the_log() {
     assert!(text.contains(r#""event":"undone","entry":"t","by":"undo-1","brought_back":2,"left":1"#), "{text}");
 }
 
+/// The auditor makes reports by itself at its interval.
 #[test]
 fn timer_makes_reports() {
     let dir = tempfile::tempdir().unwrap();
@@ -157,6 +159,7 @@ fn restart_keeps_counts_and_chain() {
     verify(&dir.path().join("audit.jsonl")).unwrap();
 }
 
+/// If the auditor reads too slowly, the number of events it missed is reported.
 #[doc = "holds: design B2"]
 #[test]
 fn slow_auditor_reports_lost_events() {
@@ -181,6 +184,7 @@ fn slow_auditor_reports_lost_events() {
     assert_eq!(events(&log, "message").len(), 5);
 }
 
+/// Events lost at the end of a run are reported when the auditor closes.
 #[doc = "holds: design B2"]
 #[test]
 fn events_lost_at_the_end_are_reported() {
@@ -229,6 +233,7 @@ fn missing_result_is_reported_at_close() {
     assert_eq!(found[0]["findings"][0]["rule"], "no_final_result");
 }
 
+/// On a full disk the auditor goes on counting, and its close reports what was not written.
 #[doc = "holds: law 3.4; design S4"]
 #[test]
 fn full_disk_does_not_stop_the_auditor() {
@@ -260,6 +265,7 @@ fn unusable_folder_is_an_error() {
     assert!(matches!(error, AuditError::Folder { .. }), "{error:?}");
 }
 
+/// A second process in the same data folder writes a log of its own.
 #[doc = "holds: design S6"]
 #[test]
 fn second_process_writes_its_own_log() {
@@ -293,6 +299,7 @@ fn unusable_statistics_are_renamed_and_reported() {
     }
 }
 
+/// A changed line of the log is reported by the next process's first report.
 #[doc = "holds: design S3"]
 #[test]
 fn tampering_is_reported_by_the_next_report() {
@@ -312,6 +319,7 @@ fn tampering_is_reported_by_the_next_report() {
     verify(&log).unwrap();
 }
 
+/// Lines removed from the log's end are noticed by the next process.
 #[test]
 fn next_process_notices_removed_lines() {
     let dir = tempfile::tempdir().unwrap();
@@ -375,6 +383,7 @@ fn deleted_log_is_noticed_by_traces() {
     );
 }
 
+/// A task whose limit has passed without a result is logged and reported once.
 #[test]
 fn overdue_task_is_logged_and_reported() {
     let dir = tempfile::tempdir().unwrap();

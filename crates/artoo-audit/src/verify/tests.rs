@@ -35,6 +35,7 @@ fn check(tamper: impl FnOnce(&mut Vec<String>), expected: (u64, &str)) {
     assert_eq!((error.line, error.what.to_string().as_str()), expected);
 }
 
+/// A log that was not changed passes verification.
 #[test]
 fn untouched_log_verifies() {
     let (_dir, path, lines) = seven();
@@ -45,6 +46,7 @@ fn untouched_log_verifies() {
     assert_eq!(verified.follows, None);
 }
 
+/// Verification reports a changed, removed, added or moved line by its number.
 #[doc = "holds: principle 5"]
 #[test]
 fn tampering_is_found_at_its_line() {
@@ -71,6 +73,7 @@ fn tampering_is_found_at_its_line() {
     );
 }
 
+/// Bytes cut off the log's end, and a deleted log, are found by the line that the statistics know.
 #[test]
 fn removed_bytes_and_files_are_found() {
     let (_dir, path, lines) = seven();
@@ -107,6 +110,7 @@ fn shortened_log_passes_without_statistics() {
     assert_eq!(verify(&path).unwrap().lines, 4);
 }
 
+/// A file with one endless line is refused without being read as a whole.
 #[test]
 fn endless_line_is_not_read_whole() {
     let (_dir, path, _) = seven();

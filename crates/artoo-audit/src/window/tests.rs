@@ -23,6 +23,7 @@ fn check(before: (u64, u64, u64), newest: &[(bool, u64)], expected: &[&str]) {
     assert_eq!(stats(before, newest).report(Trigger::OnDemand).drift_alerts, expected, "{newest:?} after {before:?}");
 }
 
+/// Drift compares the last ten tasks with all earlier ones.
 #[test]
 fn drift_compares_the_last_ten_tasks() {
     let tasks = |abandoned: usize, corrections: u64| -> Vec<(bool, u64)> {
@@ -45,6 +46,7 @@ fn drift_compares_the_last_ten_tasks() {
     check(steady, &many, &["more tasks without success: 7 in the last 10 tasks, 4 in the 30 before"]);
 }
 
+/// Beyond the maximum number of descriptions, findings are only counted.
 #[test]
 fn full_tally_counts_the_rest() {
     let mut tally = Tally::default();

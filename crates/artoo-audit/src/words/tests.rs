@@ -22,6 +22,7 @@ fn times_are_shown_to_the_minute() {
     assert_eq!(minute(at(61_000)), "2026-01-01 00:01 UTC");
 }
 
+/// Figures that are zero are not shown.
 #[test]
 fn figures_leave_out_zeros() {
     assert_eq!(figures(&empty()), Vec::<String>::new());

@@ -33,12 +33,14 @@ pub(super) fn quantile(sorted: &[f64], share: f64) -> f64 {
 mod tests {
     use super::{LEVEL, mean_of_means, quantile, resample};
 
+    /// In the mean over families each family counts the same, whatever its number of tasks.
     #[test]
     fn families_have_equal_weight_whatever_their_size() {
         assert_eq!(mean_of_means(&[vec![1_000_000; 9], vec![0]]), 0.5);
         assert_eq!(mean_of_means(&[]), 0.0);
     }
 
+    /// The bootstrap's bounds for a fair coin are those of the normal approximation.
     #[test]
     fn fair_coin_bounds_match_normal_approximation() {
         let coin: Vec<i64> = (0..400).map(|i| if i % 2 == 0 { 1_000_000 } else { -1_000_000 }).collect();
@@ -48,6 +50,7 @@ mod tests {
         assert!((lower + 0.082).abs() < 0.008 && (upper - 0.082).abs() < 0.008, "{lower} {upper}");
     }
 
+    /// The bootstrap's bounds for values without variation are their mean.
     #[test]
     fn constant_values_have_no_uncertainty() {
         let means = resample(&[vec![250_000; 30], vec![750_000; 30]], 50, &mut fastrand::Rng::with_seed(1));

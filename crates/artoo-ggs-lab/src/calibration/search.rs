@@ -118,6 +118,7 @@ mod tests {
     use crate::calibration::Calibration;
     use artoo_ggs::ParameterTable;
 
+    /// Every corner of the searched ranges is a valid profile, in which α and the other fixed numbers are unchanged.
     #[test]
     fn corner_profiles_are_valid_with_fixed_alpha() {
         let calibration = Calibration::standard();
@@ -135,6 +136,7 @@ mod tests {
         }
     }
 
+    /// The profile in use is a member of the search's first population.
     #[test]
     fn incumbent_is_in_the_first_population() {
         let calibration = Calibration::standard();

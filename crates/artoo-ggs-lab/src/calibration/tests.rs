@@ -31,6 +31,7 @@ fn with(change: impl Fn(&mut ParameterTable)) -> Profile {
     Profile::new("other", parameters, *Profile::default().rules()).unwrap()
 }
 
+/// A calibration gives the same recommendation on any number of threads and leaves α unchanged.
 #[test]
 fn recommendation_is_repeatable_and_keeps_alpha() {
     let recommendation = calibrate(&small()).unwrap();
@@ -47,6 +48,7 @@ fn recommendation_is_repeatable_and_keeps_alpha() {
     assert!(error.contains("aleph"), "{error}");
 }
 
+/// The null test, which compares the profile in use with itself, shows no gain.
 #[test]
 fn incumbent_does_not_gain_on_itself() {
     let null = calibrate(&Calibration { null_trials: 100, generations: 1, ..small() }).unwrap().null;
@@ -66,6 +68,7 @@ fn large_gain_is_found_on_held_out() {
     assert!(recommendation.evidence.gain < recommendation.evidence.upper);
 }
 
+/// A calibration that can't give a meaningful result is an error that names the field.
 #[test]
 fn meaningless_calibrations_are_rejected_by_field() {
     let check = |change: fn(&mut Calibration), expected: &str| {
@@ -202,6 +205,7 @@ fn two_tasks() -> String {
     std::iter::once(header).chain(lines).map(|line| line + "\n").collect()
 }
 
+/// Logs are read from one file or from all files of a folder; unfinished tasks are counted.
 #[test]
 fn logs_are_read_from_files_and_folders() {
     let folder = Folder::new("read");

@@ -84,6 +84,7 @@ fn mix(state: u64, part: u64) -> u64 {
 mod tests {
     use super::{Draws, Purpose};
 
+    /// The same address gives the same random number, another address another one, evenly spread.
     #[test]
     fn random_numbers_depend_only_on_their_address() {
         let draws = Draws::of_task(7, 1, 2);

@@ -367,6 +367,7 @@ fn rose_throughout(series: &[i64], count: usize) -> bool {
 mod tests {
     use super::rose_throughout;
 
+    /// A series counts as risen only if each of its last steps rose.
     #[test]
     fn rising_needs_a_rise_at_every_step() {
         for (series, rises) in [

@@ -115,6 +115,7 @@ mod tests {
         assert!((moments.standard_error() - (5.0_f64 / 12.0).sqrt()).abs() < 1e-12);
     }
 
+    /// Merging the sums of two threads gives the same as adding all values in one.
     #[test]
     fn merge_equals_adding_all_values() {
         let (mut all, mut left, mut right) = (Moments::default(), Moments::default(), Moments::default());

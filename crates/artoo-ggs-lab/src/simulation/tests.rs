@@ -18,6 +18,7 @@ fn json(cells: &[Cell]) -> String {
     cells.iter().map(|cell| serde_json::to_string(&cell.row).unwrap() + "\n").collect()
 }
 
+/// A study with the same seed gives the same bytes on any number of threads.
 #[test]
 fn same_seed_gives_same_output_bytes() {
     let on = |threads| Study { threads, ..Study::full(301) }.run();
@@ -32,6 +33,7 @@ fn same_seed_gives_same_output_bytes() {
     assert_ne!(json(&other), json(&one));
 }
 
+/// A policy compared with itself has a difference of exactly zero.
 #[test]
 fn policy_compared_with_itself_has_no_difference() {
     for policy in Policy::all() {
@@ -43,6 +45,7 @@ fn policy_compared_with_itself_has_no_difference() {
     }
 }
 
+/// A task's first execution is the same under every policy except the oracle.
 #[test]
 fn first_executions_are_equal_under_every_policy() {
     let cells = Study::full(100).run();
@@ -53,6 +56,7 @@ fn first_executions_are_equal_under_every_policy() {
     }
 }
 
+/// The tasks of a family are the same whichever other families are in the study.
 #[test]
 fn tasks_do_not_depend_on_selected_families() {
     let all = study(vec![Policy::v08()], Family::ALL.to_vec(), 60).run();
@@ -62,6 +66,7 @@ fn tasks_do_not_depend_on_selected_families() {
     }
 }
 
+/// No policy has a higher utility than the oracle, which knows the truth.
 #[test]
 fn oracle_has_the_highest_utility() {
     let mut policies = Policy::all();
@@ -74,6 +79,7 @@ fn oracle_has_the_highest_utility() {
     }
 }
 
+/// Under profiles of v0.8 the kill switch never ends a task whose distance did not rise.
 #[doc = "holds: design G4"]
 #[test]
 fn v0_8_never_kills_without_a_rise() {
@@ -199,6 +205,7 @@ fn each_family_shows_its_defining_property() {
     check("infeasible", |f| f.infeasible = 0.0, Policy::oracle(), |row| row.full, false);
 }
 
+/// If verifiers never err, no policy delivers a wrong result as complete.
 #[test]
 fn perfect_verifier_prevents_false_deliveries() {
     for family in Family::ALL {
@@ -244,6 +251,7 @@ fn infeasible_tasks_with_credulous_verifier_deliver_falsely() {
     }
 }
 
+/// Names of policies are escaped in the SVG charts.
 #[test]
 fn pictures_escape_the_names_of_policies() {
     let odd = Policy::profile("<b>&", artoo_ggs::Profile::default());
@@ -258,6 +266,7 @@ fn pictures_escape_the_names_of_policies() {
     }
 }
 
+/// An execution that fails by chance is reported as a fault of the infrastructure, not of the approach.
 #[test]
 fn flaky_executions_are_reported_as_infrastructure() {
     let flaky = Family { flaky: 1.0, ..Family::ORDINARY };
@@ -279,6 +288,7 @@ impl Driver for AcceptsFirstResult {
     }
 }
 
+/// A policy given by the caller runs like a built-in one.
 #[test]
 fn custom_policies_run_like_built_in_ones() {
     let policies = vec![Policy::custom("hasty", || Box::new(AcceptsFirstResult)), Policy::naive()];
@@ -293,6 +303,7 @@ fn custom_policies_run_like_built_in_ones() {
     );
 }
 
+/// Blocking what failed raises the utility; stopping early with a partial result lowers it.
 #[test]
 fn blocking_raises_and_early_stopping_lowers_utility() {
     let policies = vec![Policy::block_list(), Policy::reflexion(), Policy::reflexion_stops(), Policy::v08()];
@@ -306,6 +317,7 @@ fn blocking_raises_and_early_stopping_lowers_utility() {
     assert!(executions[2] < executions[1], "{executions:?}");
 }
 
+/// The profile `anytime` gains on the default profile over the families used for tuning.
 #[test]
 fn anytime_beats_v08_on_tuning_families() {
     let families: Vec<Family> = Family::TUNING.iter().filter_map(|name| Family::named(name)).collect();
@@ -315,6 +327,7 @@ fn anytime_beats_v08_on_tuning_families() {
     assert!(gain > 0.05, "{gain}");
 }
 
+/// The ablation study has a policy for every single changed number and switch.
 #[test]
 fn ablation_has_all_single_changes() {
     let names: Vec<String> = Policy::ablation().iter().map(|policy| policy.name().to_owned()).collect();

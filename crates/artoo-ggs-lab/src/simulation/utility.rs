@@ -66,6 +66,7 @@ impl Default for Utility {
 mod tests {
     use super::{Ending, Utility};
 
+    /// The utility of a task is the worth of its ending minus the costs of executions and time.
     #[test]
     fn utility_is_worth_of_ending_minus_cost() {
         let check = |ending, executions, elapsed_ms, expected| {

@@ -115,6 +115,7 @@ mod tests {
         }
     }
 
+    /// The larger model is suggested from 7.5 GB of memory on.
     #[test]
     fn suggestion_depends_on_memory() {
         let check = |memory: Option<u64>, expected: &str| {

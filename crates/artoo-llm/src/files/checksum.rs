@@ -81,6 +81,7 @@ mod tests {
         check("", false);
     }
 
+    /// The checksum of a file is computed over all of its content, with progress reports.
     #[test]
     fn file_checksum_covers_all_content() {
         let folder = tempfile::tempdir().unwrap();

@@ -65,6 +65,7 @@ impl fmt::Display for ModelName {
 mod tests {
     use super::ModelName;
 
+    /// A model's name is accepted only if it is a safe folder name.
     #[test]
     fn model_name_is_a_valid_folder_name() {
         let check = |text: &str, expected: bool| assert_eq!(text.parse::<ModelName>().is_ok(), expected, "{text:?}");
@@ -79,6 +80,7 @@ mod tests {
         }
     }
 
+    /// Names derived from file names are valid model names.
     #[test]
     fn names_from_file_names_are_valid() {
         let check = |file: &str, expected: Option<&str>| {

@@ -123,6 +123,7 @@ mod tests {
         check("https://a.example/x", "file:///etc/passwd", None);
     }
 
+    /// The file name of a URL is its last path segment.
     #[test]
     fn file_name_is_the_last_path_segment() {
         let check = |text: &str, expected: &str| assert_eq!(FileUrl::parse(text).unwrap().file_name(), expected);

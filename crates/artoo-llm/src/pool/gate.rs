@@ -131,6 +131,7 @@ mod tests {
         taken.len()
     }
 
+    /// When the endpoint reports a rate limit, the number of parallel calls is halved, once for all calls running.
     #[doc = "holds: client C19"]
     #[tokio::test(start_paused = true)]
     async fn rate_limit_halves_the_call_limit() {
@@ -158,6 +159,7 @@ mod tests {
         }
     }
 
+    /// The number of parallel calls stays between one and the configured number.
     #[doc = "holds: client C19"]
     #[tokio::test(start_paused = true)]
     async fn call_limit_stays_between_one_and_configured() {

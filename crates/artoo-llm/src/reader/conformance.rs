@@ -212,6 +212,7 @@ fn every_invalid_document_is_refused() {
     }
 }
 
+/// Both lists and objects count toward the maximum nesting of a reply.
 #[doc = "holds: fault L19"]
 #[test]
 fn depth_counts_lists_and_objects() {

@@ -96,6 +96,7 @@ fn fragment_of_a_larger_value_is_refused() {
     refuses(r#"{"note":"</think>", "list":[{"tool":"rm"}], "rest"#, "cut");
 }
 
+/// A reply that ends inside its JSON is reported as truncated.
 #[doc = "holds: fault L9"]
 #[test]
 fn truncated_reply_is_reported_as_truncated() {
@@ -157,6 +158,7 @@ fn duplicate_keys_are_refused_in_any_spelling() {
     refuses(r#"{"tool":"ls"} {"tool":"ls","tool":"rm"}"#, "duplicate key");
 }
 
+/// Deeply nested replies are refused without exhausting the stack.
 #[doc = "holds: fault L19"]
 #[test]
 fn deep_nesting_is_refused_on_small_stack() {
@@ -169,6 +171,7 @@ fn deep_nesting_is_refused_on_small_stack() {
     refuses(&"{".repeat(200_000), "malformed");
 }
 
+/// Numbers that can't be represented exactly are refused.
 #[doc = "holds: fault L20"]
 #[test]
 fn numbers_are_read_exactly_or_refused() {
@@ -198,6 +201,7 @@ fn oversized_reply_is_refused() {
     assert!(read(&format!(r#"{{"tool":"{}"}}"#, "x".repeat(MAX_TEXT_BYTES - 11)), &call_schema()).is_ok());
 }
 
+/// Texts made to slow the reader down are read in linear time.
 #[test]
 fn hostile_texts_are_read_in_linear_time() {
     let long = |piece: &str| piece.repeat(MAX_TEXT_BYTES / piece.len());
@@ -210,6 +214,7 @@ fn hostile_texts_are_read_in_linear_time() {
     }
 }
 
+/// An error about an unreadable reply quotes its beginning, escaped and shortened.
 #[test]
 fn reader_error_quotes_text_escaped_and_shortened() {
     let text = format!("\u{1b}[2J{}", "x".repeat(500));

@@ -133,6 +133,7 @@ mod tests {
         Endpoint::parse(base, Protocol::Chat.wire().paths())
     }
 
+    /// Base URLs with and without `/v1`, slashes or the full path give the same URL for calls.
     #[doc = "holds: client C2"]
     #[test]
     fn spellings_of_a_base_url_are_equivalent() {
@@ -164,6 +165,7 @@ mod tests {
         check("http://[::1]:80/v1", "http://[::1]/v1/chat/completions");
     }
 
+    /// Each protocol's calls go to its own path below the base URL.
     #[doc = "holds: client C2"]
     #[test]
     fn each_protocol_has_its_paths_below_base() {
@@ -184,6 +186,7 @@ mod tests {
         check(Protocol::Chat, "https://x.example/api", "https://x.example/api/v1/chat/completions");
     }
 
+    /// The list of models is requested below the same base URL as the calls.
     #[test]
     fn model_list_url_is_beside_chat_url() {
         let listed = |base: &str| parse(base).map(|endpoint| endpoint.at(&["models"]).to_string());

@@ -35,6 +35,7 @@ fn asks(wait: f64) -> Outcome {
     Outcome::Busy { retry_after: Some(secs(wait)) }
 }
 
+/// For each outcome of a try the retry decision is the right wait or end.
 #[doc = "holds: principle 4; fault L2; client C16; design D18"]
 #[test]
 fn each_outcome_has_its_wait_or_end() {
@@ -59,6 +60,7 @@ fn each_outcome_has_its_wait_or_end() {
     check(2, Outcome::NoConnection, 0.3, 0.5, give_up(Why::TriesSpent));
 }
 
+/// The wait after a huge number of tries does not overflow.
 #[test]
 fn huge_number_of_tries_does_not_overflow() {
     let policy = RetryPolicy { busy_tries: u32::MAX, total: Duration::MAX, ..RetryPolicy::default() };
@@ -66,6 +68,7 @@ fn huge_number_of_tries_does_not_overflow() {
     assert_eq!(decision, retry(10.0));
 }
 
+/// Random shares, which vary the wait, lie in [0, 1) and are spread over it.
 #[test]
 fn random_shares_cover_the_unit_interval() {
     let shares: Vec<f64> = (0..200).map(|_| random_share()).collect();

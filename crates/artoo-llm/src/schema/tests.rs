@@ -10,6 +10,7 @@ fn check(value: &Value, schema: &Value, expected: &str) {
     assert_eq!(said, expected, "{value} against {schema}");
 }
 
+/// A violation names the missing key, the extra key, or the wrong type.
 #[doc = "holds: fault L23"]
 #[test]
 fn missing_extra_and_wrong_type_are_named() {
@@ -64,6 +65,7 @@ fn selected_alternative_reports_the_violation() {
     check(&json!("ab"), &schema, "the reply fits none of the alternatives");
 }
 
+/// Length limits of a schema count characters, not bytes.
 #[test]
 fn lengths_count_characters() {
     check(&json!("äöü"), &json!({"maxLength": 3}), "");

@@ -218,6 +218,7 @@ mod tests {
         check(deep, None);
     }
 
+    /// Nulls that only the strict form of a schema allows are removed from a reply.
     #[test]
     fn nulls_of_the_strict_form_are_removed() {
         let schema = json!({

@@ -13,6 +13,7 @@ fn check(from: Dialect, message: &str, param: Option<&str>, expected: Option<Dia
     assert_eq!(from.without_refused_part(&about, formats, false), expected, "{message} {param:?}");
 }
 
+/// After an error the client leaves out only the request part that the error is about.
 #[doc = "holds: client C7"]
 #[test]
 fn dialect_loses_only_the_refused_part() {

@@ -127,6 +127,7 @@ async fn judge_rank_holds_under_any_outages() {
     }
 }
 
+/// If the first model fails, the next one answers, the observer is told once, and the first one is skipped for a while.
 #[tokio::test]
 async fn fallback_is_reported_and_failed_model_skipped() {
     let notes = Arc::new(Notes::default());
@@ -137,6 +138,7 @@ async fn fallback_is_reported_and_failed_model_skipped() {
     assert_eq!(*notes.0.lock().unwrap(), ["first>second"]);
 }
 
+/// A bad reply, or a call over budget, is not answered by another model instead.
 #[tokio::test]
 async fn bad_reply_does_not_cause_fallback() {
     let usage = artoo_proto::Usage::default();

@@ -155,6 +155,7 @@ mod tests {
         }
     }
 
+    /// Pieces of tool calls are assigned to the right call, however the server numbers them.
     #[doc = "holds: client C10"]
     #[test]
     fn pieces_are_assigned_under_any_numbering() {
@@ -182,6 +183,7 @@ mod tests {
         check(vec![piece(0, "a", "ls", json!("1")), piece(0, "a", "ls", json!("2"))], Ok(&[("ls", "12")]));
     }
 
+    /// A second name in the pieces of a tool call is an error, not appended to the first.
     #[doc = "holds: fault L22"]
     #[test]
     fn tool_names_are_never_concatenated() {

@@ -95,6 +95,7 @@ mod tests {
         Ok(found)
     }
 
+    /// A stream is split into server-sent events as their standard says.
     #[test]
     fn events_are_divided_by_the_standard() {
         let check = |text: &str, expected: &[&str]| {
@@ -113,6 +114,7 @@ mod tests {
         check("", &[]);
     }
 
+    /// The last line of a stream counts even without a line break.
     #[test]
     fn last_line_without_newline_counts() {
         let check = |text: &str, expected: &[&str]| {

@@ -49,6 +49,7 @@ fn probed(kept: &'static [&'static str], refused: &'static [&'static str]) -> im
     }
 }
 
+/// A probe chooses the strongest reply format that the endpoint enforces.
 #[doc = "holds: client C6"]
 #[tokio::test]
 async fn probe_finds_the_strongest_enforced_format() {
@@ -94,6 +95,7 @@ async fn probe_of_unreachable_endpoint_is_an_error() {
     assert_eq!(kind(&failure), "unauthorized 401");
 }
 
+/// A prompt that does not fit the context size is not sent.
 #[doc = "holds: client C4"]
 #[tokio::test]
 async fn oversized_prompt_is_not_sent() {
@@ -107,6 +109,7 @@ async fn oversized_prompt_is_not_sent() {
     }
 }
 
+/// With Ollama, the client sets the context size up to the model's maximum, and checks that it was used.
 #[doc = "holds: client C4"]
 #[tokio::test]
 async fn ollama_context_is_set_limited_and_checked() {
@@ -148,6 +151,7 @@ impl Observer for Notes {
     }
 }
 
+/// What an observer gets of calls does not contain the key.
 #[doc = "holds: client C5"]
 #[tokio::test]
 async fn observed_progress_and_exchanges_omit_the_key() {

@@ -108,6 +108,7 @@ fn large_request() -> ModelRequest {
     request
 }
 
+/// A call allocates only a few times the size of its request body.
 #[test]
 fn call_makes_few_copies_of_its_prompt() {
     const CALLS: u64 = 50;
@@ -141,6 +142,7 @@ impl Observer for Retries {
     }
 }
 
+/// 128 calls at the same time all succeed without a retry.
 #[tokio::test]
 async fn connections_succeed_for_128_concurrent_calls() {
     const CALLS: usize = 128;

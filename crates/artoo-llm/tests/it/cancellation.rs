@@ -75,6 +75,7 @@ async fn calls_are_cancelled_at_any_stage() {
     }
 }
 
+/// Calls that wait for their turn end at once when cancelled.
 #[doc = "holds: fault L38"]
 #[tokio::test]
 async fn waiting_call_is_cancelled_at_once() {
@@ -97,6 +98,7 @@ async fn waiting_call_is_cancelled_at_once() {
     assert_eq!(users, [false, false], "a call that was given up in the queue was made");
 }
 
+/// A call that is still connecting ends at once when cancelled.
 #[doc = "holds: fault L38"]
 #[tokio::test]
 async fn connecting_call_is_cancelled_at_once() {

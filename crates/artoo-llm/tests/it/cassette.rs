@@ -26,6 +26,7 @@ fn model() -> Scripted {
     })
 }
 
+/// Replaying a cassette gives the recorded replies in order, also in another folder and with other ids.
 #[tokio::test]
 async fn replay_repeats_the_recording_in_order() {
     let folder = tempfile::tempdir().unwrap();
@@ -49,6 +50,7 @@ async fn replay_repeats_the_recording_in_order() {
     }
 }
 
+/// The key of a recorded request depends on its role, schema name and prompt, and on nothing else.
 #[tokio::test]
 async fn key_depends_on_role_schema_and_prompt() {
     let key = |change: &dyn Fn(&mut artoo_proto::ModelRequest)| {
@@ -86,6 +88,7 @@ fn reply_of(body: &Value) -> Value {
     json!({"body": body, "usage": {"model_calls": 1, "prompt_tokens": 1, "completion_tokens": 1}, "model": "m"})
 }
 
+/// Cassette lines that are not valid, or that hold recipes, are refused.
 #[test]
 fn cassette_with_recipes_is_refused() {
     let check = |text: &str, expected: &str| {

@@ -217,6 +217,7 @@ async fn every_fault_of_ollama() {
     check_all(Protocol::Ollama).await;
 }
 
+/// A correct answer is read in every protocol, whole and streamed.
 #[doc = "holds: client C1"]
 #[tokio::test]
 async fn answers_are_read_whole_and_streamed() {
@@ -248,6 +249,7 @@ async fn answers_are_read_whole_and_streamed() {
     }
 }
 
+/// The request of each protocol has the path, headers and body that its endpoints expect.
 #[doc = "holds: client C1"]
 #[tokio::test]
 async fn each_protocol_sends_what_its_endpoint_expects() {
@@ -290,6 +292,7 @@ async fn each_protocol_sends_what_its_endpoint_expects() {
     }
 }
 
+/// If a forced tool call is the reply format, the call's input is the answer.
 #[tokio::test]
 async fn forced_tool_call_contains_the_answer() {
     let chat = json!({"choices": [{"index": 0, "finish_reason": "tool_calls", "message": {"content": null,
@@ -322,6 +325,7 @@ async fn forced_tool_call_contains_the_answer() {
     }
 }
 
+/// A model's reasoning is not read as its answer, in any protocol.
 #[doc = "holds: client C12"]
 #[tokio::test]
 async fn reasoning_is_separated_in_every_protocol() {

@@ -27,6 +27,7 @@ fn tokens(most: u64) -> Budget {
     Budget { max_tokens: Some(most), max_cost: None }
 }
 
+/// The ledger records a call's tokens and cost by task, role and model.
 #[tokio::test]
 async fn call_is_recorded_by_task_and_role() {
     let server = FaultServer::start(vec![Act::json(200, &whole_answer(Protocol::Chat, CALL, Ends::ByItself))]).await;
@@ -88,6 +89,7 @@ async fn concurrent_calls_respect_the_budget() {
     assert!(ledger.total().usage.prompt_tokens + ledger.total().usage.completion_tokens <= 900);
 }
 
+/// A limit on money is kept, and refuses calls of a model without a price.
 #[doc = "holds: law 3.6"]
 #[tokio::test]
 async fn money_budget_holds_and_needs_a_price() {
@@ -103,6 +105,7 @@ async fn money_budget_holds_and_needs_a_price() {
     assert!(server.seen().is_empty());
 }
 
+/// A call that fails after it was answered still counts its tokens.
 #[doc = "holds: law 3.6"]
 #[tokio::test]
 async fn failed_call_reports_its_usage() {
@@ -155,6 +158,7 @@ fn answer_with(protocol: Protocol, usage: &serde_json::Value) -> Act {
     Act::json(200, &body)
 }
 
+/// Tokens read from and written into a cache are priced right in every protocol.
 #[doc = "holds: law 3.7"]
 #[tokio::test]
 async fn cached_tokens_are_priced_in_every_protocol() {
@@ -195,6 +199,7 @@ async fn cached_tokens_are_priced_in_every_protocol() {
     check(Protocol::Ollama, json!({"prompt_eval_count": 100, "eval_count": 10}), 100, 0, 450).await;
 }
 
+/// Before a call, the budget assumes the dearest kind of tokens.
 #[doc = "holds: law 3.6"]
 #[tokio::test]
 async fn budget_assumes_the_most_expensive_tokens() {
@@ -225,6 +230,7 @@ fn small_amounts_are_not_shown_as_zero() {
     check(25_000_000, "25.0000");
 }
 
+/// A call without any answer counts the tokens of its prompt.
 #[tokio::test]
 async fn silent_endpoint_is_charged_for_its_prompt() {
     let server = FaultServer::start(vec![Act::Silence]).await;

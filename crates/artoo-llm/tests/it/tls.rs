@@ -68,6 +68,7 @@ async fn ask(base_url: &str, ca_file: Option<PathBuf>) -> Result<String, String>
     client.ask(&request("list")).await.map(|reply| value(&reply).to_string()).map_err(|failure| kind(&failure))
 }
 
+/// Only a server with a trusted certificate for its name is accepted.
 #[doc = "holds: client C3"]
 #[tokio::test]
 async fn only_trusted_certificates_are_accepted() {

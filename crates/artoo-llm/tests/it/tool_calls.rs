@@ -52,6 +52,7 @@ async fn asked(protocol: Protocol, act: Act) -> Result<Value, String> {
     outcome.map(|reply| value(&reply).clone()).map_err(|failure| format!("{}: {failure}", kind(&failure)))
 }
 
+/// Native tool calls are read from whole and from streamed answers.
 #[doc = "holds: client C10"]
 #[tokio::test]
 async fn calls_are_read_whole_and_streamed() {
@@ -77,6 +78,7 @@ async fn calls_are_read_whole_and_streamed() {
     }
 }
 
+/// Answers that are cut off or unusual make no tool call.
 #[doc = "holds: fault L9, L10, L11, L22, L24"]
 #[tokio::test]
 async fn truncated_or_unusual_answers_are_not_calls() {
@@ -142,6 +144,7 @@ async fn duplicate_call_ids_are_refused() {
     }
 }
 
+/// A request with native tools has no reply format, since the tools describe the reply.
 #[tokio::test]
 async fn offered_tools_replace_the_reply_format() {
     for protocol in Protocol::ALL {
@@ -278,6 +281,7 @@ async fn found(answer: Probed) -> (Option<ProbeResult>, ToolCalls) {
     found.map_or((None, ToolCalls::Off), |found| (found.tool_calls, found.dialect.tool_calls))
 }
 
+/// The probe of native tool calls passes only if the model makes exactly the right call.
 #[doc = "holds: client C8"]
 #[tokio::test]
 async fn probe_accepts_only_the_right_call() {
@@ -350,6 +354,7 @@ async fn recorded_bodies_of_calls_are_readable() {
     assert_eq!(again.as_ref(), Ok(value(&reply)));
 }
 
+/// Pieces of two calls that arrive by turns are assigned to the right call.
 #[doc = "holds: client C10"]
 #[tokio::test]
 async fn interleaved_pieces_are_assigned_to_their_block() {

@@ -13,6 +13,7 @@ fn instructions(role: &str) -> String {
         + &format!("Rule of the {role}: read everything, invent nothing, be brief. ").repeat(20)
 }
 
+/// Replies are the same whether a role's instructions were evaluated before or not.
 #[doc = "holds: law 0.14"]
 #[tokio::test]
 async fn reused_instructions_do_not_change_the_reply() {
@@ -42,6 +43,7 @@ async fn reused_instructions_do_not_change_the_reply() {
     assert!(reused[4] >= reused[2], "{reused:?}");
 }
 
+/// Tokens of a prompt that earlier calls evaluated are counted as cached.
 #[tokio::test]
 async fn reused_tokens_are_counted_as_cached() {
     let Some(path) = model_file() else { return };
@@ -55,6 +57,7 @@ async fn reused_tokens_are_counted_as_cached() {
     assert!(total.cached_tokens >= 192 && total.cached_tokens < total.usage.prompt_tokens, "{total:?}");
 }
 
+/// Replies are the same with and without saved states.
 #[tokio::test]
 async fn replies_do_not_depend_on_saved_states() {
     let Some(path) = model_file() else { return };
@@ -70,6 +73,7 @@ async fn replies_do_not_depend_on_saved_states() {
     assert!(reused[2].0 < 64 && reused[2].1 >= 192, "{reused:?}");
 }
 
+/// A cancelled call does not change the reply of the next.
 #[tokio::test]
 async fn cancelled_call_does_not_affect_the_next() {
     let Some(engine) = engine() else { return };

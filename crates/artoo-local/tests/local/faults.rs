@@ -35,6 +35,7 @@ async fn truncated_file_is_refused_with_a_remedy() {
     }
 }
 
+/// A model file with a damaged header is an error and never ends the process.
 #[test]
 fn damaged_header_never_ends_the_process() {
     let Some(whole) = model_file() else { return };
@@ -66,6 +67,7 @@ fn damaged_header_never_ends_the_process() {
     assert!(new(&path).unwrap().load().is_ok(), "the file is whole again");
 }
 
+/// A model file that was removed after it was chosen is reported as missing.
 #[test]
 fn file_removed_after_selection_is_missing() {
     let folder = tempfile::tempdir().unwrap();
@@ -93,6 +95,7 @@ fn llama_cpp_prints_nothing_on_the_terminal() {
     assert!(!words.iter().any(|word| said.contains(word)), "{said}");
 }
 
+/// The context size is limited to the one that the model was trained with.
 #[test]
 fn context_is_limited_to_the_trained_size() {
     let Some(path) = model_file() else { return };

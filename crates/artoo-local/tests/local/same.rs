@@ -54,6 +54,7 @@ fn ids(value: &Value) -> Vec<i32> {
     value.as_array().unwrap().iter().map(|id| i32::try_from(id.as_i64().unwrap()).unwrap()).collect()
 }
 
+/// This engine and llama.cpp's server split ten prompts alike and write the same replies, except for near-ties.
 #[tokio::test]
 async fn prompts_and_replies_equal_llama_cpps_server() {
     let (Some(engine), Some(address)) = (engine(), server()) else { return };

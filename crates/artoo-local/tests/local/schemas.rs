@@ -73,6 +73,7 @@ async fn check(engine: &Local, schema: &Value) -> bool {
     true
 }
 
+/// Every complete reply fits its random schema, and enough replies are complete.
 #[doc = "holds: law 0.14"]
 #[test]
 fn every_finished_reply_fits_its_schema() {
@@ -115,6 +116,7 @@ async fn replies_fit_the_schemas_of_roles() {
     }
 }
 
+/// A schema that no value fits, or that is not supported, is refused.
 #[tokio::test]
 async fn unsatisfiable_schema_is_refused() {
     let Some(engine) = engine() else { return };

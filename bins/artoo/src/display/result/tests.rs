@@ -90,6 +90,7 @@ fn lying(ending: Ending) -> FinalResult {
     }
 }
 
+/// An answer verified by code is followed by two lines: the verdict, and how the request was read.
 #[doc = "holds: law 0.6"]
 #[test]
 fn checked_answer_precedes_two_lines() {
@@ -158,6 +159,7 @@ fn ordinary_result_has_at_most_three_lines() {
     }
 }
 
+/// The verdict on every ending that code did not verify differs from "Checked".
 #[doc = "holds: law 0.6"]
 #[test]
 fn nothing_unverified_passes_for_a_checked_answer() {
@@ -191,6 +193,7 @@ fn nothing_unverified_passes_for_a_checked_answer() {
     }
 }
 
+/// A task that ended because the user denied it is shown in one line.
 #[doc = "holds: law 1.13"]
 #[test]
 fn denied_task_has_a_one_line_result() {
@@ -212,6 +215,7 @@ fn denied_task_has_a_one_line_result() {
     });
 }
 
+/// The details of a result list the deciding checks, the ending and its reason.
 #[test]
 fn details_state_deciding_checks_and_ending() {
     let result = FinalResult {
@@ -233,6 +237,7 @@ fn details_state_deciding_checks_and_ending() {
     });
 }
 
+/// If code composed the answer, the model's own text appears only quoted.
 #[doc = "holds: law 0.12, 0.21"]
 #[test]
 fn covered_answer_quotes_model_text() {

@@ -29,6 +29,7 @@ fn started(mut command: Command) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
+/// After the program was killed, the next `artoo model pull` resumes the download.
 #[test]
 fn killed_download_resumes() {
     let (world, content) = (World::new(), model());
@@ -51,6 +52,7 @@ fn killed_download_resumes() {
     world.check_kept();
 }
 
+/// Two processes can't download the same model at the same time: the second is refused.
 #[test]
 fn concurrent_pull_of_one_model_is_refused() {
     let (world, content) = (World::new(), model());
@@ -91,6 +93,7 @@ fn pull_asks_with_size_and_source() {
     assert!(screen.contains("tiny is here: "), "{screen}");
 }
 
+/// Ctrl-C ends a download and leaves the received part for a later resume.
 #[test]
 fn ctrl_c_keeps_the_received_part() {
     let (world, content) = (World::new(), model());

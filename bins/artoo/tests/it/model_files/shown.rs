@@ -107,6 +107,7 @@ fn build_without_engine_refuses_model_files() {
     assert!(world.run(&["model", "list"]).stdout.contains("This build of artoo can't run model files"));
 }
 
+/// Setup offers model files only if artoo was built with the engine for them.
 #[test]
 fn setup_offers_model_files_with_engine() {
     let world = World::new();

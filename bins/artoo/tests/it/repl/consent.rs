@@ -45,6 +45,7 @@ fn check(keys: &str, runs: bool) {
     world.check_kept();
 }
 
+/// Only "y" or "yes" typed at the question runs the call.
 #[doc = "holds: design H3"]
 #[test]
 fn only_typed_approval_runs_the_call() {
@@ -134,6 +135,7 @@ fn approval_typed_ahead_is_ignored() {
     assert_eq!(pty.ended().0, 0);
 }
 
+/// A command that contains the words of the question does not look like one.
 #[doc = "holds: design H3"]
 #[test]
 fn command_output_cannot_imitate_the_question() {

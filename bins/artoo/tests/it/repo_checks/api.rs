@@ -160,6 +160,7 @@ fn public_api_matches_its_snapshot() {
     }
 }
 
+/// The API snapshot lists only public items and members of a sample source.
 #[test]
 fn api_lists_public_items_alone() {
     let source = "/// Doc.\n#[derive(Debug)]\n#[non_exhaustive]\npub struct A<T> {\n    /// Field.\n    pub a: T,\n    b: u8,\n}\n\n\

@@ -91,6 +91,7 @@ fn native_builds_need_a_feature() {
     assert_eq!(binary["features"]["local-llm"], serde_json::json!(["dep:artoo-local"]));
 }
 
+/// artoo-ggs and artoo-mkct depend on no other crate of the workspace.
 #[test]
 fn standalone_libraries_depend_on_no_workspace_crate() {
     // The example and the tests of both together: a path without a version, which is dropped from what is published.
@@ -103,6 +104,7 @@ fn standalone_libraries_depend_on_no_workspace_crate() {
     }
 }
 
+/// Crates that only compute depend on no async runtime or network crate.
 #[test]
 fn computing_crates_use_no_async_or_io() {
     for name in PURE {
@@ -112,6 +114,7 @@ fn computing_crates_use_no_async_or_io() {
     }
 }
 
+/// artoo-roles without its default features depends on no async runtime or network crate.
 #[test]
 fn roles_without_runtime_use_no_io() {
     let roles = ["--package", "artoo-roles", "--edges", "normal"];
@@ -126,6 +129,7 @@ fn roles_without_runtime_use_no_io() {
     assert!(whole.contains("tokio") && whole.contains("reqwest"), "the tree is not what it seems: {whole:?}");
 }
 
+/// artoo is the only program that plain `cargo run` could start.
 #[test]
 fn cargo_run_starts_artoo() {
     let members = manifests()["workspace_default_members"].as_array().unwrap();

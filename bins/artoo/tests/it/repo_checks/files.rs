@@ -37,6 +37,7 @@ fn source_files_begin_with_a_doc_sentence() {
     assert!(silent.is_empty(), "without an opening sentence: {silent:#?}");
 }
 
+/// No source contains markers of unfinished work, ignored tests or empty assertions.
 #[test]
 fn sources_contain_no_unfinished_markers() {
     // Spelled in pieces, so that this file does not find itself.
@@ -56,6 +57,7 @@ fn sources_contain_no_unfinished_markers() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
+/// No file names paths of a development machine or issues of another tracker.
 #[test]
 fn repository_names_no_foreign_paths_or_issues() {
     let folders = [concat!("/wo", "rk/"), concat!("/tmp/", "target"), concat!("/ro", "ot/")];
@@ -82,6 +84,8 @@ fn has_word(text: &str, word: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric()).any(|part| part == word)
 }
 
+/// Every prompt template is embedded in a source and has each hole once; only user prompts have holes, so that the
+/// others can be cached.
 #[test]
 fn prompts_are_complete_used_and_stable() {
     let sources: String = files_ending(&[".rs"]).into_iter().map(|(_, text)| text).collect();

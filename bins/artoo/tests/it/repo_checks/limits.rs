@@ -113,6 +113,7 @@ fn page() -> String {
     page
 }
 
+/// docs/limits.md equals the page that is generated from the marked constants.
 #[test]
 fn limits_page_matches_the_constants() {
     let path = root().join("docs/limits.md");
@@ -125,6 +126,7 @@ fn limits_page_matches_the_constants() {
     assert!(shown == page, "docs/limits.md is not what the code says; {BLESS}=1 writes it anew. First: {differs:?}");
 }
 
+/// The parser of docs/limits.md finds the marked constants of a sample source, with value and doc comment.
 #[test]
 fn limit_constants_are_parsed_with_reason() {
     let text = "/// Why.\n/// More.\n#[doc(alias = \"limit\")]\npub(crate) const A_MAX: usize = 1_000; // x\n\

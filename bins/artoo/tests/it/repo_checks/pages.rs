@@ -182,6 +182,7 @@ fn laws_and_faults_list_their_tests() {
     assert!(unknown.is_empty(), "no page has these numbers: {unknown:?}");
 }
 
+/// Every test that docs/laws.md names exists.
 #[test]
 fn tests_named_by_laws_exist() {
     let names = names();
@@ -199,6 +200,7 @@ fn tests_named_by_laws_exist() {
     assert!(tests > 60, "the laws rest on {tests} tests");
 }
 
+/// Every promise in docs/security.md names a test that exists and a place in the code.
 #[test]
 fn tests_named_by_security_page_exist() {
     let names = names();
@@ -211,6 +213,7 @@ fn tests_named_by_security_page_exist() {
     }
 }
 
+/// Every model fault in docs/faults.md names a test that exists.
 #[test]
 fn every_model_fault_has_a_test() {
     let names = names();
@@ -226,6 +229,7 @@ fn every_model_fault_has_a_test() {
     assert!(page.len() > ids.len() + 15, "the promises are missing");
 }
 
+/// Every deviation from the specification in docs/adr/0001 names a test that exists.
 #[test]
 fn deviations_from_specification_name_their_test() {
     let record = read("docs/adr/0001-deviations-from-the-specification.md");
@@ -242,6 +246,7 @@ fn deviations_from_specification_name_their_test() {
     }
 }
 
+/// docs/adr/README.md lists every decision record.
 #[test]
 fn the_index_lists_every_decision_record() {
     let index = read("docs/adr/README.md");
@@ -252,6 +257,7 @@ fn the_index_lists_every_decision_record() {
     }
 }
 
+/// Every figure in docs/measuring.md has a command and a date.
 #[test]
 fn every_figure_has_command_and_date() {
     let rows = rows(&read("docs/measuring.md"));
@@ -263,6 +269,7 @@ fn every_figure_has_command_and_date() {
     }
 }
 
+/// Links between the Markdown pages lead to files and headings that exist.
 #[test]
 fn links_in_pages_resolve() {
     let pages = files_ending(&[".md"]);
@@ -283,6 +290,7 @@ fn links_in_pages_resolve() {
     assert!(broken.is_empty(), "{broken:#?}");
 }
 
+/// Paths that Markdown pages quote exist in the repository.
 #[test]
 fn paths_that_pages_name_exist() {
     let mut missing = Vec::new();
@@ -326,6 +334,7 @@ fn anchors(page: &str) -> BTreeSet<String> {
     headings.map(slug).collect()
 }
 
+/// The commands in README.md are those that CI runs.
 #[test]
 fn readme_commands_equal_those_of_ci() {
     let readme = read("README.md");

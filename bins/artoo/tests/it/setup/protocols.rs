@@ -153,6 +153,7 @@ fn set_up(world: &World, address: &str, spoken: &str, place: &str, typed: Option
     screen
 }
 
+/// Setup works with every protocol and every place of a key.
 #[test]
 fn setup_combines_protocols_and_key_sources() {
     let world = World::new();

@@ -40,6 +40,7 @@ fn endless(schema: &Value, place: &str) -> Vec<String> {
     found
 }
 
+/// Every reply schema sent to a model limits the length of each text and list.
 #[test]
 fn every_requested_reply_has_length_limit() {
     let world = World::new().with_things();

@@ -95,6 +95,7 @@ mod tests {
     use super::{Change, Controlled, Driver, Seen, Step};
     use artoo_ggs::{CriterionMeasure, FailureClass, Profile, Round, Rules, SubtaskMeasure, ToolTarget};
 
+    /// A directive for one subtask becomes an instruction for that subtask only.
     #[test]
     fn each_subtask_gets_its_own_instruction() {
         let flaked = SubtaskMeasure::failed_by_infrastructure(vec![CriterionMeasure::undecided("a")]);

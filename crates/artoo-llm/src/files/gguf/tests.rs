@@ -24,6 +24,7 @@ fn whole() -> Head {
         .tensor("output.weight", &[64], 8)
 }
 
+/// The metadata in a valid GGUF header is read.
 #[test]
 fn header_metadata_is_read() {
     let expected = Gguf {
@@ -41,6 +42,7 @@ fn header_metadata_is_read() {
     assert_eq!((plain.quantisation.as_str(), plain.has_chat_template, plain.context_tokens), ("unknown", false, None));
 }
 
+/// A file that is no usable GGUF model is refused, with the reason.
 #[test]
 fn unusable_files_are_refused_with_reason() {
     let check = |bytes: &[u8], expected: &str| {

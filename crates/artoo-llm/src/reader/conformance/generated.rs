@@ -15,6 +15,7 @@ fn check(document: &str, is_json: bool) -> usize {
     1
 }
 
+/// Numbers are accepted exactly if they follow the grammar of JSON.
 #[doc = "holds: fault L20"]
 #[test]
 fn numbers_follow_the_grammar() {
@@ -53,6 +54,7 @@ fn strings_accept_valid_characters_and_escapes_only() {
     assert!(rows > 1_000);
 }
 
+/// Half of a UTF-16 surrogate pair in a string is refused.
 #[doc = "holds: client C13"]
 #[test]
 fn lone_surrogates_are_refused() {
@@ -128,6 +130,7 @@ fn only_true_false_and_null_are_literals() {
     }
 }
 
+/// A key that occurs twice in an object is refused at every depth.
 #[doc = "holds: fault L18"]
 #[test]
 fn duplicate_keys_are_found_at_every_depth() {
@@ -150,6 +153,7 @@ fn duplicate_keys_are_found_at_every_depth() {
     check(&format!("{wide}\"k0\":0}}"), false);
 }
 
+/// Integers and floats at the limits of 64 bits are read exactly or refused.
 #[doc = "holds: fault L20"]
 #[test]
 fn integers_at_limits_are_exact_or_refused() {

@@ -53,6 +53,7 @@ fn came_to(made: &[(&str, &str)]) -> Result<Value, Fault> {
     reply(&tools(), calls.all(), &schema())
 }
 
+/// Native tool calls are converted to the reply that the schema describes.
 #[doc = "holds: client C10"]
 #[test]
 fn native_calls_become_the_reply() {
@@ -119,6 +120,7 @@ fn truncated_input_is_reported_as_truncated() {
     }
 }
 
+/// Tools whose names would be the same after conversion are not offered natively.
 #[test]
 fn tools_with_ambiguous_names_are_not_offered() {
     let with = |name: &str, schema: Value| {

@@ -23,6 +23,7 @@ impl Place {
     }
 }
 
+/// A local model file is registered where it is, not copied.
 #[tokio::test]
 async fn local_file_is_used_in_place() {
     let place = Place::new();
@@ -73,6 +74,7 @@ async fn unusable_local_file_is_not_recorded() {
     assert_eq!(recorded.record.sha256, checksum(&model()));
 }
 
+/// A name that another model has is refused.
 #[tokio::test]
 async fn taken_names_are_refused() {
     let content = model();

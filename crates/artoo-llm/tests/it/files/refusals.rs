@@ -33,6 +33,7 @@ async fn wrong_checksum_deletes_the_download() {
     assert_eq!(place.files(), ["m/lock", "of-the-catalog/lock"]);
 }
 
+/// A download follows a few redirects, each of which is checked.
 #[doc = "holds: law 1.23"]
 #[tokio::test]
 async fn few_redirects_are_followed_and_checked() {
@@ -182,6 +183,7 @@ async fn downloads_without_a_model_are_deleted() {
     assert_eq!(place.files(), ["m/lock"]);
 }
 
+/// A compressed response and an unreachable server are errors.
 #[tokio::test]
 async fn compressed_response_and_no_host_are_errors() {
     let server = FileServer::start(|_| Reply::new(200, "x").with("content-encoding", "gzip"));

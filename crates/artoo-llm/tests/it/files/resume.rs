@@ -19,6 +19,7 @@ fn cut_once(content: Vec<u8>, etag: Option<&'static str>, at: usize) -> FileServ
     })
 }
 
+/// A finished download has a record of its source, and only its owner can access it.
 #[tokio::test]
 async fn download_is_recorded_and_private() {
     let content = model();
@@ -104,6 +105,7 @@ async fn host_without_ranges_restarts_download() {
     assert_eq!(place.restarts(), 1);
 }
 
+/// If the file on the server has changed, the download starts again.
 #[doc = "holds: law 1.23"]
 #[tokio::test]
 async fn changed_file_restarts_download() {
@@ -132,6 +134,7 @@ async fn changed_file_restarts_download() {
     check(false, longer).await;
 }
 
+/// A response with another range than requested makes the download start again.
 #[tokio::test]
 async fn wrong_content_range_restarts_download() {
     // A range that starts at another byte, and one of a file of another size, both with the old validator.
@@ -153,6 +156,7 @@ async fn wrong_content_range_restarts_download() {
     }
 }
 
+/// A response with a shorter range than requested is resumed after it.
 #[tokio::test]
 async fn short_partial_response_resumes() {
     let content = model();
@@ -227,6 +231,7 @@ async fn part_of_another_url_is_not_resumed() {
     assert!(fs::read(&model.path).unwrap() == other);
 }
 
+/// Two installations of the same model at the same time: the second is refused.
 #[tokio::test]
 async fn concurrent_install_of_one_model_is_refused() {
     let content = model();

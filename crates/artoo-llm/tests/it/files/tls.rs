@@ -26,6 +26,7 @@ async fn pull(url: &str, ca_file: Option<std::path::PathBuf>) -> Result<Vec<u8>,
     fetched.map(|model| std::fs::read(model.path).unwrap()).map_err(|error| error.to_string())
 }
 
+/// A download from a server with an untrusted certificate, or redirected to plain `http`, is refused.
 #[tokio::test]
 async fn untrusted_certificate_or_downgrade_is_refused() {
     let content = model();
