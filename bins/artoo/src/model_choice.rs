@@ -8,7 +8,7 @@ pub(crate) use spec::ModelKind;
 
 use crate::{Failure, Variables};
 
-/// The models chosen for a run: the first, a worker for the executor if set, and fallbacks.
+/// The models chosen for a run: the first, a worker that carries out and checks subtasks if set, and fallbacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ModelChoice {
     pub(crate) kind: ModelKind,

@@ -62,7 +62,8 @@ impl ModelInUse {
     }
 }
 
-/// The group of roles that a model serves: all, those that plan and judge (`Brain`), or the executor (`Worker`).
+/// The group of roles that a model serves: all, those that plan and judge tasks (`Brain`), or those that carry out and
+/// check subtasks (`Worker`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tier {
     All,
@@ -82,7 +83,8 @@ impl Tier {
         }
     }
 
-    /// Whether the model of this tier answers the calls of a role; the executor is the worker's.
+    /// Whether the model of this tier answers the calls of a role: the worker's are the executor (R3) and the
+    /// agent-validator (R4a).
     fn serves(self, role: Role) -> bool {
         match self {
             Self::All => true,

@@ -101,8 +101,8 @@ impl Variables {
         text.parse().map(Some).map_err(|error| self.invalid(name, error))
     }
 
-    /// The value that a variable's text stands for, by a table of allowed words; `None` if the variable is not set,
-    /// else an error.
+    /// The value that a variable's word stands for, by a table of allowed words; `None` if the variable is not set, an
+    /// error for other words.
     pub(crate) fn one_of<T: Copy>(
         &self,
         name: &'static str,

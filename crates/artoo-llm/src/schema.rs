@@ -81,7 +81,7 @@ fn is_meant(value: &Value, alternative: &Value) -> bool {
     value.is_object() && properties.iter().all(names_it)
 }
 
-/// Checks the keys of an object against its schema: required keys are present, unknown ones allowed, and each value
+/// Checks the keys of an object against its schema: required ones are there, others only if allowed, and each value
 /// fits.
 fn fit_object(value: &Value, schema: &Value, pointer: &str) -> Result<(), Misfit> {
     let wrong = |problem: String| Err(Misfit { pointer: pointer.to_owned(), problem });

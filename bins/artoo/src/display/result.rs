@@ -213,7 +213,7 @@ impl ResultView<'_> {
         (!all.is_empty()).then(|| self.user_format.sentence(&text))
     }
 
-    /// The last line below an answer: how to undo the changes, the number of questions, and the cost; `None` if there
+    /// The line below the verdict with how to undo the changes, the number of questions, and the cost; `None` if there
     /// is nothing to say.
     fn footer(&self) -> Option<Line> {
         let mut items: Vec<String> = self.saved.iter().cloned().collect();

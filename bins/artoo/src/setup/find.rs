@@ -114,7 +114,7 @@ fn local(protocol: Protocol, port: u16) -> String {
     format!("http://127.0.0.1:{port}{version}")
 }
 
-/// Asks an endpoint for its models; `None` if it does not answer, unless the user set its URL (`is_named`).
+/// Asks an endpoint for its models; `None` if it lists none, unless the user set its URL (`is_named`).
 async fn answering(
     name: String,
     config: RemoteConfig,

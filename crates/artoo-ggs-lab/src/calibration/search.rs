@@ -25,7 +25,7 @@ const FREE: [Free; 8] = [
     Free { min: 0.0, max: 1.0, of: |table| &mut table.rho },
     Free { min: 0.3, max: 1.0, of: |table| &mut table.theta },
 ];
-/// Candidates' numbers are rounded to 1 / `STEPS` of their range: finer than a trial can measure.
+/// Number of steps per unit to which candidates' numbers are rounded: thousandths, finer than a trial can measure.
 const STEPS: f64 = 1_000.0;
 
 /// The result of a search: the best profile, its gain on the training families, and how many candidates were tried.

@@ -87,7 +87,8 @@ impl Reply {
     }
 }
 
-/// The response of a correct server with this one file: whole, a range, or "not changed".
+/// The response of a correct server with this one file: the whole file, the requested range, or status 416 beyond its
+/// end.
 pub(crate) fn sound(content: &[u8], etag: Option<&str>, get: &Get) -> Reply {
     let tagged = |reply: Reply| match etag {
         Some(etag) => reply.with("etag", etag),
