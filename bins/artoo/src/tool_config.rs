@@ -41,10 +41,9 @@ enum Search {
     DuckDuckGo,
 }
 
-/// Builds the list of web search engines in the order of use: the user's own, paid ones, then DuckDuckGo.
 #[cfg(feature = "web")]
 mod web {
-    //! The search engines in order: the user's own, paid ones, then DuckDuckGo.
+    //! Builds the list of web search engines in the order of use: the user's own, paid ones, then DuckDuckGo.
 
     use artoo_tools::{Engine, EngineProblem};
 

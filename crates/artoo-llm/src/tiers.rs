@@ -53,7 +53,7 @@ impl Ranked {
 }
 
 impl Tiers {
-    /// Creates the tiers; the models of `brain` also serve the hands after those of `hands`.
+    /// Creates the tiers; if no model of `hands` can answer, those of `brain` are asked in its place.
     #[must_use]
     pub fn new(brain: Vec<Arc<dyn Model>>, hands: Vec<Arc<dyn Model>>, observer: Option<Arc<dyn Observer>>) -> Self {
         let ranked = |models: Vec<Arc<dyn Model>>| -> Vec<Ranked> {

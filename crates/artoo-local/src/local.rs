@@ -1,4 +1,4 @@
-//! [`Local`], a model from a file as the rest of the program uses it.
+//! A model from a file, as the rest of the program uses it through [`Local`].
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -195,17 +195,17 @@ fn of_plan(plan: &Plan) -> Vec<Line> {
     lines
 }
 
-/// A text on one line of limited length.
+/// Shortens a text to one line of at most `LINE_CHARS` characters.
 fn shortened(text: &str) -> String {
     escape::shorten(&escape::one_line(text), LINE_CHARS)
 }
 
-/// A progress line.
+/// A progress line with this text, shortened.
 fn line(text: &str) -> Line {
     Line::plain(shortened(text))
 }
 
-/// A faint progress line.
+/// A progress line with this text in faint letters, shortened.
 fn faint(text: &str) -> Line {
     Line::faint(shortened(text))
 }

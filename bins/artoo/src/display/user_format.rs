@@ -134,7 +134,7 @@ impl UserFormat {
     }
 }
 
-/// The heading of a column.
+/// The heading shown above a table's column of this kind, such as "size".
 fn heading(column: Column) -> &'static str {
     match column {
         Column::Text | Column::Sentence => "value",

@@ -44,7 +44,7 @@ fn none_pass(asked: &ReceivedRequest) -> Reply {
     Reply::Json(value)
 }
 
-/// Every ending and what stands on standard output: the answer and nothing else.
+/// For every ending of a task, standard output holds the answer and nothing else.
 #[doc = "holds: law 0.6"]
 #[test]
 fn standard_output_holds_the_answer_alone() {
@@ -206,7 +206,7 @@ fn similar_calls_share_one_question() {
     }
 }
 
-/// Why a task ended stands in JSON too.
+/// The JSON result says why the task ended.
 #[test]
 fn json_says_why_the_task_ended() {
     let world = World::new().with_things();

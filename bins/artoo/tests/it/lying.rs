@@ -250,7 +250,7 @@ fn unattended_destructive_calls_are_denied_and_listed() {
     }
 }
 
-/// The user approves a command; it changes nothing, exits with zero, and the model claims success.
+/// A command that the user approved and that changed nothing does not prove the model's claim of a change.
 #[doc = "holds: law 1.2"]
 #[test]
 fn command_without_changes_proves_no_change() {

@@ -129,7 +129,7 @@ fn requests_with_material_go_to_model() {
     assert_eq!(with_text("", &["--require", "ran: true", COUNT]), by_model);
 }
 
-/// A denial is no failure of the recipe: no model looks for another way.
+/// If the user denies what a recipe would do, the model is not asked for another way.
 #[test]
 fn denied_recipe_asks_no_model() {
     let (world, server) = (World::new().with_things(), nonsense());

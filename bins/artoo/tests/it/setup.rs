@@ -71,9 +71,9 @@ fn setup_writes_a_working_configuration() {
     assert!(doctor.stdout.contains("answers and lists b-model"), "{}", doctor.stdout);
 }
 
-/// A newcomer comes here because what is set does not work.
+/// `artoo setup` starts even if an environment variable has an invalid value.
 #[test]
-fn setup_repairs_an_invalid_configuration() {
+fn setup_starts_despite_invalid_variables() {
     let world = World::new();
     for (name, value) in [("ARTOO_MODEL", "nonsense"), ("ARTOO_MODEL", "openai"), ("ARTOO_DEADLINE", "soon")] {
         let mut command = world.command(&["setup"]);
@@ -214,7 +214,7 @@ fn config_error_names_line_of_value() {
     assert!(ran.stderr.contains(&expected), "{}", ran.stderr);
 }
 
-/// Each question, with the answers that lead to it.
+/// At each of setup's questions the user can leave with q; then nothing is written.
 #[test]
 fn setup_can_be_left_at_each_question() {
     let server = Server::start(|_| Reply::Json(json!({"sum": 5})));

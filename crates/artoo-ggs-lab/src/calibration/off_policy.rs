@@ -19,7 +19,7 @@ pub struct LoggedTask<K> {
     pub utility: f64,
 }
 
-/// The evaluation of a profile on a log.
+/// The evaluation of a profile on a log: how many tasks agree with it, and the estimated utility per task.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OffPolicy {
     /// Number of tasks in the log.

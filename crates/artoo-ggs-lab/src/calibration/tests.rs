@@ -57,7 +57,7 @@ fn incumbent_does_not_gain_on_itself() {
     assert!(null.alarms <= 13, "{null:?}");
 }
 
-/// An incumbent that gives up at once leaves so much to gain that even a small search and trial find it.
+/// A large possible gain (the incumbent gives up at once) is found even by a small search and trial.
 #[test]
 fn large_gain_is_found_on_held_out() {
     let hopeless = with(|table| table.theta = 0.01);

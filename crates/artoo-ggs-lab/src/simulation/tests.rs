@@ -105,7 +105,8 @@ fn episodes(family: Family, policy: &Policy, tasks: u64) -> Vec<Episode> {
     worlds.map(|world| run(&world, policy, &Utility::DEFAULT)).collect()
 }
 
-/// For random probabilities of a family. In debug builds the drivers also assert that a controller accepts every round.
+/// Whatever the probabilities, no policy executes a task more often than its replans allow; in debug builds the drivers
+/// also assert that a controller accepts every round.
 #[doc = "holds: design G2"]
 #[test]
 fn executions_stay_within_the_limit_of_replans() {
@@ -174,7 +175,7 @@ fn json_rows_have_the_documented_fields() {
     assert!(Family::ALL.len() >= 8);
 }
 
-/// The probability that defines a family, and its effect on one count of one policy in the same tasks.
+/// The probability that defines a family changes one count of one policy, compared with the same tasks without it.
 #[test]
 fn each_family_shows_its_defining_property() {
     let check = |name: &str, without: fn(&mut Family), policy: Policy, of: fn(&Row) -> u64, is_more: bool| {

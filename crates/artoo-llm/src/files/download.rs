@@ -15,7 +15,7 @@ use super::http::{Failed, Http, broken, content_range, deepest, unexpected};
 use super::private;
 use super::url::FileUrl;
 
-/// Progress of an installation.
+/// A step of progress while a model file is installed: bytes received, a wait, a restart, or verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// `done` of `total` bytes are received, those of earlier connections included.

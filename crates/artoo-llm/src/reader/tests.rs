@@ -279,7 +279,7 @@ proptest! {
         prop_assert!(read(tail, &call_schema()).is_err(), "{}", tail);
     }
 
-    /// A brace inside a string after the fragment hides the end of the value that the fragment belongs to.
+    /// A fragment of a larger value is refused even if a brace in a later string hides that value's end.
     #[doc = "holds: law 0.13; fault L9"]
     #[test]
     fn fragment_before_brace_in_string_is_refused(inner in r#"[a-z\\"]{0,4}"#) {

@@ -80,7 +80,7 @@ fn file_removed_after_selection_is_missing() {
     assert!(matches!(new(&path), Err(LocalError::Missing { .. })));
 }
 
-/// Messages of llama.cpp go to the log, which is off in this test.
+/// Messages of llama.cpp never appear on the terminal; they go to the log, which is off in this test.
 #[test]
 fn llama_cpp_prints_nothing_on_the_terminal() {
     if model_file().is_none() {

@@ -48,12 +48,12 @@ fn check(result: &FinalResult, usage: &BTreeMap<Role, Usage>, see: impl FnOnce(R
     });
 }
 
-/// The report on a criterion with this mark.
+/// A sample report on a criterion with this mark.
 fn report(mark: CriterionMark) -> CriterionReport {
     CriterionReport { claim: "the file is there".to_owned(), mark, evidence: "seen\nor not".to_owned() }
 }
 
-/// A row of coverage for these words with this state.
+/// A sample row of coverage for these words with this state.
 fn row(words: &str, state: CoverageState) -> Covered {
     Covered {
         span: (0, words.len()),
@@ -67,7 +67,7 @@ fn row(words: &str, state: CoverageState) -> Covered {
     }
 }
 
-/// A coverage of these rows.
+/// A sample coverage of these rows.
 fn covered(rows: Vec<Covered>) -> Coverage {
     Coverage { rows, ..Coverage::default() }
 }

@@ -234,17 +234,17 @@ pub(crate) fn largest() -> Job {
     }
 }
 
-/// The call that lists files by size.
+/// The executor's reply: a call that lists files by size.
 pub(crate) fn sizes(_: &ReceivedRequest) -> Reply {
     call("glob", &json!({"root": "~/things", "report": "details", "sort": {"by": "size"}}))
 }
 
-/// The call that counts the files of a pattern.
+/// The executor's reply: a call that counts the files matching a pattern.
 pub(crate) fn globbed(pattern: &str) -> Reply {
     call("glob", &json!({"root": "~/things", "patterns": [pattern], "report": "count"}))
 }
 
-/// The call that writes a text to a file.
+/// The executor's reply: a call that writes a text to a file.
 pub(crate) fn wrote(path: &str, text: &str) -> Reply {
     call("write_file", &json!({"path": path, "text": text}))
 }
