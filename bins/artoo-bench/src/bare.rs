@@ -1,11 +1,12 @@
-//! The bare program that artoo is compared with: the same model calls and processes, and nothing else.
+//! The bare program with which artoo is compared: it makes the same model calls and starts the same processes, and
+//! nothing else.
 
 use std::process::{Command, Stdio};
 
 use artoo_llm::bare::Bare;
 use tokio::task::{JoinSet, spawn_blocking};
 
-/// One task of the bare program: the number of steps and their command.
+/// What the bare program does in one task: the number of steps, and the shell command of each.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     pub(crate) n: u16,
@@ -13,8 +14,8 @@ pub(crate) struct Plan {
     pub(crate) command: Option<String>,
 }
 
-/// Runs one task of the bare program: perceive; plan; for each step in parallel a call, a process and a validation;
-/// merge. The content of the endpoint's replies is ignored.
+/// Runs one task of the bare program: a call to perceive, one to plan, then for each step in parallel a call, a process
+/// and a validating call, then one to merge.
 pub(crate) async fn task(client: Bare, plan: Plan) -> Result<(), String> {
     let failed = || "the bare program got no answer".to_owned();
     client.ask("You perceive.", "Run the steps").await.ok_or_else(failed)?;

@@ -23,6 +23,7 @@ const BLOCKING_THREADS: usize = 32;
 /// The exit code if a measured task failed, as in artoo.
 const NOT_ACHIEVED: u8 = 9;
 
+/// Runs the measurement; the exit code is 0 only if all tasks succeeded.
 fn main() -> ExitCode {
     match measure(&Options::parse()) {
         Ok(true) => ExitCode::SUCCESS,

@@ -1,4 +1,4 @@
-//! The command line of the bench.
+//! The command-line options of artoo-bench.
 
 use clap::Parser;
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// The kernel's clock ticks per second, the same on every Linux machine that artoo runs on.
 const TICKS_PER_S: f64 = 100.0;
 
-/// CPU time of this process and of its ended children, in seconds.
+/// CPU time used by this process and by its ended children, in seconds.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Used {
     pub(crate) own_s: f64,
@@ -25,10 +25,12 @@ impl Used {
         Self { own_s: (ticks(14) + ticks(15)) / TICKS_PER_S, children_s: (ticks(16) + ticks(17)) / TICKS_PER_S }
     }
 
+    /// The CPU time used between the earlier reading `before` and this one.
     pub(crate) fn since(self, before: &Self) -> Self {
         Self { own_s: self.own_s - before.own_s, children_s: self.children_s - before.children_s }
     }
 
+    /// The CPU time of this process and its children together, in seconds.
     pub(crate) fn total_s(self) -> f64 {
         self.own_s + self.children_s
     }

@@ -112,7 +112,7 @@ fn rounded(number: f64) -> f64 {
     (number * 10_000.0).round() / 10_000.0
 }
 
-/// The summed time of several tasks, and the errors of those that failed.
+/// The total time of several tasks, and the error texts of those that failed.
 #[derive(Default)]
 struct Measured {
     time: Duration,
@@ -149,7 +149,7 @@ where
     measured
 }
 
-/// Waits for a task's end; an error with the summary and the first failed call if the result is not accepted.
+/// Waits for a task's end; an error with its summary and first failed call if the result was not accepted.
 async fn ended(mut handle: artoo_roles::runtime::TaskHandle) -> Result<(), String> {
     let mut first_failure = None;
     loop {
@@ -173,7 +173,7 @@ async fn ended(mut handle: artoo_roles::runtime::TaskHandle) -> Result<(), Strin
     }
 }
 
-/// The system's folder for temporary files that outlive a restart.
+/// The system's folder for temporary files that survive a restart.
 const LASTING: &str = "/var/tmp";
 
 /// A temporary folder for the bench's tasks, with a workspace and one file; deleted when dropped.
@@ -184,6 +184,7 @@ struct Room {
 }
 
 impl Room {
+    /// Creates the folder with a name of its own, its workspace and its file.
     fn make() -> std::io::Result<Self> {
         // artoo creates a private folder for each command among the temporary files. A user's data has no such
         // neighbours, so the bench's data must not have them either.

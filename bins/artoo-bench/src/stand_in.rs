@@ -33,6 +33,7 @@ pub(crate) struct StandIn {
 }
 
 impl StandIn {
+    /// Creates the model for tasks with `n` subtasks that each call this tool on `file`.
     pub(crate) fn new(remote: Remote, n: u16, tool: ToolKind, file: &Path) -> Self {
         let (tool, input) = match tool {
             ToolKind::Proc => ("shell", json!({"command": command(file)})),

@@ -1,4 +1,4 @@
-//! The bench as it is run: its one line, and that the endpoint's key is in nothing it leaves.
+//! Tests of artoo-bench as it is run: its output line, and that the endpoint's key appears nowhere.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
 
@@ -9,7 +9,7 @@ use std::thread;
 
 const KEY: &str = "sk-canary-0123456789";
 
-/// Runs the bench with the key in its environment.
+/// Runs artoo-bench against the endpoint at `url` with a key in its environment; asserts that the output has no key.
 fn bench(url: &str, arguments: &[&str]) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_artoo-bench"))
@@ -26,12 +26,13 @@ fn bench(url: &str, arguments: &[&str]) -> Output {
     output
 }
 
+/// The last line that the bench printed, as JSON.
 fn line(output: &Output) -> serde_json::Value {
     let text = String::from_utf8_lossy(&output.stdout);
     serde_json::from_str(text.lines().last().unwrap_or_default()).unwrap_or_else(|_| panic!("{output:?}"))
 }
 
-/// An endpoint that gives every call this status and body; its address.
+/// Starts an endpoint that answers every call with this status and body; returns its base URL.
 fn endpoint(status: &'static str, body: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -44,6 +45,7 @@ fn endpoint(status: &'static str, body: &'static str) -> String {
     url
 }
 
+/// Answers all requests of a connection with this status and body.
 fn answer(mut stream: TcpStream, status: &str, body: &str) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     loop {
@@ -70,6 +72,7 @@ fn answer(mut stream: TcpStream, status: &str, body: &str) {
     }
 }
 
+/// The bench measures artoo's tasks and those of the bare program, and prints one line.
 #[test]
 fn tasks_are_measured_beside_the_bare_program() {
     let body = r#"{"choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"ok"}}],"usage":{"prompt_tokens":100,"completion_tokens":1}}"#;
@@ -82,6 +85,7 @@ fn tasks_are_measured_beside_the_bare_program() {
     assert_eq!(line["bare"]["ok"], true, "{line}");
 }
 
+/// The bench's output does not contain the endpoint's key, even if the endpoint repeats it.
 #[doc = "holds: fault L4"]
 #[test]
 fn bench_shows_no_key() {
@@ -90,6 +94,7 @@ fn bench_shows_no_key() {
     assert_eq!((output.status.code(), &line(&output)["ok"]), (Some(9), &false.into()), "{output:?}");
 }
 
+/// The bench's output does not contain the endpoint's key if the connection fails.
 #[doc = "holds: law 3.8; fault L5"]
 #[test]
 fn bench_of_a_lost_connection_shows_no_key() {

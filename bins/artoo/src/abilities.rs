@@ -1,4 +1,5 @@
-//! Results of probing endpoints: where they are stored, and the probe itself.
+//! Abilities of model endpoints (such as native tool calls), found by probing: the probe, and the file that stores its
+//! results.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +19,7 @@ pub(crate) fn file(data_dir: &Path) -> PathBuf {
     data_dir.join(FILE)
 }
 
-/// The current time in seconds since 1970.
+/// The current time in seconds since 1970, to date probe results.
 pub(crate) fn now_s() -> i64 {
     clock::now().as_millis() / 1000
 }
@@ -49,7 +50,7 @@ pub(crate) async fn probe(remote: &Remote, data_dir: &Path) -> Result<Abilities,
     Ok(found)
 }
 
-/// A small request outside any task, to test whether replies have the required form.
+/// Builds a small model request that belongs to no task, to test whether a model's reply has the required form.
 pub(crate) fn question(words: &str, system: &str) -> Option<ModelRequest> {
     let root = || "/".to_owned();
     let environment = Environment {
@@ -85,6 +86,7 @@ pub(crate) fn question(words: &str, system: &str) -> Option<ModelRequest> {
     })
 }
 
+/// Tests of how probe results complete an endpoint's configuration.
 #[cfg(test)]
 mod tests {
     use artoo_llm::structured::{Dialect, ReplyFormat};
@@ -92,6 +94,7 @@ mod tests {
 
     use super::{apply, now_s};
 
+    /// A probed limit of parallel calls takes the place of the default, but not of a number that the user set.
     #[test]
     fn endpoint_limit_bounds_parallel_calls_unless_configured() {
         let folder = tempfile::tempdir().unwrap();

@@ -444,7 +444,8 @@ pub(crate) struct Options {
     pub(crate) max_cost: Option<Dollars>,
 }
 
-/// What counts as accepted besides what code verified.
+/// Value of `--accept`: which results exit with 0 besides those that code verified; so far only texts judged by a
+/// model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AcceptedBasis {
     /// A text that a model wrote and judged, if the request asks for a text alone
@@ -459,7 +460,7 @@ impl FromStr for AcceptedBasis {
     }
 }
 
-/// A task's time limit.
+/// A task's time limit, parsed from a whole number with a unit, such as 90s, 5m or 1h; from one second to a week.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Deadline {
     /// Limit in milliseconds, from one second to one week.

@@ -21,26 +21,26 @@ use crate::{Exit, Failure, Line, Screen, Settings, clock};
 /// Name of the schema of `artoo audit`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.audit/0";
 
-/// What to do if the audit log can't be written.
+/// Remedy shown if the audit log can't be written: free disk space or choose another data folder.
 pub(crate) const MAKE_ROOM: &str = "make room in that folder, or choose one on another disk with --data-dir";
 
-/// Maximum number of gaps listed as text.
+/// Maximum number of gaps (runs of missing log lines) that `artoo audit` lists as text.
 const GAPS_SHOWN: usize = 10;
 
-/// Maximum number of findings of a kind listed as text, the newest.
+/// Maximum number of findings of a kind that `artoo audit` lists as text; the newest are listed.
 const FINDINGS_SHOWN: usize = 20;
 
-/// Maximum number of accepted gaps in one line of the log.
+/// Maximum number of accepted gaps that one line of the audit log records; more are split over several lines.
 const GAPS_A_LINE: usize = 500;
 
 /// Id of a deleted log in the list of gaps, until the next run notes it in a new log.
 const DELETED: &str = "deleted";
 
-/// What an incomplete line at the end of a log means.
+/// Text that explains to the user what an incomplete line at the end of an audit log means.
 const TORN: &str = "; behind them is the beginning of a line that artoo is writing, or could not write because it was killed \
     or the disk was full; the next run removes it and records that";
 
-/// What missing lines mean, and how to accept them.
+/// Text that explains to the user what missing lines of an audit log mean, and how to accept them.
 const GAPS_MEAN: &str = "What missing lines recorded can't be shown any more. artoo never removes a line: the disk was full, or you or \
     another program removed it. artoo audit --accept-gap ends this message, and the log records that.";
 
@@ -104,7 +104,8 @@ pub(crate) fn run(settings: &Settings, accept_gaps: bool, screen: &Screen) -> Re
 }
 
 impl AuditLogs {
-    /// Verifies the logs of a data folder. Evidence of a task that no log mentions shows missing lines too.
+    /// Verifies the logs of a data folder. Stored tool output of a task that no log mentions is reported as missing
+    /// lines.
     pub(crate) fn of(data_dir: &Path) -> Self {
         // Before the logs: a task that runs now is in the log before its evidence is stored.
         let calls = EvidenceStore::new(data_dir).calls().unwrap_or_default();
@@ -151,7 +152,7 @@ fn open(data_dir: &Path) -> Result<AuditService, AuditError> {
     )
 }
 
-/// Records in the log that the user accepts the gaps of all logs in the data folder.
+/// Records in the audit log that the user accepts the gaps (missing lines) of all logs in the data folder.
 fn accept(data_dir: &Path) -> Result<(), AuditError> {
     // A log notes its own damage when it is opened; together these open all that no other process writes.
     let is_full = |log: &PathBuf| log.file_stem().is_some_and(|stem| stem.to_string_lossy().contains('.'));
@@ -176,7 +177,7 @@ pub(crate) fn logs(data_dir: &Path) -> Vec<PathBuf> {
     logs.into_iter().collect()
 }
 
-/// A line with the counts of all tasks that an audit log covers.
+/// A line for the user with the counts (tasks, failures, corrections) over all tasks that an audit log covers.
 fn counted(stats: &AuditStats) -> Line {
     let (before, now) = (&stats.history, &stats.window.totals);
     let rest = [
@@ -190,8 +191,8 @@ fn counted(stats: &AuditStats) -> Line {
     Line::plain(format!("  in all: {}{rest}", count(before.tasks + now.tasks, "task", "tasks")))
 }
 
-/// The lines of a report on the logs since the last report, or since they begin: figures, then findings, the newest
-/// last.
+/// The report on the audit logs as lines: figures, then findings, the newest last. `has_looked`: an earlier report
+/// exists, and this one begins there.
 fn told(news: &AuditReport, has_looked: bool) -> Vec<Line> {
     let since = minute(news.window_start);
     let since = if has_looked { format!("Since your last look, {since}") } else { format!("Since {since}") };
@@ -211,12 +212,13 @@ fn told(news: &AuditReport, has_looked: bool) -> Vec<Line> {
     lines
 }
 
-/// The line that says how many older findings the log has.
+/// The line that says how many older findings are in the log but not listed.
 fn earlier_findings(number: usize) -> String {
     format!("{} before these, in the log", count(number as u64, "anomaly", "anomalies"))
 }
 
-/// The findings of a report in one line; `None` if there are none. A broken rule of the message bus is a warning.
+/// The findings of a session's audit report in one line; `None` without any. A broken rule of the message bus makes it
+/// a warning.
 pub(crate) fn noted(report: &AuditReport) -> Option<Line> {
     let line = if report.boundary_violations.is_empty() { Line::faint } else { Line::warning };
     summary(report).map(line)

@@ -84,7 +84,7 @@ impl CallMonitor {
         of_task.map(|(_, fell_back)| fell_back.clone()).collect()
     }
 
-    /// Estimated number of tokens of the replies that are being received.
+    /// Estimated number of tokens received so far of the model replies that are still being streamed.
     pub(crate) fn receiving(&self) -> u64 {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         tokens_of(seen.received.values().sum())
@@ -159,6 +159,7 @@ impl Observer for CallMonitor {
     }
 }
 
+/// Tests of the progress lines about waits for a model.
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, Instant};
@@ -169,6 +170,8 @@ mod tests {
     use super::CallMonitor;
     use crate::variables::Variables;
 
+    /// The progress line that counts down a wait before a retry is shown at intervals and ends when the next try
+    /// begins.
     #[doc = "holds: client C18; design D18"]
     #[test]
     fn retry_countdown_ends_when_call_starts() {

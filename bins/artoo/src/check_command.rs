@@ -1,4 +1,4 @@
-//! `artoo check-command`: shows what the words of a command say about its risks, without running it.
+//! `artoo check-command`: assesses the risks of a shell command from its text, without running it.
 
 use std::io::{self, BufRead};
 
@@ -7,7 +7,7 @@ use artoo_tools::{Assessor, CommandAssessment};
 
 use crate::{Exit, Failure, Line, Screen, Settings};
 
-/// Assesses one command, or with `-` each line of standard input, which holds a command as a JSON string.
+/// Shows the risks of one command, or with `-` of each command on standard input (a JSON string a line).
 pub(crate) fn run(command: &str, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let assessor = Assessor::new(settings.tools.clone());
     if command != "-" {

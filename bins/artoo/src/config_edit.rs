@@ -14,10 +14,10 @@ use crate::config::{self, Kind, Place, Setting, write};
 use crate::money::Prices;
 use crate::{Failure, Line, Settings, Variables};
 
-/// The first line of a new configuration file.
+/// First line of a new configuration file: a comment that names the command that lists the settings.
 const HEAD: &str = "# artoo's configuration; artoo config keys lists what it may hold.\n";
 
-/// Sets a value in the configuration file, after validating both.
+/// Runs `artoo config set`: validates the name and value of a setting and writes the value into the configuration file.
 pub(crate) fn set(key: &str, value: &str, options: &Options, variables: &Variables) -> Result<Vec<Line>, Failure> {
     let setting = config::key_of(key).map_err(|problem| Failure::Setting { problem })?;
     refuse_secret(setting, value)?;
@@ -33,7 +33,7 @@ pub(crate) fn set(key: &str, value: &str, options: &Options, variables: &Variabl
     Ok(lines)
 }
 
-/// Removes a setting from the configuration file.
+/// Runs `artoo config unset`: removes a setting from the configuration file.
 pub(crate) fn unset(key: &str, variables: &Variables) -> Result<Vec<Line>, Failure> {
     let setting = config::key_of(key).map_err(|problem| Failure::Setting { problem })?;
     let was_set = change(setting, None, variables)?;
@@ -64,7 +64,8 @@ pub(crate) fn edit(options: &Options, variables: &Variables) -> Result<Vec<Line>
     Ok(vec![Line::plain(format!("{} is valid; the earlier one is kept as {}.old", path.display(), path.display()))])
 }
 
-/// Writes the file with a setting changed or removed; false if it had to be removed and was not there.
+/// Writes the configuration file with a setting changed, or removed if `value` is `None`; false if there was nothing to
+/// remove.
 fn change(setting: Setting, value: Option<&str>, variables: &Variables) -> Result<bool, Failure> {
     let (path, home) = (Place::of(variables).file(), variables.home());
     let refused = |source| Failure::Config { source };
@@ -80,7 +81,7 @@ fn change(setting: Setting, value: Option<&str>, variables: &Variables) -> Resul
     Ok(was_set)
 }
 
-/// Whether a setting says where a key is.
+/// Whether a setting says where an endpoint's key is: in a variable, in a file, or printed by a command.
 fn is_of_key(setting: Setting) -> bool {
     matches!(setting.kind(), Kind::KeyVariable | Kind::KeyFile | Kind::KeyCommand)
 }

@@ -24,14 +24,14 @@ use crate::{Exit, Failure, Screen, Settings, Variables};
 /// Name of the schema of `artoo doctor`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.doctor/0";
 
-/// Free disk space below which doctor warns, in bytes; enough for a file of the audit log and the memory's journal.
+/// Free disk space in bytes below which doctor warns: room for a file of the audit log and the memory's journal.
 #[doc(alias = "limit")]
 const FREE_MIN_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Time limit for listing an endpoint's models in doctor.
+/// Time limit of doctor's request that lists an endpoint's models.
 const ENDPOINT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What doctor says of a model if the embedded parser is asked first, and if it is not.
+/// Text beside the model in doctor's output if the embedded parser answers before the model is asked.
 const FIRST: &str = "not asked what the embedded parser explains in full";
 const NOT_FIRST: &str = "asked everything, as reflex_first is false";
 
@@ -54,20 +54,24 @@ struct Finding {
 }
 
 impl Finding {
+    /// A finding that a check passed.
     fn ok(name: &'static str, detail: impl Into<String>) -> Self {
         Self { name, status: Status::Ok, detail: detail.into(), remedy: None }
     }
 
+    /// A finding that warns: artoo works, but with less than it could.
     fn warn(name: &'static str, detail: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { name, status: Status::Warn, detail: detail.into(), remedy: Some(remedy.into()) }
     }
 
+    /// A finding that a check failed: something that artoo needs is missing or broken.
     fn fail(name: &'static str, detail: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { name, status: Status::Fail, detail: detail.into(), remedy: Some(remedy.into()) }
     }
 }
 
-/// Runs all of doctor's checks and shows their results. A model is called only with `--probe`. No key is shown.
+/// Runs `artoo doctor`: makes all checks and shows their findings. Models are called only with `--probe`. No key is
+/// shown.
 pub(crate) async fn run(
     options: &Options,
     with_probe: bool,
@@ -87,13 +91,13 @@ pub(crate) async fn run(
     Ok(if failed { Exit::Usage } else { Exit::Accepted })
 }
 
-/// The only finding if the configuration or the settings are invalid.
+/// The only finding of doctor if the configuration or the settings are invalid.
 fn unusable(name: &'static str, failure: &Failure) -> Finding {
     let remedy = failure.remedy().unwrap_or("put that right first; everything else rests on it");
     Finding::fail(name, failure.message(), remedy)
 }
 
-/// Runs all checks that need no running System.
+/// Runs all of doctor's checks that don't need the runtime to be started.
 async fn probe(settings: &Settings, with_probe: bool, variables: &Variables) -> Vec<Finding> {
     let mut findings = configuration(settings, variables);
     findings.extend([home(settings), workspace(Path::new(&settings.environment.workspace))]);
@@ -113,7 +117,7 @@ async fn probe(settings: &Settings, with_probe: bool, variables: &Variables) -> 
     findings
 }
 
-/// The lines of a finding.
+/// The text of one of doctor's findings: its mark (ok, warn or FAIL), detail and remedy.
 fn lines(finding: &Finding) -> Vec<Line> {
     let (mark, style) = match finding.status {
         Status::Ok => ("ok  ", Style::Plain),
@@ -144,14 +148,14 @@ fn configuration(settings: &Settings, variables: &Variables) -> Vec<Finding> {
     findings
 }
 
-/// Warnings if the disk of the data folder or of the workspace is almost full.
+/// Warnings if little space is free on the disk of the data folder or of the workspace; empty otherwise.
 fn space(settings: &Settings) -> Vec<Finding> {
     let places =
         [("data folder", settings.data_dir.as_path()), ("workspace", Path::new(&settings.environment.workspace))];
     places.into_iter().filter_map(|(name, place)| room(name, place)).collect()
 }
 
-/// A warning if little space is free on the disk of a folder.
+/// A warning if less than `FREE_MIN_BYTES` are free on the disk of a folder; `None` otherwise.
 fn room(name: &'static str, place: &Path) -> Option<Finding> {
     let there = place.ancestors().find(|folder| folder.exists())?;
     let found = rustix::fs::statvfs(there).ok()?;
@@ -184,7 +188,7 @@ async fn endpoint(settings: &Settings, variables: &Variables) -> Option<Finding>
     })
 }
 
-/// Checks that the home folder exists.
+/// Finding about the user's home folder: it fails if the folder does not exist.
 fn home(settings: &Settings) -> Finding {
     let home = &settings.environment.home;
     if Path::new(home).is_dir() {
@@ -193,7 +197,7 @@ fn home(settings: &Settings) -> Finding {
     Finding::fail("home", format!("{home} is no folder"), "set HOME to your home folder")
 }
 
-/// Checks that the workspace is writable, by creating and removing a file.
+/// Finding about the workspace: tests that it is writable, by creating and removing a file.
 fn workspace(path: &Path) -> Finding {
     let shown = path.display();
     let nearest = path.ancestors().find(|folder| folder.exists()).unwrap_or(path);
@@ -214,14 +218,14 @@ fn workspace(path: &Path) -> Finding {
     }
 }
 
-/// Creates and removes a file in a folder.
+/// Creates and removes a file in a folder, to test that the folder is writable.
 fn tempfile_in(folder: &Path) -> std::io::Result<()> {
     let probe = folder.join(format!(".artoo-doctor-{}", std::process::id()));
     std::fs::File::create_new(&probe)?;
     std::fs::remove_file(&probe)
 }
 
-/// Checks the configured models.
+/// Findings about the configured models: whether they can be built, their files, and where the key comes from.
 fn model(settings: &Settings, variables: &Variables) -> Vec<Finding> {
     let choice = &settings.model;
     let chosen = format!("{} ({})", choice.kind, choice.why);
@@ -255,7 +259,7 @@ fn model(settings: &Settings, variables: &Variables) -> Vec<Finding> {
     findings
 }
 
-/// Checks which tools this machine has.
+/// Findings about the tools that artoo can use on this machine; it fails if there are none.
 fn tools(registry: &Registry) -> Vec<Finding> {
     let names: Vec<String> = registry.specs().into_iter().map(|spec| spec.name).collect();
     let mut findings = vec![if names.is_empty() {
@@ -269,7 +273,7 @@ fn tools(registry: &Registry) -> Vec<Finding> {
     findings
 }
 
-/// Checks whether commands can be sandboxed on this machine and run in views; only warnings if not.
+/// Two findings: whether commands can be sandboxed on this machine, and whether they can run in views; warnings if not.
 fn fence(registry: &Registry, wants_views: bool) -> [Finding; 2] {
     let mut report = registry.fence_report();
     // The last sentence is about views; it says how to get them where there are none.
@@ -285,7 +289,7 @@ fn fence(registry: &Registry, wants_views: bool) -> [Finding; 2] {
     ]
 }
 
-/// Checks the audit log.
+/// Finding about the audit log: it fails if a log is damaged or has missing lines that the user did not accept.
 fn audit_log(data_dir: &Path) -> Finding {
     let AuditLogs { logs, gaps } = AuditLogs::of(data_dir);
     let damaged =
@@ -300,7 +304,7 @@ fn audit_log(data_dir: &Path) -> Finding {
     }
 }
 
-/// Checks the memory and the audit log by starting the runtime on the real data folder and stopping it.
+/// Findings about the memory and the audit log, made by starting the runtime on the real data folder and stopping it.
 async fn stores(settings: &Settings) -> Vec<Finding> {
     let builder = System::builder().environment(settings.environment.clone()).data_dir(settings.data_dir.clone());
     let builder = builder.without_memory(!settings.memory);

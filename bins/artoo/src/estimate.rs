@@ -13,7 +13,7 @@ use crate::display::{Line, json as events};
 use crate::spending::{CURRENCY, Spending, exact};
 use crate::{Exit, Failure, Screen, Settings, clock, skill_use};
 
-/// Total calls, tokens and cost of a task or of some of its calls.
+/// Calls, tokens and cost of a task, or of some of its model calls, added up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Totals {
     calls: u64,
@@ -43,7 +43,8 @@ pub(crate) struct Estimate {
     unpriced: Vec<String>,
 }
 
-/// What a request refers to besides its words.
+/// What the estimate of a request takes into account besides its words: earlier turns, piped input, and an approved
+/// skill.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RequestContext<'a> {
     pub(crate) session: &'a [SessionTurn],
@@ -71,7 +72,8 @@ pub(crate) fn run(settings: &Settings, spending: &Spending, words: &str, screen:
 }
 
 impl Estimate {
-    /// The estimate of a task; `None` if no language model is used, or none unless a recipe of the embedded parser fails.
+    /// Estimates a task; `None` if no language model is used, or if one is called only after a recipe of the embedded
+    /// parser fails.
     pub(crate) fn of(
         settings: &Settings,
         spending: &Spending,
@@ -110,7 +112,8 @@ impl Estimate {
         })
     }
 
-    /// Checks the estimate against what is left of the run's limits; an error if the task can't finish within them.
+    /// Compares the estimate with what is left of the run's token and cost limits; an error if the task can't finish
+    /// within them.
     pub(crate) fn check(&self, spending: &Spending) -> Result<(), Failure> {
         let (left_tokens, left_cost) = left(spending);
         if let Some(left) = left_tokens.filter(|left| *left < self.needed_tokens) {
@@ -127,7 +130,7 @@ impl Estimate {
         Ok(())
     }
 
-    /// Whether every model has a price.
+    /// Whether the price of every model of the task is known.
     pub(crate) fn has_price(&self) -> bool {
         self.unpriced.is_empty()
     }
@@ -140,12 +143,12 @@ impl Estimate {
         format!("estimate: likely {}, at least {}, {most}", self.likely.short(), self.least.short())
     }
 
-    /// The estimate in a few words, shown beside what the task spent.
+    /// The estimate in a few words, to show it after a task beside the actual cost.
     pub(crate) fn beside(&self) -> String {
         format!("estimated: likely {}, at least {}", self.likely.short(), self.least.short())
     }
 
-    /// The estimate as lines of text.
+    /// The estimate as lines of text for `artoo --estimate`.
     fn page(&self) -> Vec<Line> {
         let basis = self.learned_from.map_or_else(
             || "assumed: one step; a correction adds 2 calls, a replan 4; after three tasks it is learnt".to_owned(),
@@ -202,7 +205,7 @@ impl Totals {
         Self { calls: u64::from(usage.model_calls), sent, received, cost }
     }
 
-    /// Combines two totals number by number.
+    /// Combines two totals, number by number, by a function such as the sum or the maximum.
     fn combine(self, other: Self, combine: fn(u64, u64) -> u64) -> Self {
         Self {
             calls: combine(self.calls, other.calls),
@@ -212,7 +215,7 @@ impl Totals {
         }
     }
 
-    /// The totals in a few words.
+    /// The totals as a short text: cost and calls, or tokens and calls if there is no price.
     fn short(self) -> String {
         match self.cost {
             Some(cost) => format!("{} for {} calls", dollars(cost), units::number(self.calls)),
@@ -247,8 +250,8 @@ fn usual_usage(call: &CallSize) -> Usage {
     Usage { model_calls: 1, prompt_tokens: tokens_of(call.sent), completion_tokens: tokens_of(call.received) }
 }
 
-/// Sums the calls, their tokens (by `usage`) and their cost (by `cost`, at the price of the model that serves each
-/// call).
+/// Adds up model calls: their tokens, estimated by `usage`, and their cost, by `cost` at the price of the model of each
+/// call.
 fn totals(
     calls: &[CallSize],
     spending: &Spending,
@@ -276,7 +279,7 @@ fn needed(calls: &[CallSize], spending: &Spending) -> (u64, Option<u64>) {
     (tokens, cost)
 }
 
-/// The median of earlier tasks with these models at current prices, and the number of those tasks; `None` if a model
+/// Median cost of earlier tasks with these models at current prices, and the number of those tasks; `None` if a model
 /// has too few.
 fn learned(spending: &Spending) -> Option<(Totals, usize)> {
     let known: Vec<_> = spending.learned().into_iter().collect::<Option<_>>()?;

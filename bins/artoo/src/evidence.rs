@@ -57,8 +57,8 @@ pub(crate) fn run(command: &EvidenceCommand, settings: &Settings, screen: &Scree
     Ok(Exit::Accepted)
 }
 
-/// The tool calls with this evidence id, or with a stored output whose SHA-256 begins with `id`; an error if there are
-/// none.
+/// The tool calls with this evidence id, or with a stored output whose SHA-256 begins with `id`; an error if no call
+/// matches.
 fn named(calls: Vec<KeptCall>, id: &str) -> Result<Vec<KeptCall>, Failure> {
     let is_prefix = id.len() >= PREFIX_MIN_CHARS && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     let has_item = |call: &KeptCall| call.kept.iter().any(|kept| kept.sha256.starts_with(id));
@@ -70,7 +70,7 @@ fn named(calls: Vec<KeptCall>, id: &str) -> Result<Vec<KeptCall>, Failure> {
     Ok(named)
 }
 
-/// A stored output in one line.
+/// One line about a stored output: its name, the start of its SHA-256, its size, and how many bytes were not stored.
 fn in_words(kept: &KeptOutput) -> String {
     let left_out = if kept.left_out > 0 { format!(", {} more are not kept", kept.left_out) } else { String::new() };
     format!("  {} {}: {} bytes{left_out}", kept.stream, kept.sha256, kept.bytes)

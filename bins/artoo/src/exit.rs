@@ -53,7 +53,7 @@ impl Exit {
         }
     }
 
-    /// The exit code of a run that ended so, once it is closed: `Internal` if a part of the audit log was not written.
+    /// The final exit code after shutdown: `self`, or `Internal` if a part of the audit log was not written.
     pub(crate) fn after(self, close: &CloseReport) -> Self {
         if close.audit.is_some() { self } else { Self::Internal }
     }
@@ -80,13 +80,14 @@ impl Exit {
         }
     }
 
-    /// The exit code of a failed model.
+    /// The exit code after a model failed: `Cancelled` if the user cancelled the call, otherwise `Model`.
     fn of_model(failure: &ModelFailure) -> Self {
         if *failure == ModelFailure::Cancelled { Self::Cancelled } else { Self::Model }
     }
 }
 
-/// Whether a request asks for a text alone, beside what facts show, and a text was delivered without changing anything.
+/// Whether the request asked only for a text by a model (besides parts that facts show), got it, and nothing was
+/// changed.
 pub(crate) fn is_text_alone(result: &FinalResult) -> bool {
     let Some(coverage) = &result.coverage else { return false };
     let is_met =

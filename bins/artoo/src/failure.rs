@@ -36,7 +36,7 @@ macro_rules! failures {
         }
 
         impl Failure {
-            /// Exit code and remedy of the error.
+            /// The exit code of the error, and what the user can do about it.
             #[expect(unused_variables, reason = "most consequences are the same for all values of the fields")]
             fn consequence(&self) -> Consequence {
                 match self {
@@ -253,13 +253,14 @@ failures! {
     );
 }
 
-/// Exit code `Usage` and a remedy, for an error in the command line, in the configuration, or in a file or value that
-/// they name.
+/// Consequence of an error in the command line, the configuration, or a file or value named there: exit code `Usage`
+/// and this remedy.
 const fn usage(remedy: &'static str) -> Consequence {
     (Exit::Usage, Some(remedy))
 }
 
-/// Exit code `Internal` and a remedy, for a defect in artoo or a failure of the machine, such as a full disk.
+/// Consequence of a defect in artoo or a failure of the machine, such as a full disk: exit code `Internal` and this
+/// remedy.
 const fn internal(remedy: &'static str) -> Consequence {
     (Exit::Internal, Some(remedy))
 }
@@ -275,7 +276,7 @@ impl Failure {
         self.consequence().1
     }
 
-    /// The error with its causes, in one line. A cause that the text already holds is left out.
+    /// The error with its causes, in one line. A cause whose text the error already contains is left out.
     pub(crate) fn message(&self) -> String {
         let mut text = self.to_string();
         let mut next = self.source();

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use rustix::process::{Pid, getpid, test_kill_process};
 
-/// Removes the temporary files (`….new-PID`, of evidence `.new-PID-N`) of processes that have ended from the data
-/// folder, its evidence and its model folders.
+/// Removes temporary files whose names contain the id of an ended process from the data folder, its evidence and its
+/// model folders.
 pub(crate) fn remove(data_dir: &Path) {
     let of_models = inside(&data_dir.join("models")).flat_map(|model| inside(&model));
     for path in inside(data_dir).chain(inside(&data_dir.join("evidence"))).chain(of_models) {
@@ -19,8 +19,8 @@ pub(crate) fn remove(data_dir: &Path) {
     }
 }
 
-/// Removes the temporary files (`STEM.new.PID`) that earlier writes of the file `written` left beside it, also one with
-/// the id of this process, which is about to write its own.
+/// Removes temporary files (`STEM.new.PID`) that earlier writes of `written` left beside it, also one with this
+/// process's id.
 pub(crate) fn remove_beside(written: &Path) {
     let mark = format!("{}.new.", written.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default());
     for path in inside(written.parent().unwrap_or(Path::new("/"))) {
@@ -31,12 +31,12 @@ pub(crate) fn remove_beside(written: &Path) {
     }
 }
 
-/// The paths of the entries in a folder.
+/// The paths of the entries in a folder; none if it can't be read.
 fn inside(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
 }
 
-/// The file name of a path.
+/// The file name at the end of a path; `None` if it has none or is not UTF-8.
 fn name(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()
 }
@@ -46,7 +46,7 @@ fn writer(id: &str) -> Option<Pid> {
     Pid::from_raw(id.parse().ok().filter(|id| *id > 0)?)
 }
 
-/// Whether no process has this id. An id in use, also by another user, may be that of the writer.
+/// Whether no process has this id any more. False for an id in use, even by another user's process.
 fn has_ended(pid: Pid) -> bool {
     test_kill_process(pid) == Err(Errno::SRCH)
 }

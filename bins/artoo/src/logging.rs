@@ -1,4 +1,4 @@
-//! The log that `ARTOO_LOG` turns on, and the handling of panics.
+//! The diagnostic log on standard error that `ARTOO_LOG` turns on, and the handling of panics.
 
 use std::io;
 use std::panic;
@@ -7,7 +7,7 @@ use tracing::level_filters::LevelFilter;
 
 use crate::{Failure, Screen, Variables};
 
-/// Name of the environment variable that sets the log's level.
+/// Name of the environment variable that sets the level of the diagnostic log, `ARTOO_LOG`.
 const VARIABLE: &str = "ARTOO_LOG";
 
 /// Starts the log if `ARTOO_LOG` sets a level, and keeps panic messages off the screen.
@@ -32,7 +32,8 @@ pub(crate) fn start(variables: &Variables, screen: &Screen) -> Result<(), Failur
     Ok(())
 }
 
-/// Logs panics; without a log, the screen shows one line for each panic.
+/// Installs a panic hook that writes panics to the diagnostic log; if the log is off, the screen shows one line for
+/// each panic.
 fn hide_panics(screen: Screen, is_silent: bool) {
     panic::set_hook(Box::new(move |info| {
         let payload = info.payload();
@@ -45,7 +46,7 @@ fn hide_panics(screen: Screen, is_silent: bool) {
     }));
 }
 
-/// A log line, written to the screen when dropped.
+/// A line of the diagnostic log; it collects bytes and writes them to the screen when dropped.
 struct LogLine {
     screen: Screen,
     bytes: Vec<u8>,

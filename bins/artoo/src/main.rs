@@ -55,6 +55,7 @@ use failure::Failure;
 use settings::Settings;
 use variables::Variables;
 
+/// Starts artoo; a panic ends with the exit code of an internal failure.
 fn main() -> ExitCode {
     heap::use_one_heap();
     // A panic at start or exit is an internal failure with its own exit code, not a crash.

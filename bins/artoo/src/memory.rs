@@ -33,16 +33,16 @@ const INDEX_SCHEMA: &str = "artoo.memory_index/0";
 #[doc(alias = "limit")]
 const FORGOTTEN_MAX: usize = 1_000;
 
-/// Maximum number of records that are listed before they are forgotten.
+/// Maximum number of records that `artoo memory forget` lists before it asks whether to delete them.
 const LISTED_MAX: usize = 20;
 
-/// Maximum length of an intent in a sentence, in characters.
+/// Maximum length of a task's intent quoted in a sentence of `artoo memory`, in characters.
 const INTENT_CHARS: usize = 80;
 
-/// What a correction says if the user gave no words.
+/// Text of a correction stored in memory if the user marks a result as wrong without saying why.
 const WRONG: &str = "the result was wrong";
 
-/// The task of notes, which belong to none.
+/// Task id stored with a user's notes in memory, since a note belongs to no task.
 pub(super) const NOTE_TASK: &str = "note-00000000-0000-0000-0000-000000000000";
 
 /// Reason shown if nothing was deleted because no user could be asked.
@@ -82,7 +82,7 @@ pub(crate) async fn run(
     Ok(exit)
 }
 
-/// Runs a subcommand that needs no roles, on the memory in the data folder.
+/// Runs a subcommand of `artoo memory` that needs only the memory in the data folder, without starting the runtime.
 fn stored(command: MemoryCommand, settings: &Settings, screen: &Screen) -> Result<CommandOutput, Failure> {
     let open = |create| open_memory(&settings.data_dir, create);
     // Where nothing was learned yet, there is nothing to show and nothing to delete, which is no error.
@@ -145,7 +145,7 @@ fn stored(command: MemoryCommand, settings: &Settings, screen: &Screen) -> Resul
     })
 }
 
-/// Reads the memory's file again and compares the result.
+/// Runs `artoo memory verify`: reads the memory's file again and compares it with the memory that was loaded.
 fn verify(memory: &StoredMemory) -> Result<CommandOutput, Failure> {
     let (found, records) = (memory.verify().map_err(MemoryError::from)?, memory.engine().len());
     let (line, exit) = match found.is_sound() {
@@ -158,7 +158,7 @@ fn verify(memory: &StoredMemory) -> Result<CommandOutput, Failure> {
     Ok((vec![line], json!({"records": records, "sound": found.is_sound(), "found": found}), exit))
 }
 
-/// Sets `memory` in the configuration file.
+/// Runs `artoo memory on` and `off`: sets `memory` in the configuration file.
 fn switch(on: bool, options: &Options, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
     let said = config_edit::set("memory", &on.to_string(), options, variables)?;
     let line = match on {
@@ -171,7 +171,7 @@ fn switch(on: bool, options: &Options, variables: &Variables, screen: &Screen) -
     Ok(Exit::Accepted)
 }
 
-/// Starts the roles without a model, does something with them, and closes them.
+/// Starts the runtime without a model, runs `work` with it, and shuts it down.
 async fn with_system<F: Future<Output = Result<(System, CommandOutput), Failure>>>(
     settings: &Settings,
     screen: &Screen,
@@ -186,7 +186,8 @@ async fn with_system<F: Future<Output = Result<(System, CommandOutput), Failure>
     Ok((lines, value, exit.after(&close)))
 }
 
-/// The task id and intent at the start of the user's words, or else those of the newest task; and the remaining words.
+/// Splits the words at a task id at their start: the task's id and intent (the newest task's if there is no id), and
+/// the other words.
 fn task_in(engine: &Engine, words: &[String]) -> (Option<(String, String)>, String) {
     let mut tasks = engine.tasks(usize::MAX);
     tasks.retain(|task| task.task != NOTE_TASK);
@@ -197,7 +198,7 @@ fn task_in(engine: &Engine, words: &[String]) -> (Option<(String, String)>, Stri
     (task.map(|task| (task.task, task.intent.unwrap_or_default())), rest)
 }
 
-/// Records that the result of a task was wrong; `undo` is the command that retracts it.
+/// Records in memory that the result of a task was wrong; `undo` is the command shown to retract that.
 pub(crate) async fn wrong(
     system: &System,
     task: Option<(String, String)>,
@@ -224,7 +225,7 @@ pub(crate) async fn wrong(
     Ok((vec![Line::plain(line)], json!({"noted": true, "task": task, "words": said}), Exit::Accepted))
 }
 
-/// Stores a note; `forget` is the command that deletes it.
+/// Stores a note of the user in memory; `forget` is the command shown to delete it.
 pub(crate) async fn remember(system: &System, text: &str, forget: &str) -> Result<CommandOutput, Failure> {
     system.stored_memory().ok_or(Failure::MemoryOff {})?;
     let failed = |problem| Failure::NotNoted { problem };
@@ -239,7 +240,7 @@ pub(crate) async fn remember(system: &System, text: &str, forget: &str) -> Resul
     Ok((vec![line], json!({"noted": true, "note": text}), Exit::Accepted))
 }
 
-/// The records that the user selects: one by its id, those of a task, or those with all these words.
+/// The memory records that `what` selects: by a record's id, by a task's id, or by words that all occur in them.
 pub(crate) fn chosen(engine: &Engine, what: &str) -> Vec<Megram> {
     let task = || match task_in(engine, &[what.to_owned()]) {
         (Some((task, _)), rest) if rest.is_empty() => Some(Selector::Task(task)),
@@ -249,7 +250,7 @@ pub(crate) fn chosen(engine: &Engine, what: &str) -> Vec<Megram> {
     engine.find(&selector.unwrap_or_else(|| Selector::Words(what.to_owned())), FORGOTTEN_MAX)
 }
 
-/// Deletes records and erases their texts, after asking.
+/// Deletes memory records and erases their texts, after asking the user, or with `unasked` at once.
 pub(crate) fn forget(
     memory: &StoredMemory,
     records: &[Megram],
@@ -285,7 +286,8 @@ pub(crate) fn forget(
     Ok((vec![Line::plain(text)], json!({"forgotten": ids, "erased": erased}), Exit::Accepted))
 }
 
-/// Deletes records and erases their texts; false if another artoo has the memory open, which then erases them.
+/// Deletes memory records and erases their texts. False if another artoo process has the memory open, which erases the
+/// texts later.
 pub(crate) fn delete(memory: &StoredMemory, ids: &[MegramId]) -> Result<bool, MemoryError> {
     match memory.forget_all(ids, clock::now().as_millis()) {
         Err(MemoryForgetError::HeldElsewhere) => Ok(false),
@@ -293,7 +295,7 @@ pub(crate) fn delete(memory: &StoredMemory, ids: &[MegramId]) -> Result<bool, Me
     }
 }
 
-/// Retracts the record that the result of a task was wrong.
+/// Deletes the records by which the user marked a task's result as wrong.
 pub(crate) fn take_back(memory: &StoredMemory, task: &str) -> Result<CommandOutput, Failure> {
     let records = memory.engine().find(&Selector::Task(task.to_owned()), FORGOTTEN_MAX);
     let corrections = records.iter().filter(|record| record.detail == Some(Detail::Correction));
@@ -307,7 +309,7 @@ pub(crate) fn take_back(memory: &StoredMemory, task: &str) -> Result<CommandOutp
     Ok((vec![line], json!({"taken_back": true, "task": task}), Exit::Accepted))
 }
 
-/// Adopts a proposal as a lasting habit, or deletes a rule or a habit.
+/// Runs `artoo memory rules`: adopts a proposed habit as a lasting one, or deletes a rule or a habit.
 fn learned(memory: &StoredMemory, command: &LearnedCommand, teller: &MemoryText<'_>) -> Result<CommandOutput, Failure> {
     let engine = memory.engine();
     let line = match command {
@@ -334,7 +336,7 @@ fn learned(memory: &StoredMemory, command: &LearnedCommand, teller: &MemoryText<
     Ok((vec![Line::plain(line)], json!({"done": true}), Exit::Accepted))
 }
 
-/// Writes the memory into a new file that only its owner may read, or prints it.
+/// Runs `artoo memory export`: writes the memory into a new file that only its owner may read, or to standard output.
 fn export(memory: &StoredMemory, file: Option<&Path>, screen: &Screen) -> Result<CommandOutput, Failure> {
     let mut text = Vec::new();
     memory.export(&mut text).map_err(MemoryError::from)?;
@@ -352,7 +354,7 @@ fn export(memory: &StoredMemory, file: Option<&Path>, screen: &Screen) -> Result
     Ok((vec![line], json!({"records": records, "path": path}), Exit::Accepted))
 }
 
-/// Adds the content of an export, all or nothing.
+/// Runs `artoo memory import`: adds the records of an exported file, all or none.
 fn import(memory: &StoredMemory, path: &Path) -> Result<CommandOutput, Failure> {
     let failed = |source| MemoryError::File { path: path.to_owned(), source };
     let known = approved_skills(&memory.engine());
@@ -371,12 +373,12 @@ fn import(memory: &StoredMemory, path: &Path) -> Result<CommandOutput, Failure> 
     Ok((vec![line], json!({"added": report.applied, "skipped": report.skipped}), Exit::Accepted))
 }
 
-/// The records that approve skills.
+/// Ids of the memory records by which the user approved skills.
 fn approved_skills(engine: &Engine) -> Vec<MegramId> {
     engine.thinking().filter(|text| text.entity.starts_with(SPACE)).map(|text| text.id).collect()
 }
 
-/// The time that a date means: the end of a day in UTC, or an exact time.
+/// Parses a date as the end of that day in UTC, or an exact time; an error if it is neither.
 fn moment(given: &str) -> Result<Timestamp, Failure> {
     let day = || Timestamp::parse(&format!("{given}T23:59:59.999Z"));
     Timestamp::parse(given).or_else(|_| day()).map_err(|_| Failure::NoDate { given: given.to_owned() })

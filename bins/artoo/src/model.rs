@@ -1,4 +1,4 @@
-//! Builds the chosen models: their clients, tiers, limits and observer.
+//! Builds the model that a run uses from the choice of models: clients, fallbacks, worker and cost limits.
 
 pub(crate) mod file;
 
@@ -17,7 +17,7 @@ use crate::{Failure, Settings, Variables, abilities};
 
 pub(crate) use crate::model_choice::ModelKind;
 
-/// The model of a run, and the record of its costs.
+/// The model of a run (with its fallbacks and worker in one), and the record of its costs.
 pub(crate) struct Models {
     pub(crate) model: Arc<dyn Model>,
     /// Costs, waits and fallbacks of the model's calls.
@@ -119,7 +119,8 @@ fn refuse_duplicates(chain: &[Client], variables: &Variables) -> Result<(), Fail
     }
 }
 
-/// Folders that are replaced by placeholders in a recording, so that the recording can be played on other machines.
+/// The replacements of this machine's folders by placeholders in a recording of model replies, so that other machines
+/// can play it.
 ///
 /// The workspace and the working folder may be inside the home folder, so they are masked first.
 fn masks(environment: &artoo_proto::Environment) -> Masks {

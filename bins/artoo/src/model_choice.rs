@@ -8,7 +8,7 @@ pub(crate) use spec::ModelKind;
 
 use crate::{Failure, Variables};
 
-/// The chosen models: the first, the worker and the fallbacks.
+/// The models chosen for a run: the first, a worker that carries out and checks subtasks if set, and fallbacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ModelChoice {
     pub(crate) kind: ModelKind,
@@ -64,7 +64,7 @@ impl ModelChoice {
         Ok(std::iter::once((&self.kind, Place::First)).chain(others).all(stays))
     }
 
-    /// The first model, and what chose it.
+    /// The first model of the choice, and the name of the option or variable that chose it.
     fn first(option: Option<ModelKind>, variables: &Variables) -> Result<(ModelKind, String), Failure> {
         if let Some(kind) = option {
             return Ok((kind, "option --model".to_owned()));

@@ -33,7 +33,7 @@ impl FromStr for Dollars {
     }
 }
 
-/// Parses a decimal number that has only digits and a dot.
+/// Parses a decimal number that has only digits and a dot; `None` for signs, exponents and other text.
 fn number(text: &str) -> Option<f64> {
     let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     text.parse().ok().filter(|number: &f64| is_plain && number.is_finite())
@@ -91,12 +91,14 @@ impl Prices {
     }
 }
 
+/// Tests of parsing amounts and prices.
 #[cfg(test)]
 mod tests {
     use artoo_llm::Protocol;
 
     use super::{Dollars, Prices};
 
+    /// Amounts of money are parsed to the exact millionth of a dollar; other texts are errors.
     #[test]
     fn money_is_parsed_exactly_or_refused() {
         let check = |text: &str, micro: Option<u64>| {
@@ -110,6 +112,7 @@ mod tests {
         }
     }
 
+    /// Of several prices given for prefixes of model names, the longest matching prefix counts.
     #[test]
     fn longest_matching_model_name_sets_price() {
         let prices: Prices = "gpt=1/8, gpt-mini=0.25/0.02/2, claude=4/0.5/20, claude-x=4/1/7/9".parse().unwrap();

@@ -1,4 +1,4 @@
-//! `artoo rules`: lists and revokes standing approvals.
+//! `artoo rules`: lists and revokes standing approvals, which hold until a date.
 
 use artoo_proto::escape;
 use artoo_tools::{Rule, RuleBook};
@@ -34,7 +34,7 @@ pub(crate) fn run(command: &RulesCommand, settings: &Settings, screen: &Screen) 
     Ok(Exit::Accepted)
 }
 
-/// The lines about a rule.
+/// The lines that `artoo rules` shows about one standing approval: its id, tool, effects, dates and last use.
 fn lines(rule: &Rule) -> Vec<Line> {
     let (id, tool) = (escape::one_line(&rule.id), escape::one_line(&rule.tool));
     let used = rule.last_used.map_or_else(|| "never used".to_owned(), |at| format!("last used {at}"));
@@ -42,12 +42,12 @@ fn lines(rule: &Rule) -> Vec<Line> {
     [vec![head], covers(rule)].concat()
 }
 
-/// The lines that say what a rule approves.
+/// One line for each effect that a standing approval covers.
 fn covers(rule: &Rule) -> Vec<Line> {
     rule.in_words().iter().map(|cover| Line::plain(format!("  {cover}"))).collect()
 }
 
-/// A rule as JSON.
+/// A standing approval as JSON.
 fn value(rule: &Rule) -> Value {
     json!({
         "id": rule.id, "tool": rule.tool, "covers": rule.in_words(), "since": rule.since, "until": rule.until,

@@ -7,14 +7,14 @@ use artoo_roles::runtime::TaskOutcome;
 
 use crate::display::json::EndedTask;
 
-/// Maximum number of earlier turns (a request and its result) that a request can refer to.
+/// Maximum number of earlier turns (a request and its result) that a session keeps for later requests to refer to.
 #[doc(alias = "limit")]
 const TURNS_MAX: usize = 5;
 
 /// Maximum length of an answer stored with a turn, in characters.
 const ANSWER_CHARS: usize = 600;
 
-/// A session of the prompt: its last turns and its number of tasks.
+/// A session of the prompt: its last turns, the ids of its tasks, and its last task.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
     turns: VecDeque<SessionTurn>,
@@ -40,7 +40,7 @@ pub(crate) fn turn(input: &str, result: &FinalResult) -> SessionTurn {
 }
 
 impl Session {
-    /// A session that continues one with these turns.
+    /// Creates a session that continues an earlier one with these turns.
     pub(crate) fn of(turns: Vec<SessionTurn>) -> Self {
         let mut session = Self::default();
         turns.into_iter().for_each(|turn| session.add(turn));
@@ -55,14 +55,14 @@ impl Session {
         self.turns.push_back(turn);
     }
 
-    /// Records a finished task: its request and summary, and its answer if the result was accepted.
+    /// Records a finished task as the session's last one and adds its turn.
     pub(crate) fn ended(&mut self, input: &str, task: EndedTask) {
         self.count(input, &task.outcome);
         self.has_answered = self.turns.back().is_some_and(|turn| turn.answered);
         self.last = Some((input.to_owned(), task));
     }
 
-    /// Counts a task and adds its turn.
+    /// Adds a finished task's id and turn to the session.
     fn count(&mut self, input: &str, outcome: &TaskOutcome) {
         self.tasks.push(outcome.result.task_id.as_str().to_owned());
         self.add(turn(input, &outcome.result));
@@ -73,7 +73,7 @@ impl Session {
         self.last.as_ref()
     }
 
-    /// Whether the last input was a task with an answer; false from then on.
+    /// Returns whether the last input was a task that got an answer, and resets that to false.
     pub(crate) fn take_answered(&mut self) -> bool {
         std::mem::take(&mut self.has_answered)
     }
@@ -94,6 +94,7 @@ impl Session {
     }
 }
 
+/// Tests of the turns of a session.
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -103,6 +104,7 @@ mod tests {
     use super::*;
     use crate::display::testing::result_with;
 
+    /// A sample outcome of a task with this ending and output.
     fn outcome(ending: Ending, output: &str) -> TaskOutcome {
         let result =
             FinalResult { summary: "the summary".to_owned(), output: output.to_owned(), ..result_with(ending) };

@@ -15,9 +15,9 @@ use crate::tool_config;
 
 pub(crate) use crate::variables::Variables;
 
-/// The profile in force if none is named: the better one of the two in simulated tasks.
+/// Name of the profile (how hard a task is tried) used if none is chosen: the better of the two in simulated tasks.
 const PROFILE: &str = "anytime";
-/// Maximum size of a file with a profile, in bytes.
+/// Maximum size of a JSON file with a profile, in bytes.
 #[doc(alias = "limit")]
 const PROFILE_MAX_BYTES: u64 = 64 * 1024;
 
@@ -99,29 +99,30 @@ impl Settings {
         })
     }
 
-    /// Whether the embedded parser is asked before a language model. A recording is played as it was made, and of
-    /// required checks the parser knows nothing.
+    /// Whether the embedded parser is asked before a language model; false for recordings and for tasks with required
+    /// checks.
     pub(crate) fn asks_reflex_first(&self) -> bool {
         self.reflex_first
             && self.required.is_empty()
             && matches!(self.model.kind, ModelKind::Remote { .. } | ModelKind::File { .. })
     }
 
-    /// The profile in force, with its time budget.
+    /// The name of the profile in use and its time budget, as text.
     pub(crate) fn profile_in_words(&self) -> String {
         let seconds = self.profile.parameters().time_budget_ms / 1000;
         format!("{}, time budget {seconds}s", escape::one_line(self.profile.name()))
     }
 }
 
-/// The value of a setting that is true unless an option or a variable says otherwise.
+/// A setting that is true by default: the option's value, else the environment variable's, else true.
 fn flag(option: Option<bool>, name: &'static str, variables: &Variables) -> Result<bool, Failure> {
     let words = [("true", true), ("false", false)];
     let given = option.map_or_else(|| variables.one_of(name, &words, "give true or false"), |given| Ok(Some(given)))?;
     Ok(given.unwrap_or(true))
 }
 
-/// The profile that the settings name, by a built-in name or the path of a JSON file, with their time budget.
+/// The profile (how hard a task is tried) that options or variables name, built in or from a JSON file, with their time
+/// budget.
 fn profile(options: &Options, variables: &Variables, home: &str) -> Result<Profile, Failure> {
     let named = options.profile.clone().map_or_else(|| variables.text("ARTOO_PROFILE"), |name| Ok(Some(name)))?;
     let budget: Option<Deadline> =
@@ -138,7 +139,7 @@ fn profile(options: &Options, variables: &Variables, home: &str) -> Result<Profi
     runtime::profile(&text, budget.map(|budget| budget.limit_ms)).map_err(wrong)
 }
 
-/// A path made absolute.
+/// The path made absolute, relative to the current folder; `None` stays `None`.
 fn absolute(path: Option<PathBuf>) -> Result<Option<PathBuf>, Failure> {
     path.map(|path| std::path::absolute(&path).map_err(|source| Failure::NotPath { path, source })).transpose()
 }

@@ -1,4 +1,5 @@
-//! `artoo completions` and `artoo man`: the files that a package installs beside the program.
+//! `artoo completions` and `artoo man`: shell completion scripts and manual pages, which a package installs beside the
+//! program.
 
 use std::fs;
 use std::path::Path;
@@ -36,12 +37,13 @@ pub(crate) fn manual(folder: Option<&Path>, screen: &Screen) -> Result<Exit, Fai
     Ok(Exit::Accepted)
 }
 
-/// The page of a command, followed by those of its subcommands.
+/// The manual page of a command, followed by those of its subcommands.
 fn pages(command: clap::Command) -> Vec<Man> {
     let below: Vec<Man> = command.get_subcommands().cloned().flat_map(pages).collect();
     std::iter::once(Man::new(command)).chain(below).collect()
 }
 
+/// Tests of the manual pages.
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;

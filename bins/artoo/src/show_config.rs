@@ -76,7 +76,7 @@ fn shown(options: &Options, variables: &Variables, with_origin: bool) -> Result<
     Ok(Setting::ALL.into_iter().filter(is_shown).map(line).collect())
 }
 
-/// A line that says whether the key of a key file setting is set.
+/// A line about a setting that names a key's file: whether a key is set. The key itself is not shown.
 fn of_key(setting: Setting, settings: &Settings, variables: &Variables) -> String {
     let whose = match setting.name().strip_suffix("key_file").map(|owner| owner.trim_end_matches('_')) {
         None | Some("") => String::new(),

@@ -1,4 +1,4 @@
-//! Whether a learned skill fits a request.
+//! Finds out whether a learned skill answers a request.
 
 use artoo_proto::escape;
 use artoo_roles::runtime::{Engine, SkillState, StoredSkill, fitting_skill};
@@ -6,7 +6,7 @@ use artoo_roles::skill;
 
 use crate::display::Line;
 
-/// The line that tells a person who waits for an answer that an offered skill fits the request.
+/// A line that tells the user that a learned but not yet approved skill would answer the request; `None` if none would.
 pub(crate) fn offer(engine: &Engine, request: &str, folder: &str) -> Option<Line> {
     let (found, _) = fitting_skill(engine, SkillState::Offered, request, folder)?;
     let name = escape::one_line(named(&found));
@@ -20,7 +20,7 @@ pub(crate) fn is_used(engine: &Engine, request: &str, folder: &str) -> bool {
     fitting_skill(engine, SkillState::Approved, request, folder).is_some()
 }
 
-/// The name of a skill: its space tag without the prefix.
+/// The name of a skill as the user types it: its name in memory without the prefix `skill:`.
 pub(crate) fn named(skill: &StoredSkill) -> &str {
     skill.space.strip_prefix(skill::SPACE).unwrap_or(&skill.space)
 }

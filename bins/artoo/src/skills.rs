@@ -1,4 +1,5 @@
-//! `artoo skills`: kinds of requests that artoo learned to answer without a model.
+//! `artoo skills`: lists, shows, approves and disables skills, by which artoo answers kinds of requests without a
+//! model.
 
 use artoo_proto::{ToolRequest, escape};
 use artoo_roles::runtime::{
@@ -16,7 +17,7 @@ use crate::{Exit, Failure, Line, Screen, Settings, clock};
 /// Name of the schema of `artoo skills`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.skills/0";
 
-/// Maximum number of records that `artoo skills why` lists.
+/// Maximum number of memory records that `artoo skills why` lists.
 const RECORDS_MAX: usize = 40;
 
 /// Runs a subcommand of `artoo skills`.
@@ -49,7 +50,7 @@ pub(crate) fn run(command: &SkillsCommand, settings: &Settings, screen: &Screen)
     Ok(exit)
 }
 
-/// The state of a skill in words.
+/// The word for a skill's state: offered (waits for approval), used (approved) or set aside.
 fn state(skill: &StoredSkill) -> &'static str {
     match skill.state {
         SkillState::Offered => "offered",
@@ -71,7 +72,7 @@ fn list(skills: &[StoredSkill]) -> CommandOutput {
     (lines, json!({"skills": skills.iter().map(value).collect::<Vec<_>>()}), Exit::Accepted)
 }
 
-/// What a skill does, in full: the user approves exactly this.
+/// The output of `artoo skills show`: all that a skill does, which is exactly what the user approves.
 fn show(found: &StoredSkill, settings: &Settings) -> CommandOutput {
     let user_format = UserFormat::of(&settings.environment, settings.exact);
     let Skill { pattern, folder, examples, calls, readings } = Skill::of(found);
@@ -91,7 +92,7 @@ fn show(found: &StoredSkill, settings: &Settings) -> CommandOutput {
     (lines, value(found), Exit::Accepted)
 }
 
-/// A skill as texts for people.
+/// What a skill does, as texts for the user: pattern of requests, folder, examples, calls and readings.
 struct Skill {
     pattern: String,
     folder: String,
@@ -120,12 +121,12 @@ impl Skill {
     }
 }
 
-/// The items of a list in a JSON object.
+/// The items of the list in a field of a JSON object; none if there is no such list.
 fn items<'a>(object: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
     object.get(name).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// The records behind a skill, newest first.
+/// The output of `artoo skills why`: the memory records that a skill was learned from, newest first.
 fn why(found: &StoredSkill, engine: &Engine, settings: &Settings) -> CommandOutput {
     let teller = MemoryText::new(engine, clock::now(), settings);
     let tag = Tag::new(&found.space, "env:local");
@@ -165,7 +166,7 @@ fn disable(found: &StoredSkill, memory: &StoredMemory) -> Result<CommandOutput, 
     Ok((vec![Line::plain(line)], json!({"disabled": revoked}), exit))
 }
 
-/// Revokes every approval of a skill; false if there was none.
+/// Deletes every record by which the user approved a skill; false if there was none.
 fn revoke(found: &StoredSkill, memory: &StoredMemory) -> Result<bool, Failure> {
     let engine = memory.engine();
     let approvals: Vec<_> = engine.thinking().filter(|text| text.entity == found.space).map(|text| text.id).collect();

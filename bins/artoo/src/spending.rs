@@ -13,7 +13,7 @@ use crate::abilities;
 use crate::call_monitor::CallMonitor;
 use crate::display::{Line, json, result};
 
-/// Name of the file in the data folder that stores what earlier tasks took.
+/// Name of the file in the data folder that stores the calls and tokens of earlier tasks, for estimates.
 const FILE: &str = "spending.json";
 
 /// The currency of all prices.
@@ -56,13 +56,14 @@ impl ModelInUse {
         }
     }
 
-    /// The key of the model's entry in the spending file.
+    /// The key under which the spending file stores what tasks with this model took.
     fn key(&self) -> String {
         format!("{} {}", self.tier.name(), self.identity)
     }
 }
 
-/// The group of roles that a model serves.
+/// The group of roles that a model serves: all, those that plan and judge tasks (`Brain`), or those that carry out and
+/// check subtasks (`Worker`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tier {
     All,
@@ -73,7 +74,7 @@ pub(crate) enum Tier {
 }
 
 impl Tier {
-    /// The tier's name as stored in the spending file.
+    /// The tier's name in the spending file; the worker's is still "hands", as in earlier versions.
     fn name(self) -> &'static str {
         match self {
             Self::All => "all",
@@ -82,7 +83,8 @@ impl Tier {
         }
     }
 
-    /// Whether the tier serves a role.
+    /// Whether the model of this tier answers the calls of a role: the worker's are the executor (R3) and the
+    /// agent-validator (R4a).
     fn serves(self, role: Role) -> bool {
         match self {
             Self::All => true,
@@ -114,12 +116,13 @@ impl Spending {
         self.serving(role)?.price
     }
 
-    /// Names of the models whose price is not known.
+    /// Names of the run's models whose price is not known.
     pub(crate) fn unpriced(&self) -> Vec<String> {
         self.models.iter().filter(|model| model.price.is_none()).map(|model| model.name.clone()).collect()
     }
 
-    /// For each model, the number of earlier tasks and the median of what they took; `None` if there are too few.
+    /// For each model, the number of earlier tasks and the median of their calls and tokens; `None` if there are too
+    /// few tasks.
     pub(crate) fn learned(&self) -> Vec<Option<(usize, Taken)>> {
         let book = SpendingBook::open(self.data_dir.join(FILE));
         self.models.iter().map(|model| book.median(&model.key())).collect()
@@ -222,14 +225,14 @@ impl Spending {
         })
     }
 
-    /// The accounts of a task.
+    /// The costs of a task, by role and model.
     fn of_task(&self, task_id: &TaskId) -> Vec<(Spender, Account)> {
         let accounts = self.ledger.accounts().into_iter();
         accounts.filter(|(spender, account)| spender.task_id == *task_id && account.usage.model_calls > 0).collect()
     }
 }
 
-/// The calls, tokens and cost of an account, followed by the estimate; `None` without a call.
+/// Calls, tokens and cost of an account as one line, followed by the estimate; `None` if no call was made.
 fn in_one_line(total: &Account, expected: Option<String>) -> Option<String> {
     let has_price = total.unpriced_calls < u64::from(total.usage.model_calls);
     let expected = expected.filter(|_| has_price).map(|expected| format!(" ({expected})")).unwrap_or_default();
@@ -237,7 +240,7 @@ fn in_one_line(total: &Account, expected: Option<String>) -> Option<String> {
     (total.usage.model_calls > 0).then(|| format!("{}{money}", result::calls(&total.usage)))
 }
 
-/// The sum of accounts.
+/// The sum of the costs of several roles and models.
 fn sum(rows: &[(Spender, Account)]) -> Account {
     let mut total = Account::default();
     rows.iter().for_each(|(_, account)| total += *account);
@@ -254,7 +257,7 @@ fn money(account: &Account) -> String {
     }
 }
 
-/// An account as JSON.
+/// The costs of an account (calls, tokens, money) as JSON.
 fn of_account(account: &Account) -> Value {
     json!({
         "calls": account.usage.model_calls,

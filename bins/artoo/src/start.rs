@@ -1,4 +1,4 @@
-//! Runs the command line and returns the exit code.
+//! Runs the command line: dispatches to the subcommands or to a request, and returns the exit code.
 
 use std::io::{self, IsTerminal, Read};
 
@@ -21,7 +21,7 @@ use crate::{
 /// Number of worker threads of the async runtime.
 const THREADS: usize = 2;
 
-/// Maximum number of threads for blocking work.
+/// Maximum number of threads of the async runtime for blocking work, such as reading files.
 const WAITING_THREADS: usize = 32;
 
 /// Maximum number of bytes read from standard input as a request.
@@ -61,7 +61,7 @@ fn show(failure: &Failure, is_json: bool, screen: &Screen) -> Exit {
     failure.exit()
 }
 
-/// Runs a subcommand or a request; returns the exit code, which may be that of a command of the user.
+/// Runs a subcommand or a request. The exit code returned may be that of a program that the user ran with `artoo try`.
 fn run(mut line: CommandLine, variables: &Variables, screen: &Screen) -> Result<u8, Failure> {
     logging::start(variables, screen)?;
     // Only a topic makes it a command: "help me find …" is a request.
@@ -137,7 +137,7 @@ fn run(mut line: CommandLine, variables: &Variables, screen: &Screen) -> Result<
     ended.map(Exit::code)
 }
 
-/// Refuses words that are a mistyped command; words after `--` are a request, whatever they are.
+/// An error if the words on the command line are a mistyped subcommand; words after `--` are always a request.
 fn refuse_slip(words: &[String]) -> Result<(), Failure> {
     if std::env::args_os().any(|word| word == "--") {
         return Ok(());
@@ -148,7 +148,7 @@ fn refuse_slip(words: &[String]) -> Result<(), Failure> {
     })
 }
 
-/// Runs a request from the command line; `None` reads it from standard input.
+/// Runs a request given on the command line, or read from standard input if `words` is `None`.
 fn request(words: Option<String>, options: &Options, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
     let is_beside = words.is_some();
     let words = words.map_or_else(piped, Ok)?;
@@ -178,8 +178,8 @@ fn request(words: Option<String>, options: &Options, variables: &Variables, scre
     ended
 }
 
-/// Reads standard input as material beside a request on the command line; `None` if it is a
-/// terminal, closed or empty.
+/// Reads piped standard input as material for a request on the command line; `None` if it is a terminal, closed or
+/// empty.
 fn material(screen: &Screen) -> Result<Option<String>, Failure> {
     if io::stdin().is_terminal() {
         return Ok(None);
@@ -190,7 +190,7 @@ fn material(screen: &Screen) -> Result<Option<String>, Failure> {
     Ok(Some(text?).filter(|text| !text.trim().is_empty()))
 }
 
-/// Runs the interactive prompt; options that need a request are refused.
+/// Starts the interactive prompt; an error if an option was given that needs a request on the command line.
 fn live(options: &Options, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
     let needs_request = [("--json", options.json), ("--estimate", options.estimate)];
     if let Some((option, _)) = needs_request.into_iter().find(|(_, is_given)| *is_given) {
@@ -239,7 +239,7 @@ fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Fail
     exit
 }
 
-/// Shows help and version on standard output, and errors of the command line on standard error.
+/// Shows clap's help or version on standard output, or its error on standard error; returns the exit code.
 fn usage(error: &clap::Error, screen: &Screen) -> Exit {
     let text = error.to_string();
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {

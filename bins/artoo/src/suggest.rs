@@ -1,4 +1,4 @@
-//! Suggestions for mistyped words.
+//! Suggestions for mistyped words, by edit distance.
 
 use strsim::osa_distance;
 
@@ -18,6 +18,7 @@ pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str>
     })
 }
 
+/// Tests of suggestions and of the edit distance.
 #[cfg(test)]
 mod tests {
     use super::{nearest, osa_distance};

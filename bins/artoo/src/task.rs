@@ -21,10 +21,10 @@ use crate::spending::Spending;
 use crate::terminal::{self, Terminal};
 use crate::{Exit, Failure, Screen, Settings, audit, leftovers, skill_use, texts, undo};
 
-/// Interval between two updates of the moving line, and between two looks at fallbacks and waits.
+/// Interval at which the status line is redrawn and new fallbacks and waits of model calls are shown.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// A request from the user, with what it refers to.
+/// A request from the user with its context: earlier turns, piped input, or the record of the task to resume.
 #[derive(Debug, Default)]
 pub(crate) struct RequestedTask {
     pub(crate) words: String,
@@ -72,7 +72,8 @@ pub(crate) async fn run(
     Ok(exit)
 }
 
-/// The request that the embedded parser offers in place of a declined one, if the user at the terminal wants it.
+/// Asks the user whether to run the request that the embedded parser offers in place of a declined one; returns it if
+/// so.
 pub(crate) async fn offered(result: &FinalResult, settings: &Settings, screen: &Screen) -> Option<String> {
     let offer = offer(result).filter(|_| !settings.json)?;
     let user_format = UserFormat::of(&settings.environment, settings.exact);
@@ -84,7 +85,7 @@ pub(crate) async fn offered(result: &FinalResult, settings: &Settings, screen: &
     person.wants(&lines).await.then(|| offer.request.clone())
 }
 
-/// The request that the embedded parser offers in place of a declined one.
+/// The request that the embedded parser offers in place of the one it declined; `None` if there is none.
 fn offer(result: &FinalResult) -> Option<&Offer> {
     let Ending::Abandon { reason: AbandonReason::NotUnderstood { failure }, .. } = &result.ending else { return None };
     let PerceptionFailure::Abstained { abstention } = failure else { return None };
@@ -213,7 +214,8 @@ fn show(ended: &EndedTask, settings: &Settings, screen: &Screen) -> Result<(), F
     Ok(())
 }
 
-/// Follows a task to its end; the first signal cancels the task, the second ends the process.
+/// Shows a task's progress until it ends; the first signal (such as Ctrl-C) cancels the task, the second ends the
+/// process.
 async fn watch(
     handle: &mut TaskHandle,
     signals: &mut Signals,
@@ -247,7 +249,7 @@ async fn watch(
     }
 }
 
-/// Shows the events of a task as text or JSON.
+/// Shows the events of a running task, as text or JSON.
 struct Watcher<'a> {
     screen: &'a Screen,
     json: bool,
@@ -259,7 +261,7 @@ struct Watcher<'a> {
 }
 
 impl Watcher<'_> {
-    /// Shows as JSON that the task began.
+    /// With `--json`, writes the line that says that the task began.
     fn started(&self, settings: &Settings, task_id: &str, words: &str) {
         if self.json {
             self.screen.json(&serde_json::json!({
@@ -280,7 +282,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Shows an event.
+    /// Shows an event of the message bus: as JSON, or with `-v` as a line; updates the state of the status line.
     fn event(&mut self, event: &TapEvent) {
         if self.json {
             return self.screen.json(&json::event(event));
@@ -292,13 +294,13 @@ impl Watcher<'_> {
         }
     }
 
-    /// Shows the fallbacks that were not shown yet.
+    /// Shows a warning for each model fallback that was not shown yet.
     fn show_fallbacks(&self) {
         let remarks = self.spending.monitor.remarks();
         self.screen.tell(&remarks.iter().map(|remark| Line::warning(remark.as_str())).collect::<Vec<_>>());
     }
 
-    /// Shows new fallbacks and waits, and the stage of the task.
+    /// Shows new model fallbacks and waits, and updates the status line with the stage of the task.
     fn look(&mut self, task_id: &TaskId) {
         self.show_fallbacks();
         let monitor = &self.spending.monitor;
@@ -316,12 +318,12 @@ impl Watcher<'_> {
     }
 }
 
-/// Lines with the runtime's notes about parts that could not be used.
+/// Turns the runtime's notes about parts that could not be used, such as a locked memory, into lines.
 pub(crate) fn noted(notes: &[String]) -> Vec<Line> {
     notes.iter().map(|note| Line::plain(format!("note: {note}"))).collect()
 }
 
-/// Lines about problems while closing the runtime, and what the auditor found; with `verbose` also what it counted.
+/// Lines shown when the runtime has closed: problems, and what the auditor found; with `verbose` also its counts.
 pub(crate) fn closing(close: &CloseReport, verbose: bool) -> Vec<Line> {
     let mut lines: Vec<Line> =
         close.problems.iter().map(|problem| Line::warning(format!("problem: {problem}"))).collect();

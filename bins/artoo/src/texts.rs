@@ -8,7 +8,7 @@ pub(crate) const MARKS: [char; 14] = ['✓', '✔', '☑', '✅', '≈', '≃', 
 
 // Verdicts: one line below the answer.
 
-/// The verdict on a result that code verified.
+/// The verdict on a result that code verified, by what verified it and whether it changed anything.
 pub(crate) fn checked(by_required: bool, has_changed: bool, by_model: bool) -> &'static str {
     match (by_required, has_changed, by_model) {
         (true, ..) => "✓ Checked: your own checks passed.",
@@ -34,10 +34,10 @@ pub(crate) fn mixed(shown: usize, all: usize) -> String {
 
 pub(crate) const JUDGED: &str = "≈ The model's answer. artoo could not check it: read it before you rely on it.";
 
-/// Who answered a request that a model could have been asked about.
+/// The line that says that the embedded parser answered, although a model could have been asked.
 pub(crate) const BY_REFLEX: &str = "  answered by the embedded parser; the model was not asked";
 
-/// Which skill answered.
+/// The line that says which skill answered the request.
 pub(crate) fn by_skill(space: &str) -> String {
     let name = escape::one_line(space.strip_prefix("skill:").unwrap_or(space));
     format!("  answered by the skill {name}; the model was not asked (artoo skills show {name})")
@@ -68,7 +68,7 @@ pub(crate) const SAID_NO: &str = "✗ You said no.";
 
 pub(crate) const CANCELLED: &str = "✗ Cancelled.";
 
-/// What a verdict adds about changes; empty if it is unknown whether the task changed anything.
+/// The sentence about changes at a verdict's end; empty if it is unknown whether the task changed anything.
 pub(crate) fn changes(has_changed: Option<bool>) -> &'static str {
     match has_changed {
         Some(true) => " What was changed before that stays; artoo undo reverts it.",
@@ -79,29 +79,29 @@ pub(crate) fn changes(has_changed: Option<bool>) -> &'static str {
 
 // The second line.
 
-/// How the request was read.
+/// The line that says how the request was read.
 pub(crate) fn read_as(reading: &str) -> String {
     format!("Read as: {reading}")
 }
 
-/// What was assumed about the request.
+/// The line that says what was assumed about the request.
 pub(crate) fn assumed(assumed: &str) -> String {
     format!("Assumed: {assumed}")
 }
 
-/// How the request was read and what was assumed.
+/// The line that says how the request was read and what was assumed.
 pub(crate) fn read_and_assumed(reading: &str, assumed: &str) -> String {
     format!("Read as: {reading} (assumed: {assumed})")
 }
 
 // A declined request.
 
-/// The request that is offered in place of a declined one.
+/// The question whether the user meant this request, offered in place of a declined one.
 pub(crate) fn offer(request: &str) -> String {
     format!("Did you mean: {request}")
 }
 
-/// How the offered request would be read, and what was changed in the user's words.
+/// The line that says how the offered request would be read, and what was changed in the user's words.
 pub(crate) fn offer_reading(reading: &str, change: &str) -> String {
     format!("Read as: {reading} ({change})")
 }
@@ -110,7 +110,7 @@ pub(crate) fn offer_reading(reading: &str, change: &str) -> String {
 
 pub(crate) const UNDO: &str = "artoo undo reverts this";
 
-/// How many approval questions were asked and denied.
+/// Text of how many questions for approval were asked and how many were denied.
 pub(crate) fn questions(asked: u64, denied: u64) -> String {
     let asked = units::count(asked, "question", "questions");
     match denied {
@@ -119,14 +119,14 @@ pub(crate) fn questions(asked: u64, denied: u64) -> String {
     }
 }
 
-/// Where the answer was saved.
+/// Text of where the answer was saved and its size.
 pub(crate) fn saved(path: &str, bytes: u64) -> String {
     format!("saved to {path} ({})", units::bytes(bytes))
 }
 
 // Records of tasks.
 
-/// An interrupted task; `ended` and `open` are numbers of calls.
+/// The line about an interrupted task; `ended` and `open` are the numbers of finished and unfinished calls.
 pub(crate) fn interrupted(at: &str, words: &str, ended: u64, open: u64) -> String {
     let calls = units::count(ended, "call", "calls");
     let unknown = if open > 0 { format!(", the outcome of {open} unknown") } else { String::new() };
@@ -138,27 +138,27 @@ pub(crate) fn resuming(at: &str, words: &str) -> String {
     format!("Resuming the task from {at}: {words}")
 }
 
-/// The result of a replay without differences.
+/// The message that a replay made the same decisions as the record after each of `inputs` inputs.
 pub(crate) fn replayed(inputs: u64) -> String {
     format!("The same decisions after each of {}.", units::count(inputs, "input", "inputs"))
 }
 
-/// The first difference that a replay found.
+/// The message about the first decision in which a replay differs from the record.
 pub(crate) fn differs(input: u64, then: &str, now: &str) -> String {
     format!("At input {input} this artoo decides otherwise: recorded was {then}, now it is {now}.")
 }
 
-/// The line about a damaged record.
+/// The line about a damaged task record, with the number of bytes that can't be used.
 pub(crate) fn damaged(bytes: u64) -> String {
     format!("The record is damaged: its last {} are not used.", units::bytes(bytes))
 }
 
-/// The line about a deleted record.
+/// The line that says that the record of a task was deleted, and that its changes stay.
 pub(crate) fn forgotten(task: &str) -> String {
     format!("The record of {task} is deleted. What the task changed stays; artoo undo reverts it.")
 }
 
-/// The line about records deleted by `artoo gc`.
+/// The line about what `artoo gc` deleted: task records and bytes.
 pub(crate) fn collected(records: u64, bytes: u64, days: u64) -> String {
     let records = units::count(records, "record", "records");
     format!("Deleted what is older than {days} days: {records} of tasks, {} in all. What is kept:", units::bytes(bytes))
@@ -166,12 +166,12 @@ pub(crate) fn collected(records: u64, bytes: u64, days: u64) -> String {
 
 // Undo.
 
-/// The heading of an undo's preview.
+/// The heading of the preview of an undo, with the time of the task.
 pub(crate) fn reverting(at: &str) -> String {
     format!("Reverting what was done on {at}:")
 }
 
-/// What an undo did, by number of paths.
+/// What an undo did: numbers of paths that were reverted, were already as before, or could not be reverted.
 pub(crate) fn reverted(back: u64, already: u64, left: u64) -> String {
     let mut text = format!("Reverted: {}", units::count(back, "path is back", "paths are back"));
     for (number, what) in [(already, "as before already"), (left, "left as they are")] {
@@ -184,7 +184,7 @@ pub(crate) fn reverted(back: u64, already: u64, left: u64) -> String {
 
 // Warnings.
 
-/// The line about a denied action.
+/// The line about an action that was denied.
 pub(crate) fn not_allowed(action: &str) -> String {
     format!("Not allowed, so not done: {action}")
 }
@@ -202,7 +202,7 @@ pub(crate) const INTERRUPTED: &str =
 
 pub(crate) const PARTIAL: &str = "A partial result, not verified:";
 
-/// The heading of an unverified claim.
+/// The heading above a model's claim that nothing supports.
 pub(crate) fn claimed(intent: &str) -> String {
     format!("The model claimed for “{intent}”, and nothing supports it:")
 }
@@ -219,7 +219,7 @@ pub(crate) const CHECKING_ALL: &str = "checking the whole result";
 
 // The prompt.
 
-/// The first line of the prompt.
+/// The first line when the interactive prompt starts.
 pub(crate) fn greeting(version: &str, model: &str) -> String {
     format!("artoo {version}, model {model}: say what you want done; /help lists the commands, Ctrl-D leaves")
 }
@@ -228,7 +228,7 @@ pub(crate) const NOTHING_YET: &str = "Nothing was asked in this session yet.";
 
 pub(crate) const BEFORE_SESSION: &str = "Nothing in this session changed anything: this was done before it.";
 
-/// The line about the model in use.
+/// The line of `/model` about the model in use and how to choose another.
 pub(crate) fn model_in_use(model: &str) -> String {
     format!("{model}; /model NAME uses another one from now on, artoo model use NAME also later")
 }
@@ -239,12 +239,12 @@ pub(crate) const READS_INPUT: &str = "reading standard input to its end, as mate
 pub(crate) const UNREAD_INPUT: &str =
     "Standard input was not read: without a language model a request can only name files.";
 
-/// The progress line of a replan.
+/// The status line's text while a task is planned again.
 pub(crate) fn planning_again(replans: u32) -> String {
     format!("planning another way, {replans} of 3")
 }
 
-/// What the call of a tool does, in words.
+/// The status line's text while a tool runs, such as "reading a file".
 pub(crate) fn using(tool: &str) -> String {
     match tool {
         "glob" | "mdfind" => "looking for files".to_owned(),
@@ -265,7 +265,7 @@ pub(crate) const WHY_ENDED: &str = "Why it ended:";
 pub(crate) const LOSS: &str = "loss:";
 pub(crate) const NEXT: &str = "What you can do:";
 
-/// The counts of an audit report.
+/// The counts of an audit report as one line: tasks and corrections.
 pub(crate) fn audit_counts(tasks: u64, corrections: u64) -> String {
     format!(
         "audit: {}, {}",
@@ -276,7 +276,7 @@ pub(crate) fn audit_counts(tasks: u64, corrections: u64) -> String {
 
 pub(crate) const NO_MODEL_CALLS: &str = "no model calls";
 
-/// The word for how a criterion was decided.
+/// The word for how a criterion was decided: checked (by code), judged (by a model) or unmet.
 pub(crate) fn mark(mark: CriterionMark) -> &'static str {
     match mark {
         CriterionMark::Checked => "checked",

@@ -43,7 +43,7 @@ enum Search {
 
 #[cfg(feature = "web")]
 mod web {
-    //! The search engines in order: the user's own, paid ones, then DuckDuckGo.
+    //! Builds the list of web search engines in the order of use: the user's own, paid ones, then DuckDuckGo.
 
     use artoo_tools::{Engine, EngineProblem};
 
@@ -81,12 +81,14 @@ mod web {
     }
 }
 
+/// Tests of the order of search engines.
 #[cfg(test)]
 #[cfg(feature = "web")]
 mod tests {
     use super::tools;
     use crate::variables::Variables;
 
+    /// The user's configured search engines come before DuckDuckGo.
     #[doc = "holds: design D15"]
     #[test]
     fn configured_search_engines_come_first() {

@@ -1,4 +1,5 @@
-//! `artoo try`: runs a command without a model, shows what it would change, and asks before that is done.
+//! `artoo try`: runs a shell command in a view, shows what it would change, and asks whether to keep the changes. No
+//! model.
 
 use std::os::unix::fs::FileTypeExt;
 use std::time::Duration;
@@ -25,7 +26,7 @@ const UNATTENDED: &str = "There is no terminal to ask on; in one, artoo try asks
 /// Number added to that of the signal that ended a command to give its exit code, as shells do.
 const SIGNALLED: i32 = 128;
 
-/// Runs the command to its end, or until a signal ends artoo; returns the exit code.
+/// Runs `artoo try`: runs the user's command to its end, or until a signal ends artoo; returns the exit code.
 pub(crate) async fn run(words: &[String], settings: &Settings, screen: &Screen) -> Result<u8, Failure> {
     let (mut signals, command) = (Signals::listen()?, command(words));
     if has_input() {
@@ -76,7 +77,7 @@ pub(crate) async fn run(words: &[String], settings: &Settings, screen: &Screen) 
     Ok(exit)
 }
 
-/// The output of the command: each stream in full from the evidence store, if the record of the call is truncated.
+/// The output of the tried command as answers: in full from the evidence store if the call's record is truncated.
 fn answers(call: &ToolCall) -> Vec<Answer> {
     if call.truncated && !call.kept.is_empty() {
         let whole = |kept: &KeptOutput| Answer { whole: Some(kept.clone()), ..Answer::default() };
@@ -85,19 +86,20 @@ fn answers(call: &ToolCall) -> Vec<Answer> {
     (!call.output.is_empty()).then(|| Answer::text("", call.output.as_str())).into_iter().collect()
 }
 
-/// The output of a command as an answer.
+/// The tried command's output as lines for a terminal; empty without output.
 fn shown(call: &ToolCall) -> Vec<Line> {
     let output = call.output.strip_suffix('\n').unwrap_or(&call.output);
     (!output.is_empty()).then(|| Line::answer(output)).into_iter().collect()
 }
 
-/// Whether standard input is a pipe or a file, from which a command without artoo would read.
+/// Whether standard input is a pipe or a file, which the tried command does not get, unlike one run without artoo.
 fn has_input() -> bool {
     let input = std::fs::metadata("/dev/stdin").map(|found| found.file_type());
     input.is_ok_and(|input| input.is_file() || input.is_fifo())
 }
 
-/// The command line: a single word is passed unchanged to the shell; of several, each is quoted as one word.
+/// Builds the shell command line: a single argument unchanged (it may be a script); several are each quoted as one
+/// word.
 fn command(words: &[String]) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-+=:,./@%".contains(c);
     let quoted = |word: &String| match !word.is_empty() && word.chars().all(is_plain) {
@@ -110,7 +112,7 @@ fn command(words: &[String]) -> String {
     }
 }
 
-/// Lines that name each change.
+/// Lines that name each file change that the tried command made.
 fn changes(call: &ToolCall) -> Vec<Line> {
     if call.changed.is_empty() {
         let is_known = call.changes_known || call.class == EffectClass::ReadOnly;
@@ -132,7 +134,7 @@ fn changes(call: &ToolCall) -> Vec<Line> {
     undo::capped(call.changed.iter().filter_map(line).collect())
 }
 
-/// The deleted and the created file of a rename that this change is a part of: the only ones with their content.
+/// The deleted and the created file if this change is one half of a rename: the only two changes with the same content.
 fn renamed<'a>(call: &'a ToolCall, change: &FileChange) -> Option<(&'a FileChange, &'a FileChange)> {
     let content = change.before.as_ref().xor(change.after.as_ref()).filter(|content| *content != FOLDER)?;
     let mut gone = call.changed.iter().filter(|other| other.after.is_none() && other.before.as_ref() == Some(content));
@@ -141,7 +143,7 @@ fn renamed<'a>(call: &'a ToolCall, change: &FileChange) -> Option<(&'a FileChang
     pair.filter(|_| gone.next().is_none() && new.next().is_none())
 }
 
-/// The exit code of the command if it ran and its changes were made; a signal is added to 128.
+/// The exit code of `artoo try`: that of the command if it ran and its changes were made (a signal as 128 + number).
 fn exit(call: &ToolCall) -> u8 {
     let code = call.exit_code.or(call.signal.map(|signal| SIGNALLED + signal));
     match (call.status, code.map(u8::try_from)) {

@@ -23,7 +23,7 @@ const SCHEMA: &str = "artoo.undo/0";
 /// Reason shown if nothing was undone because no user could be asked.
 const UNATTENDED: &str = "nothing was undone: there is nobody to ask; artoo undo --yes does it unasked";
 
-/// Interval between two updates of the moving line.
+/// Interval at which the status line shows the progress of an undo.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Maximum number of paths listed in the preview of an undo.
@@ -32,7 +32,7 @@ const SHOWN_MAX: usize = 40;
 /// Maximum number of a task's actions listed for an entry of the undo journal.
 const ACTS_MAX: usize = 5;
 
-/// Opens the undo journal of the data folder.
+/// Opens the undo journal, which is in the data folder.
 pub(crate) fn store(settings: &Settings) -> UndoStore {
     UndoStore::open(UndoConfig::new(settings.data_dir.join(UNDO)), &settings.environment)
 }
@@ -95,22 +95,22 @@ fn with_progress<T>(store: &UndoStore, screen: &Screen, work: impl FnOnce() -> T
     })
 }
 
-/// Whether a path is a folder that was made for the trash, which no task asked for.
+/// Whether a path is the trash folder or a parent that was created for it; an undo does not list it.
 fn is_of_trash(item: &Item) -> bool {
     std::env::home_dir().is_some_and(|home| home.join(".local/share/Trash").starts_with(&item.path))
 }
 
-/// Whether a path's change could not be reverted, because of a conflict or because it is impossible.
+/// Whether a path stays changed after an undo, because it was changed since (conflict) or can't be reverted.
 fn is_left(item: &Item) -> bool {
     matches!(item.outcome, ItemOutcome::Conflict { .. } | ItemOutcome::Impossible { .. })
 }
 
-/// Whether an undo reverts every change of its task.
+/// Whether an undo reverts all changes of its task; false if any is left.
 fn is_whole(report: &Report) -> bool {
     report.not_undoable.is_empty() && !report.items.iter().any(is_left)
 }
 
-/// Lines that preview an undo: the task's actions, the paths to revert, and those that can't be reverted.
+/// The preview of an undo as lines: the task's actions, the paths to revert, and those that can't be reverted.
 fn before(entry: &Entry, preview: &Report, user_format: &UserFormat) -> Vec<Line> {
     let mut lines = vec![Line::strong(texts::reverting(&user_format::when(entry.at)))];
     lines.extend(acts(entry));
@@ -134,7 +134,7 @@ fn acts(entry: &Entry) -> Vec<Line> {
     lines
 }
 
-/// Warnings about changes that an undo can't revert, with the reasons.
+/// Warnings about changes that an undo can't revert, each with the reason.
 fn left(report: &Report) -> Vec<Line> {
     let mut lines: Vec<Line> =
         report.not_undoable.iter().map(|reason| Line::warning(format!("not undoable: {reason}"))).collect();
@@ -216,7 +216,7 @@ fn of_item(item: &Item) -> Value {
     json!({"path": item.path, "action": item.action, "outcome": outcome, "reason": reason})
 }
 
-/// Records a finished undo in the audit log; if that fails, shows a warning and returns false.
+/// Notes a finished undo in the audit log; if that fails, shows a warning and returns false.
 fn note(entry: &Entry, report: &Report, settings: &Settings, screen: &Screen) -> bool {
     let count = |wanted: fn(&Item) -> bool| report.items.iter().filter(|item| wanted(item)).count() as u64;
     let note = Note::Undone {

@@ -27,6 +27,7 @@ impl Variables {
         Self::new(std::env::vars_os().collect())
     }
 
+    /// Wraps environment variables; a value under an earlier name counts as the current name's if that is not set.
     fn new(all: BTreeMap<OsString, OsString>) -> Self {
         let mut variables = Self { all, ..Self::default() };
         for (earlier, name) in EARLIER_NAMES {
@@ -57,7 +58,7 @@ impl Variables {
             .map(|_| self.from_file.get(name).cloned().unwrap_or_else(|| format!("variable {}", self.label(name))))
     }
 
-    /// The trimmed value of a variable if the configuration file set it, otherwise `None`.
+    /// The trimmed value of a variable if the configuration file set it; `None` if the environment did or nothing.
     pub(crate) fn of_file(&self, name: &'static str) -> Option<String> {
         self.from_file.get(name)?;
         self.raw(name)?.to_str().map(|value| value.trim().to_owned())
@@ -75,7 +76,7 @@ impl Variables {
         self.from_file.get(name).map_or(name, String::as_str)
     }
 
-    /// Environment variables with these names and values, for tests.
+    /// For tests: environment variables with these names and values.
     #[cfg(test)]
     pub(crate) fn of(pairs: &[(&str, &str)]) -> Self {
         let all = pairs.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect();
@@ -100,7 +101,8 @@ impl Variables {
         text.parse().map(Some).map_err(|error| self.invalid(name, error))
     }
 
-    /// The meaning of a variable's value, which must be one of these words; `None` if not set.
+    /// The value that a variable's word stands for, by a table of allowed words; `None` if the variable is not set, an
+    /// error for other words.
     pub(crate) fn one_of<T: Copy>(
         &self,
         name: &'static str,

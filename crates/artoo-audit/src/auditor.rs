@@ -1,4 +1,4 @@
-//! The auditor as a state machine without clock and I/O: events in, log entries and reports out.
+//! The auditor (R6) as a state machine without clock and I/O: bus events go in, log entries and reports come out.
 
 use artoo_bus::{Observed, TapEvent};
 use artoo_proto::{AuditReport, ExecutionStatus, FailureClass, Message, TerminalDirective, Timestamp, Trigger};
@@ -8,7 +8,8 @@ use crate::event::AuditEvent;
 use crate::finding::Finding;
 use crate::window::{AuditStats, Window};
 
-/// The state machine: checks and counts every event of the bus. It can't send anything to a role.
+/// The state machine of the auditor: checks every event of the bus against the rules and counts it. It can't send
+/// anything to a role.
 #[derive(Debug)]
 pub struct Auditor {
     stats: AuditStats,
@@ -16,25 +17,25 @@ pub struct Auditor {
 }
 
 impl Auditor {
-    /// An auditor without earlier counts, whose first window begins at `start`.
+    /// Creates an auditor without earlier counts; its first window (period of a report) begins at `start`.
     #[must_use]
     pub fn new(start: Timestamp) -> Self {
         Self::from_stats(AuditStats::new(start))
     }
 
-    /// An auditor that continues the counts of an earlier process.
+    /// Creates an auditor that continues the counts of an earlier process.
     #[must_use]
     pub fn from_stats(stats: AuditStats) -> Self {
         Self { stats, detector: Detector::default() }
     }
 
-    /// The auditor's counts, which must survive a restart.
+    /// The auditor's counts, which the caller stores so that they survive a restart.
     #[must_use]
     pub fn stats(&self) -> &AuditStats {
         &self.stats
     }
 
-    /// Checks and counts one event, and returns its log entry.
+    /// Checks an event of the bus against the rules, counts it, and returns the entry to write to the log.
     pub fn observe(&mut self, observed: &Observed) -> AuditEvent {
         let seen = self.detector.observe(observed);
         if let TapEvent::Message { envelope } = &observed.event {
@@ -46,7 +47,8 @@ impl Auditor {
         AuditEvent::seen(observed, seen.findings)
     }
 
-    /// Observes the earlier events of a resumed task without counting them, so that later events have known causes.
+    /// Feeds the earlier events of a resumed task to the rules without counting them, so that later events have known
+    /// causes.
     pub fn replayed(&mut self, events: &[Observed]) {
         events.iter().for_each(|observed| drop(self.detector.observe(observed)));
         self.detector.restart_positions();
@@ -57,7 +59,7 @@ impl Auditor {
         self.stats.window.count(finding);
     }
 
-    /// Makes the report on the current window; a new one begins at `now`.
+    /// Makes the report on the current window (the time since the last report); the next window begins at `now`.
     pub fn report(&mut self, now: Timestamp, trigger: Trigger) -> AuditReport {
         let report = self.stats.report(trigger);
         if !report.drift_alerts.is_empty() {
@@ -69,21 +71,22 @@ impl Auditor {
         report
     }
 
-    /// Finds and counts tasks without a final result long after their hard limit; each is found once.
+    /// Findings for tasks that have no final result although their hard limit passed some seconds ago; each task is
+    /// found once.
     pub fn overdue(&mut self, now: Timestamp) -> Vec<Finding> {
         let findings = self.detector.overdue(now);
         findings.iter().for_each(|finding| self.note(finding));
         findings
     }
 
-    /// Finds and counts tasks without a final result, after the bus was closed.
+    /// Findings for tasks that have no final result when the bus has closed; they are counted too.
     pub fn end(&mut self) -> Vec<Finding> {
         let findings = self.detector.without_result();
         findings.iter().for_each(|finding| self.note(finding));
         findings
     }
 
-    /// Adds a message to the counts and trends of the current window.
+    /// Adds a message to the counts of the current window and to the trend of its task.
     fn count(&mut self, message: &Message, seen: &Observation) {
         let totals = &mut self.stats.window.totals;
         if seen.new_task {

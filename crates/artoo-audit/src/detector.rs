@@ -1,5 +1,5 @@
-//! Checks the rules of the bus and of a task, event by event. After lost events, rules that need them don't report
-//! anything.
+//! The detector: checks bus events one by one against the rules of the bus and of tasks. After lost events, rules that
+//! need them report nothing.
 
 mod task;
 
@@ -15,17 +15,18 @@ use crate::finding::{Finding, Rule};
 use crate::words::effect_label;
 use task::TaskView;
 
-/// Tasks remembered, including ended ones, so that late messages can be checked. A task takes some hundred message ids
-/// of 16 bytes.
+/// Maximum number of tasks whose state the detector holds, ended ones included, to check late messages. A task takes
+/// some hundred message ids of 16 bytes.
 const TASKS_REMEMBERED: usize = 2_048;
 
-/// Work outside the System that is remembered: far more than a plan's subtasks can have running at once.
+/// Maximum number of running effects (work outside the System) that the detector tracks: far more than a plan can have
+/// running.
 const EFFECTS_REMEMBERED: usize = 4_096;
 
 /// Time after its hard limit at which a task without a result counts as overdue, in milliseconds.
 const OVERDUE_GRACE_MS: i64 = 5_000;
 
-/// What the rules found in one event, and what the event changes in the counts.
+/// What the rules found in one event, and what the event adds to the auditor's counts.
 #[derive(Debug, Default)]
 pub(crate) struct Observation {
     /// What the rules found wrong with the event.
@@ -38,7 +39,7 @@ pub(crate) struct Observation {
     pub(crate) trend: Option<GapTrend>,
 }
 
-/// Checks events against the rules of the bus and of tasks, with the state that the rules need.
+/// Checks events against the rules of the bus and of tasks; it holds the state that the rules need.
 #[derive(Debug, Default)]
 pub(crate) struct Detector {
     /// Expected position of the next event on the tap; `None` before the first.
@@ -57,7 +58,7 @@ pub(crate) struct Detector {
     incomplete: bool,
 }
 
-/// Running work outside the System.
+/// A running effect (work outside the System, such as a tool call) and its task.
 #[derive(Debug)]
 struct Effect {
     kind: EffectKind,
@@ -65,7 +66,7 @@ struct Effect {
 }
 
 impl Detector {
-    /// Checks one event against the rules.
+    /// Checks one event against all rules and updates the detector's state.
     pub(crate) fn observe(&mut self, observed: &Observed) -> Observation {
         let mut seen = Observation::default();
         self.check_position(observed.n, &mut seen);
@@ -89,7 +90,8 @@ impl Detector {
         seen
     }
 
-    /// Tasks without a result that are past their hard limit and grace; each is reported once.
+    /// Findings for tasks without a final result whose hard limit and grace time have passed at `now`; each task is
+    /// found once.
     pub(crate) fn overdue(&mut self, now: Timestamp) -> Vec<Finding> {
         let late = self.tasks.iter_mut().filter_map(|(id, task)| {
             let limit_ms = task.newly_overdue(now, OVERDUE_GRACE_MS)?;
@@ -98,19 +100,19 @@ impl Detector {
         late.collect()
     }
 
-    /// Tasks that were opened and have no result.
+    /// Findings for tasks that were requested and have no final result.
     pub(crate) fn without_result(&self) -> Vec<Finding> {
         let open = self.tasks.iter().filter(|(_, task)| task.is_open() && !task.incomplete);
         open.map(|(id, _)| Finding::new(Rule::NoFinalResult, format!("{id} had none when the bus was closed")))
             .collect()
     }
 
-    /// Expects a new tap, whose positions begin again.
+    /// Prepares for a new tap, whose event numbers begin again at any number.
     pub(crate) fn restart_positions(&mut self) {
         self.next_on_tap = None;
     }
 
-    /// Reports a gap if the event's position on the tap is not the expected one.
+    /// Reports missing events if the event's number on the tap is not the one after the last.
     fn check_position(&mut self, n: u64, seen: &mut Observation) {
         if let Some(expected) = self.next_on_tap
             && n != expected
@@ -121,7 +123,7 @@ impl Detector {
         self.next_on_tap = Some(n + 1);
     }
 
-    /// Notes that events were lost, so that rules that need them report nothing.
+    /// Records that events were lost, so that from now on rules that need them report nothing.
     fn mark_incomplete(&mut self) {
         self.resync = true;
         self.incomplete = true;
@@ -130,7 +132,7 @@ impl Detector {
         }
     }
 
-    /// Checks a message: sequence number, route, task, and the rules of its task.
+    /// Checks a message against the rules: sequence number, route, and those of its task.
     fn message(&mut self, envelope: &Envelope, seen: &mut Observation) {
         self.check_sequence(envelope, seen);
         check_route(envelope, seen);
@@ -150,7 +152,7 @@ impl Detector {
         }
     }
 
-    /// Reports a message whose sequence number is not the expected one.
+    /// Reports a message whose sequence number on the bus is not the one after the last.
     fn check_sequence(&mut self, envelope: &Envelope, seen: &mut Observation) {
         if let Some(expected) = self.next_seq {
             let fits = envelope.seq == expected || (self.resync && envelope.seq > expected);
@@ -163,7 +165,7 @@ impl Detector {
         self.next_seq = Some(envelope.seq.saturating_add(1));
     }
 
-    /// Starts to track a task. If too many are tracked, the oldest ended one is forgotten first.
+    /// Begins to hold the state of a task. If there are too many, that of the oldest ended task is dropped.
     fn remember(&mut self, task_id: &TaskId, first: MessageKind) {
         if self.tasks.len() >= TASKS_REMEMBERED {
             let ended = self.oldest_first.iter().position(|id| self.tasks.get(id).is_some_and(|task| !task.is_open()));
@@ -177,7 +179,8 @@ impl Detector {
         self.oldest_first.push_back(task_id.clone());
     }
 
-    /// Checks that a role may ask for this work and that its cause is known, and remembers the work.
+    /// Checks that the role may ask for this effect (work outside the System) and that its cause is known, and tracks
+    /// the effect.
     fn effect_started(&mut self, started: &EffectStarted, seen: &mut Observation) {
         let label = effect_label(&started.effect);
         if matches!(started.effect, EffectKind::Tool { .. }) && started.by != Role::Executor {
@@ -206,7 +209,7 @@ impl Detector {
         }
     }
 
-    /// Reports work that failed, and results of work that was never started.
+    /// Reports effects (work outside the System) that failed, and results of effects that were never started.
     fn effect_finished(&mut self, finished: &EffectFinished, seen: &mut Observation) {
         match self.effects.remove(&finished.effect_id).map(|effect| effect.kind) {
             // A tool call is judged by its record in the ExecutionResult; a timer that fired and a check that found a
@@ -224,7 +227,7 @@ impl Detector {
 }
 
 impl Observation {
-    /// Adds a finding.
+    /// Adds a finding of a rule to the observation.
     pub(crate) fn find(&mut self, rule: Rule, detail: impl AsRef<str>) {
         self.findings.push(Finding::new(rule, detail));
     }
@@ -251,7 +254,7 @@ fn opens_task(kind: MessageKind) -> bool {
     matches!(kind, MessageKind::UserRequest | MessageKind::TaskSpec)
 }
 
-/// Kind and sender of a message, for a finding.
+/// The kind and the sender of a message, for the text of a finding.
 fn name(envelope: &Envelope) -> String {
     format!("{} from {}", envelope.message.kind(), envelope.from)
 }

@@ -8,18 +8,19 @@ use serde_json::{Map, Value, json};
 use crate::finding::Finding;
 use crate::sanitize::sanitized;
 
-/// Longest text stored of one field, in characters. A tool's output is cut to 4,000 for the model; half of that is
-/// enough to recognise it.
+/// Maximum length of a text stored in one field of a log entry, in characters. A tool's output is cut to 4,000 for the
+/// model; half of that is enough to recognise it.
 #[doc(alias = "limit")]
 pub const TEXT_MAX_CHARS: usize = 2_000;
 
-/// Longest text stored of one field if the event would otherwise be too long.
+/// Maximum length of a text in one field, in characters, if the log entry would otherwise be too long.
 const TEXT_TIGHT_CHARS: usize = 120;
 
-/// Longest event in bytes, without its number and hashes, so that ordinary tools can read a line.
+/// Maximum length of an event in a log entry, in bytes, without number and hashes, so that ordinary tools can read a
+/// line.
 pub const EVENT_MAX_BYTES: usize = 64 * 1024;
 
-/// Estimated bytes of a line besides its event: number, time and hashes.
+/// Estimated bytes of a log line besides its event: for number, time and hashes.
 const USUAL_EXTRA_BYTES: usize = 256;
 
 /// One entry of the audit log.
@@ -33,7 +34,7 @@ pub struct AuditEvent {
     pub findings: Vec<Finding>,
 }
 
-/// The content of a log entry.
+/// The content of a log entry: an event seen on the bus, or a note of the auditor.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Record {
     /// An event of the bus.
@@ -47,7 +48,7 @@ pub enum Record {
     Note(Note),
 }
 
-/// A JSON object that is safe to store: secrets redacted, texts and lists shortened.
+/// The fields of a JSON object that is safe to store: secrets redacted, texts and lists shortened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SafeFields(Vec<u8>);
 
@@ -173,12 +174,12 @@ pub enum Note {
 }
 
 impl Note {
-    /// Whether the note contains a command or its output, in which secrets must be redacted.
+    /// Whether the note contains a command or its output, in which secrets must be redacted before it is stored.
     fn is_about_call(&self) -> bool {
         matches!(self, Self::CallStarted { .. } | Self::CallAsked { .. } | Self::CallEnded { .. })
     }
 
-    /// Whether lines before this note may be missing although the chain of hashes holds.
+    /// Whether the note says that log lines before it may be missing, although the chain of hashes is intact.
     pub(crate) fn is_gap(&self) -> bool {
         matches!(
             self,
@@ -191,20 +192,20 @@ impl Note {
 }
 
 impl AuditEvent {
-    /// The log entry for an event of the bus.
+    /// The log entry for an event of the bus with the findings about it.
     #[must_use]
     pub fn seen(observed: &Observed, findings: Vec<Finding>) -> Self {
         let record = Record::Seen { tap: observed.n, fields: SafeFields::of(&observed.event) };
         Self { at: observed.at, record, findings }
     }
 
-    /// The log entry for a note.
+    /// The log entry for a note of the auditor.
     #[must_use]
     pub fn note(at: Timestamp, note: Note) -> Self {
         Self { at, record: Record::Note(note), findings: Vec::new() }
     }
 
-    /// Estimated length of the entry as a log line, in bytes.
+    /// Estimated length of the entry as a line of the log, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         match &self.record {
             Record::Seen { fields, .. } => fields.0.len() + USUAL_EXTRA_BYTES,
@@ -212,7 +213,7 @@ impl AuditEvent {
         }
     }
 
-    /// Writes the entry as the fields of a JSON object, without the braces.
+    /// Appends the entry to `out` as the fields of a JSON object, without the braces.
     pub(crate) fn write(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
         out.extend_from_slice(b"\"at\":");
         serde_json::to_writer(&mut *out, &self.at)?;
@@ -241,7 +242,7 @@ impl AuditEvent {
 }
 
 impl SafeFields {
-    /// Redacts and shortens an event or a note to at most [`EVENT_MAX_BYTES`].
+    /// Redacts and shortens an event or a note so that it takes at most [`EVENT_MAX_BYTES`].
     fn of(event: &impl Serialize) -> Self {
         for max_chars in [TEXT_MAX_CHARS, TEXT_TIGHT_CHARS] {
             if let Some(text) = sanitized(event, max_chars, EVENT_MAX_BYTES) {
@@ -261,7 +262,7 @@ impl SafeFields {
     }
 }
 
-/// The text between an object's braces.
+/// The JSON text between an object's braces; empty if there are none.
 fn inside(object: &[u8]) -> &[u8] {
     object.strip_prefix(b"{").and_then(|fields| fields.strip_suffix(b"}")).unwrap_or_default()
 }

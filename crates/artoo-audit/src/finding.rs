@@ -6,7 +6,7 @@ use artoo_proto::escape::{one_line, shorten};
 use artoo_proto::redact::redact;
 use serde::{Deserialize, Serialize};
 
-/// Longest description of a finding, in characters: a report shows it on one line.
+/// Maximum length of a finding's description, in characters: a report shows it on one line.
 const DETAIL_MAX_CHARS: usize = 300;
 
 /// Something that a rule found wrong with an event.
@@ -18,13 +18,13 @@ pub struct Finding {
     pub detail: String,
 }
 
-/// Defines the rules with their names and classes.
+/// Macro that declares the enum `Rule`: the rules with their names, in two classes.
 macro_rules! rules {
     (
         boundary_violations { $($(#[$doc:meta])* $violation:ident = $violation_name:literal;)* }
         anomalies { $($(#[$other_doc:meta])* $anomaly:ident = $anomaly_name:literal;)* }
     ) => {
-        /// A rule that the auditor checks.
+        /// A rule that the auditor checks on the bus's events; a finding says that one is broken.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Rule {
@@ -36,19 +36,20 @@ macro_rules! rules {
             /// Every rule that the auditor checks.
             pub const ALL: &'static [Self] = &[$(Self::$violation,)* $(Self::$anomaly,)*];
 
-            /// The name in reports and in the log.
+            /// The rule's name in reports and in the log.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$violation => $violation_name,)* $(Self::$anomaly => $anomaly_name,)* }
             }
 
-            /// Whether it is a rule of the bus: sender, cause or order of a message.
+            /// Whether it is a rule of the message bus (sender, cause or order of a message); otherwise a finding is an
+            /// anomaly.
             #[must_use]
             pub fn is_violation(self) -> bool {
                 matches!(self, $(Self::$violation)|*)
             }
 
-            /// The rule with this name; `None` for a rule of another version.
+            /// The rule with this name; `None` if this version of artoo has no such rule.
             pub(crate) fn named(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|rule| rule.name() == name)
             }
@@ -114,7 +115,7 @@ rules! {
 }
 
 impl Finding {
-    /// A finding; `detail` is escaped, redacted and shortened.
+    /// Creates a finding; its description `detail` is escaped, redacted and shortened.
     #[must_use]
     pub fn new(rule: Rule, detail: impl AsRef<str>) -> Self {
         Self { rule, detail: shorten(&one_line(&redact(detail.as_ref())), DETAIL_MAX_CHARS) }

@@ -16,15 +16,15 @@ use crate::verify::{
 };
 use crate::window::LogHead;
 
-/// Size at which the log continues in a new file and the full one is compressed. Every start verifies the whole file,
-/// so it must stay small; about four requests fit, and compressed they take a sixth.
+/// Size in bytes at which the log continues in a new file and the full one is compressed. Every start verifies the
+/// whole file, so it must stay small.
 #[doc(alias = "limit")]
 pub const SEGMENT_MAX_BYTES: u64 = 112 * 1024;
 
-/// File permissions: only the owner may read the log.
+/// Permission bits of log files: only the owner may read them.
 const FILE_MODE: u32 = 0o600;
 
-/// Maximum number of names tried for a renamed log file.
+/// Maximum number of names tried for a full or damaged log file that is renamed.
 const NAMES_MAX: u32 = 10_000;
 
 /// The error of a log file that could not be opened, read, renamed, written or synced.
@@ -41,14 +41,14 @@ pub struct LogError {
 }
 
 impl LogError {
-    /// A function that turns the I/O error of `action` on `path` into a `LogError`.
+    /// Returns a function that turns the I/O error of `action` on `path` into a `LogError`.
     fn of(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self { action, path, source }
     }
 }
 
-/// An open log. Only one process may write it at a time; [`crate::spawn`] holds the lock file.
+/// The audit log, open for writing. Only one process may write it at a time; [`crate::spawn`] holds the lock file.
 #[derive(Debug)]
 pub struct AuditLog {
     path: PathBuf,
@@ -72,8 +72,8 @@ pub struct AuditLog {
 }
 
 impl AuditLog {
-    /// Opens or creates a log and continues its chain of hashes. The returned notes list the problems that were found;
-    /// they are in the log too.
+    /// Opens or creates a log and continues its chain of hashes; `known` is a line that it must contain. The notes
+    /// returned name the problems found; the log has them too.
     ///
     /// An incomplete last line is removed. A log with a broken chain is renamed (`….broken-0001.jsonl`) and a new one
     /// begins with a note of it: refusing to run would let anyone who can write the file stop artoo, and continuing in
@@ -119,7 +119,8 @@ impl AuditLog {
         Ok((log, notes))
     }
 
-    /// Appends an event.
+    /// Appends an event as a line to the log; an error if it could not be written. Lost events are counted and reported
+    /// later.
     ///
     /// # Errors
     /// [`LogError`] if it could not be written. The event is then lost and counted; a partial line is removed,
@@ -135,7 +136,7 @@ impl AuditLog {
         result.map_err(LogError::of("write to", &self.path))
     }
 
-    /// Syncs written lines to the disk.
+    /// Syncs the written lines to the disk.
     ///
     /// # Errors
     /// [`LogError`]; lines written since the last success may then be lost, and a second sync would not show it.
@@ -155,18 +156,19 @@ impl AuditLog {
         self.lost_total
     }
 
-    /// Events lost and not reported in the log yet: their number and the first error.
+    /// Events lost (not written) since the log last reported such a loss: their number and the first error; `None` if
+    /// there are none.
     #[must_use]
     pub fn unreported(&self) -> Option<(u64, &str)> {
         self.lost.as_ref().map(|(missing, problem)| (*missing, problem.as_str()))
     }
 
-    /// A log that continues after the undamaged lines of a scanned file.
+    /// A log object that continues after the undamaged lines of a scanned file.
     fn new(path: &Path, file: File, scan: &Scan) -> Self {
         Self { lines: scan.lines, bytes: scan.bytes, hash: scan.hash.clone(), ..Self::empty(path, file) }
     }
 
-    /// A log without lines.
+    /// A log object for a file without lines.
     fn empty(path: &Path, file: File) -> Self {
         Self {
             path: path.to_owned(),
@@ -182,7 +184,7 @@ impl AuditLog {
         }
     }
 
-    /// Appends an event, after removing a partial line, starting a new file or reporting lost events if needed.
+    /// Appends an event; first removes an incomplete line, starts a new file, or reports lost events, if needed.
     fn try_append(&mut self, event: &AuditEvent) -> io::Result<()> {
         if self.torn {
             if self.file.metadata()?.len() != self.bytes {
@@ -200,7 +202,7 @@ impl AuditLog {
         self.write_line(event)
     }
 
-    /// Renames and compresses the full file, and continues in a new one.
+    /// Renames and compresses the full log file, and continues the log in a new one.
     fn next_segment(&mut self, at: Timestamp) -> io::Result<()> {
         self.file.sync_data()?;
         let follows = rename_numbered(&self.path, ".")?;
@@ -225,7 +227,7 @@ impl AuditLog {
         Ok(())
     }
 
-    /// Appends several events by one write; returns false if that failed, and then nothing was appended.
+    /// Appends several events in one write; false if that failed, and then none was appended.
     ///
     /// After a crash there are complete lines and at most one incomplete one, as after single writes.
     pub(crate) fn append_batch(&mut self, events: &[AuditEvent]) -> bool {
@@ -281,7 +283,7 @@ fn compress(full: &Path) -> io::Result<()> {
     fs::remove_file(full)
 }
 
-/// How log files are opened: read and append, created for the owner only.
+/// The options with which log files are opened: read and append, created for the owner only.
 fn file_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).append(true).create(true).mode(FILE_MODE);

@@ -1,5 +1,5 @@
-//! Review: a report on the lines that were added to the logs of a data folder since the user last ran `artoo audit`.
-//! Damaged lines are not read.
+//! The report of `artoo audit`: on the log lines that were added since the user last ran it. Damaged lines are not
+//! read.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::verify::{open, scan_with};
 use crate::window::AuditStats;
 use crate::words::{minute, problem};
 
-/// Name of the file that stores the last [`Look`], in the data folder.
+/// Name of the file in the data folder that stores when the user last ran `artoo audit` (a [`Look`]).
 const LOOK: &str = "audit_look.json";
 
 /// When the user last ran `artoo audit` on a data folder, and the last line of each log at that time.
@@ -28,13 +28,13 @@ pub struct Look {
 }
 
 impl Look {
-    /// Reads the last look; `None` if there was none, or its file can't be read.
+    /// Reads when the user last ran `artoo audit`; `None` if never, or if the file can't be read.
     #[must_use]
     pub fn load(dir: &Path) -> Option<Self> {
         serde_json::from_slice(&fs::read(dir.join(LOOK)).ok()?).ok()
     }
 
-    /// Stores this look and replaces the previous one.
+    /// Stores that the user has run `artoo audit`, in place of the previous time.
     ///
     /// # Errors
     /// [`StatsError`] if the file can't be written.
@@ -43,8 +43,8 @@ impl Look {
     }
 }
 
-/// A report on the lines after those of the `last` look, and the look to store once the report was shown. Findings are
-/// in the order of time.
+/// A report on the log lines after those that the user saw last, and the [`Look`] to store once it was shown. Findings
+/// are in order of time.
 ///
 /// `logs` must be in order: the full files of a log before the one that continues them. A log that lacks the line of
 /// the last look is read from its start.
@@ -75,7 +75,7 @@ pub fn review(logs: &[PathBuf], last: Option<&Look>, now: Timestamp) -> (AuditRe
     (all.report(since), look)
 }
 
-/// The content of the lines after the last look.
+/// The content of one log's lines that the user has not seen yet: reports, findings and their first time.
 #[derive(Default)]
 struct NewLines {
     /// Time of the first line.
@@ -85,14 +85,14 @@ struct NewLines {
     found: Vec<(Timestamp, Found)>,
 }
 
-/// A finding of a line. The rule is a text, since another version of artoo may have other rules.
+/// A finding in a log line. The rule is a text, since another version of artoo may have other rules.
 #[derive(Deserialize)]
 struct Found {
     rule: String,
     detail: String,
 }
 
-/// The findings of a logged report.
+/// The list of findings in a log line, as JSON.
 #[derive(Deserialize)]
 struct Findings {
     #[serde(default)]
@@ -100,7 +100,7 @@ struct Findings {
 }
 
 impl NewLines {
-    /// Adds the findings, the report or the problem of a line.
+    /// Adds what a log line contains: findings, a report, or a problem of the log.
     fn add(&mut self, at: Timestamp, line: &[u8]) {
         self.since.get_or_insert(at);
         if let Ok(Findings { findings }) = serde_json::from_slice(line) {
@@ -117,7 +117,7 @@ impl NewLines {
         }
     }
 
-    /// Merges the reports and findings into one report that begins at `since`.
+    /// Merges the logged reports and findings into one report that begins at `since`.
     fn report(mut self, since: Timestamp) -> AuditReport {
         let mut all = AuditStats::new(since).report(Trigger::OnDemand);
         let mut trends = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! JSON that is safe to store: redacted, escaped and shortened.
+//! Makes JSON values safe to store in the log: secrets redacted, control characters escaped, texts and lists shortened.
 
 use std::borrow::Cow;
 
@@ -7,11 +7,11 @@ use artoo_proto::redact::{REDACTED, is_secret_name, redact};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Maximum number of entries stored of one list; further ones are only counted. Twice the subtasks of the largest plan.
+/// Maximum number of entries stored of one list; further ones are only counted: twice the subtasks of the largest plan.
 const LIST_MAX_ENTRIES: usize = 128;
 
-/// The value as a JSON object with every text redacted, escaped and cut to `max_chars`, every list cut, and the values
-/// of secret names replaced. `None` if it takes more than `max_bytes` or can't be expressed in JSON.
+/// The value as JSON bytes with texts redacted, escaped and cut to `max_chars`, lists cut, and values of secret names
+/// replaced; `None` if that takes more than `max_bytes`.
 pub(crate) fn sanitized(value: &impl Serialize, max_chars: usize, max_bytes: usize) -> Option<Vec<u8>> {
     let mut value = serde_json::to_value(value).ok()?;
     sanitize(&mut value, max_chars);

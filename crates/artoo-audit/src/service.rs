@@ -1,4 +1,5 @@
-//! The auditor as a service: a thread that reads a tap and writes the log, the statistics and the reports.
+//! The auditor as a service: a thread that reads the bus's events from a tap and writes the log, the statistics and the
+//! reports.
 
 mod files;
 mod worker;
@@ -18,14 +19,14 @@ use files::Files;
 pub use files::deleted_log;
 use worker::Worker;
 
-/// Interval between reports: the five minutes of the specification.
+/// Interval between the auditor's reports: the five minutes of the specification.
 #[doc(alias = "limit")]
 pub const REPORT_EVERY: Duration = Duration::from_secs(5 * 60);
 
 /// Longest time the user waits for a report: the three seconds of the specification.
 pub const REPORT_WITHIN: Duration = Duration::from_secs(3);
 
-/// Maximum number of reports waiting to be read, more than one hour's. Further ones are only in the log.
+/// Maximum number of reports that wait to be read, more than one hour's. Further ones are only in the log.
 const REPORTS_WAITING_MAX: usize = 16;
 
 /// Configuration of the auditor's service.
@@ -84,7 +85,7 @@ pub enum AuditError {
     },
 }
 
-/// Counts of the auditor from start to close.
+/// What the auditor counted from its start to its close: events, losses and findings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditSummary {
     /// The path of the log.
@@ -99,7 +100,7 @@ pub struct AuditSummary {
     pub found: Vec<String>,
 }
 
-/// A handle to the running auditor.
+/// A handle to the running auditor's thread.
 #[derive(Debug)]
 pub struct AuditService {
     commands: Option<Sender<Command>>,
@@ -108,7 +109,7 @@ pub struct AuditService {
     gaps: Vec<String>,
 }
 
-/// A request to the auditor's thread.
+/// A request to the auditor's thread: make a report, write a note, resume a task, or close.
 #[derive(Debug)]
 enum Command {
     /// Make a report now and send it here.
@@ -121,7 +122,7 @@ enum Command {
     Close(Sender<Result<AuditSummary, AuditError>>),
 }
 
-/// Starts the auditor on a thread of its own.
+/// Starts the auditor on a thread of its own, which reads events from `tap`.
 ///
 /// If another process already writes `audit.jsonl` in this folder, this one writes `audit-2.jsonl` and so on, with
 /// statistics of its own.
@@ -140,7 +141,8 @@ pub fn spawn(tap: Tap, config: AuditConfig) -> Result<AuditService, AuditError> 
 }
 
 impl AuditService {
-    /// The report on everything since the last one; its counts start again from zero.
+    /// Asks the auditor for the report on everything since the last one; its counts then start from zero. An error if
+    /// it takes too long.
     ///
     /// # Errors
     /// [`AuditError::ReportTooLate`] after [`REPORT_WITHIN`]; [`AuditError::Gone`] if the thread has ended.
@@ -161,8 +163,7 @@ impl AuditService {
         self.ask(Command::Note(note))
     }
 
-    /// Notes that a task is resumed, with its events of another process; waits until that is done, so that the events
-    /// of this process come after them.
+    /// Tells the auditor that a task is resumed, with its events of an earlier process, and waits until they are noted.
     ///
     /// # Errors
     /// [`AuditError::Gone`] if the thread has ended.
@@ -172,18 +173,19 @@ impl AuditService {
         done.recv().map_err(|_| AuditError::Gone)
     }
 
-    /// Reports that the timer made since the last call, oldest first.
+    /// Returns and removes the reports that the auditor made at its interval since the last call, oldest first.
     pub fn take_reports(&self) -> Vec<AuditReport> {
         self.reports.try_iter().collect()
     }
 
-    /// The gaps found when the log was opened. The log notes each gap, so the next process does not return it again.
+    /// Gaps (missing lines) found when the log was opened. The log notes each, so that later processes don't return it
+    /// again.
     #[must_use]
     pub fn gaps(&self) -> &[String] {
         &self.gaps
     }
 
-    /// Writes every pending event, syncs the log, and stops. The driver of the bus must have stopped before.
+    /// Ends the auditor: writes every pending event and syncs the log. The bus must have stopped before.
     ///
     /// # Errors
     /// [`AuditError::Incomplete`] if the end of the log is not on the disk; [`AuditError::Gone`] if the thread has

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::window::{AuditStats, STATS_VERSION};
 
-/// Maximum size of a statistics file that is read; real ones are far smaller.
+/// Maximum number of bytes read of a statistics file; real ones are far smaller.
 const STATS_MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The error of a statistics file that could not be read or written.
@@ -44,8 +44,8 @@ pub enum StatsError {
     },
 }
 
-/// Loads the statistics. Without a file, or with an unusable one, these are empty counts that start at `now`. An
-/// unusable file is renamed, and the error says why.
+/// Loads the auditor's counts. Without a usable file, empty counts that start at `now`; an unusable file is renamed,
+/// and the error says why.
 pub(crate) fn load_or_new(path: &Path, now: Timestamp) -> (AuditStats, Option<StatsError>) {
     match load_stats(path) {
         Ok(stats) => (stats, None),
@@ -58,7 +58,7 @@ pub(crate) fn load_or_new(path: &Path, now: Timestamp) -> (AuditStats, Option<St
     }
 }
 
-/// Reads the statistics.
+/// Reads the auditor's counts from their file.
 ///
 /// # Errors
 /// [`StatsError`] if there is no file, or it has another form or version.
@@ -76,7 +76,7 @@ pub fn load_stats(path: &Path) -> Result<AuditStats, StatsError> {
     serde_json::from_str(&text).map_err(format)
 }
 
-/// Replaces the statistics. A crash leaves the old file or the new one, never a part.
+/// Replaces the file of the auditor's counts. A crash leaves the old file or the new one, never a part.
 ///
 /// # Errors
 /// [`StatsError::Io`] if the file can't be written; the old file is then unchanged.
@@ -84,7 +84,7 @@ pub fn save_stats(path: &Path, stats: &AuditStats) -> Result<(), StatsError> {
     replace(path, stats)
 }
 
-/// Replaces a file atomically by a value as JSON.
+/// Replaces a file atomically by a value written as JSON.
 pub(crate) fn replace(path: &Path, value: &impl Serialize) -> Result<(), StatsError> {
     let text =
         serde_json::to_string_pretty(value).map_err(|source| StatsError::Format { path: path.to_owned(), source })?;
@@ -99,7 +99,8 @@ pub(crate) fn replace(path: &Path, value: &impl Serialize) -> Result<(), StatsEr
     write().map_err(|source| StatsError::Io { path: path.to_owned(), source })
 }
 
-/// The statistics file of a log, by its name: `audit.jsonl` has `audit_stats.json`. Full and renamed files have none.
+/// The path of a log's statistics file: `audit_stats.json` for `audit.jsonl`. `None` for full and renamed log files,
+/// which have none.
 #[must_use]
 pub fn stats_path(log: &Path) -> Option<PathBuf> {
     let number = log.file_name()?.to_str()?.strip_prefix("audit")?.strip_suffix(".jsonl")?;
@@ -107,7 +108,7 @@ pub fn stats_path(log: &Path) -> Option<PathBuf> {
     known.then(|| log.with_file_name(format!("audit_stats{number}.json")))
 }
 
-/// The version field of a statistics file.
+/// The version in a statistics file, read before the rest.
 #[derive(serde::Deserialize)]
 struct Version {
     version: u32,

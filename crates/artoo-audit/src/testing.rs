@@ -1,4 +1,4 @@
-//! Events for tests, numbered and with causes as the bus would publish them.
+//! Makes bus events for tests, numbered and with causes as the bus would publish them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,17 +18,17 @@ pub(crate) fn at(ms: i64) -> Timestamp {
     Timestamp::from_millis(1_767_225_600_000 + ms)
 }
 
-/// Task number `n`.
+/// The id of sample task number `n`.
 pub(crate) fn task(n: u128) -> TaskId {
     TaskId::new("count files", Uuid::from_u128(n))
 }
 
-/// Message id number `n`.
+/// The message id with number `n`.
 pub(crate) fn id(n: u64) -> MessageId {
     MessageId(Uuid::from_u128(u128::from(n) + 1))
 }
 
-/// The only subtask of the tests.
+/// The id of the only subtask in these tests.
 pub(crate) fn subtask() -> SubTaskId {
     SubTaskId(Uuid::from_u128(7))
 }
@@ -41,7 +41,7 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// The event of a published message; its cause is the message before.
+    /// Publishes a message from its regular sender; returns its event. The cause is the message published before.
     pub(crate) fn publish(&mut self, message: impl Into<Message>) -> Observed {
         let message = message.into();
         let row = route::route(message.kind()).unwrap();
@@ -60,7 +60,7 @@ impl Bench {
         self.sees(TapEvent::Message { envelope: Arc::new(envelope) })
     }
 
-    /// The event of a published message whose envelope `change` alters.
+    /// Publishes a message whose envelope `change` alters, for instance to forge its sender; returns its event.
     pub(crate) fn says_with(&mut self, message: impl Into<Message>, change: impl FnOnce(&mut Envelope)) -> Observed {
         let mut observed = self.publish(message);
         if let TapEvent::Message { envelope } = &mut observed.event {
@@ -69,14 +69,14 @@ impl Bench {
         observed
     }
 
-    /// Any event, at the next position on the tap.
+    /// Puts any event at the next position on the tap.
     pub(crate) fn sees(&mut self, event: TapEvent) -> Observed {
         let observed = Observed { n: self.n, at: at(self.n.cast_signed()), event };
         self.n += 1;
         observed
     }
 
-    /// Skips positions on the tap and sequence numbers on the bus.
+    /// Leaves out numbers, as if events were lost: of positions on the tap and of sequence numbers on the bus.
     pub(crate) fn skip(&mut self, tap: u64, bus: u64) {
         self.n += tap;
         self.seq += bus;
@@ -97,7 +97,7 @@ pub(crate) fn request(n: u128) -> UserRequest {
     }
 }
 
-/// Task `n` as the perceiver understood it.
+/// The specification of task `n`, as the perceiver sends it.
 pub(crate) fn spec(n: u128) -> TaskSpec {
     TaskSpec {
         task_id: task(n),
@@ -149,7 +149,7 @@ pub(crate) fn correction(n: u128, failure_class: FailureClass) -> CorrectionSign
     }
 }
 
-/// The record of a read-only tool call.
+/// A sample tool call that only reads, with this status and output.
 pub(crate) fn call(tool: &str, status: CallStatus, output: &str) -> ToolCall {
     ToolCall {
         tool: tool.to_owned(),
@@ -175,7 +175,7 @@ pub(crate) fn call(tool: &str, status: CallStatus, output: &str) -> ToolCall {
     }
 }
 
-/// A subtask of task `n` in `round`, as the dispatcher sends it.
+/// Task `n`'s subtask for `round`, as the dispatcher sends it to an executor.
 pub(crate) fn sent(n: u128, round: u32, subtask_id: SubTaskId) -> SubTask {
     SubTask {
         subtask_id,
@@ -193,7 +193,7 @@ pub(crate) fn sent(n: u128, round: u32, subtask_id: SubTaskId) -> SubTask {
     }
 }
 
-/// An executor's report in task `n`.
+/// An executor's result in task `n` with this status and these tool calls.
 pub(crate) fn execution(n: u128, status: ExecutionStatus, tool_calls: Vec<ToolCall>) -> ExecutionResult {
     ExecutionResult {
         subtask_id: subtask(),
@@ -228,12 +228,12 @@ pub(crate) fn outcome(n: u128, round: u32, status: OutcomeStatus) -> SubTaskOutc
     }
 }
 
-/// The ending of a task whose criteria were all checked in code.
+/// A sample ending: the task was accepted, and all criteria were checked in code.
 pub(crate) fn accept() -> Ending {
     Ending::Accept { basis: Basis::Checked }
 }
 
-/// The ending of a task that reached the limit of replans.
+/// A sample ending: the task was abandoned at the limit of replans.
 pub(crate) fn abandon() -> Ending {
     Ending::Abandon { reason: AbandonReason::MaxReplans, unmet: vec![] }
 }

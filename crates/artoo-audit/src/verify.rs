@@ -20,19 +20,21 @@ use crate::stats::{StatsError, load_stats, stats_path};
 use crate::window::LogHead;
 use crate::words;
 
-/// Longest line accepted: an event of maximum length with its number and hashes, and room for reports.
+/// Maximum length of a log line, in bytes: an event of maximum length with number and hashes, and room for reports.
 const LINE_MAX_BYTES: u64 = 4 * EVENT_MAX_BYTES as u64;
 
-/// Maximum number of full log files searched for a known line; fewer are filled between two writes of the statistics.
+/// Maximum number of full log files searched for the line that the statistics name; fewer are filled between two writes
+/// of them.
 const SEGMENTS_FOLLOWED: usize = 1_024;
 
-/// Time before a kill in which events may not have been written yet; more than the interval between two syncs.
+/// Milliseconds before a process was killed in which its events may not have been written; more than the interval
+/// between syncs.
 const KILLED_LOSES_MS: i64 = 10_000;
 
-/// `prev` of a log's first line.
+/// The hash that the first line of a log names as that of the line before it.
 pub(crate) const NO_HASH: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// The content of a log that passed verification.
+/// What a log that passed verification contains: number of lines, last line, gaps and tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
     /// Number of lines in the log.
@@ -55,8 +57,8 @@ pub struct Verified {
 }
 
 impl Verified {
-    /// Whether the log contains work of `task`, or may have lost it because a process was killed within 10 seconds
-    /// before `at`.
+    /// Whether the log mentions `task`, or may have lost it because its process was killed within 10 seconds before
+    /// `at`.
     #[must_use]
     pub fn mentions(&self, task: &str, at: Timestamp) -> bool {
         let may_be_lost = |end: &Timestamp| (0..KILLED_LOSES_MS).contains(&(at.as_millis() - end.as_millis()));
@@ -177,7 +179,7 @@ pub fn verify(path: &Path) -> Result<Verified, VerifyError> {
     })
 }
 
-/// The result of reading a log file up to its first damaged line.
+/// What was found by reading a log file up to its first damaged line.
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
     /// Number of undamaged lines.
@@ -204,7 +206,7 @@ pub(crate) struct Scan {
     found_known: bool,
 }
 
-/// The full log file that a file says it continues.
+/// The full log file that the current one says it continues, and the hash of its last line.
 #[derive(Debug)]
 struct Follows {
     /// Name of the full file.
@@ -214,7 +216,7 @@ struct Follows {
 }
 
 impl Scan {
-    /// Adds the gaps and tasks that a line names.
+    /// Adds the gaps and the task that a log line names to the result of the scan.
     fn note(&mut self, fields: &ChainFields, line: &[u8]) {
         match fields.event.as_str() {
             "log_opened" | "segment_started" => self.unclosed.push(fields.at),
@@ -235,7 +237,7 @@ impl Scan {
         }
     }
 
-    /// Whether this file, or a full file it continues, contains the line `head`.
+    /// Whether this log file, or one of the full files that it continues, contains the line `head`.
     pub(crate) fn contains(&self, path: &Path, head: &LogHead) -> bool {
         if self.found_known {
             return true;
@@ -255,12 +257,12 @@ impl Scan {
     }
 }
 
-/// The path of the compressed form of a full file.
+/// The path of the compressed form of a full log file.
 pub(crate) fn compressed(full: &Path) -> PathBuf {
     full.with_added_extension("gz")
 }
 
-/// Reads the lines of a log; of a full file, also from its compressed form.
+/// Opens a log file for reading its lines; of a full file, its compressed form if only that exists.
 pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     if path.extension().is_some_and(|extension| extension == "gz") {
         return Ok(Box::new(read_compressed(path)?));
@@ -279,17 +281,17 @@ pub(crate) fn read_plain<F: Borrow<File> + Read>(file: F) -> Take<F> {
     file.take(length)
 }
 
-/// Reads the lines of a compressed full file.
+/// Opens a compressed full log file for reading its lines.
 pub(crate) fn read_compressed(path: &Path) -> io::Result<impl Read + 'static> {
     File::open(path).map(|file| GzDecoder::new(read_plain(file)))
 }
 
-/// Reads a log up to its first damaged line, and looks for the line `known`.
+/// Reads a log's lines up to the first damaged one, and notes whether the line `known` is among them.
 pub(crate) fn scan(lines: impl Read, known: Option<&LogHead>) -> Scan {
     scan_with(lines, known, |_, _| {})
 }
 
-/// Like [`scan`], and calls `visit` with each undamaged line.
+/// Reads a log's lines like [`scan`], and calls `visit` with each undamaged line.
 pub(crate) fn scan_with(lines: impl Read, known: Option<&LogHead>, mut visit: impl FnMut(&ChainFields, &[u8])) -> Scan {
     let mut scan = Scan { hash: NO_HASH.to_owned(), ..Scan::default() };
     let mut reader = BufReader::new(lines);
@@ -326,7 +328,7 @@ pub(crate) fn scan_with(lines: impl Read, known: Option<&LogHead>, mut visit: im
     }
 }
 
-/// The fields of a line that verification needs.
+/// The fields of a log line that verification needs: number, hashes, event, time and task.
 #[derive(Deserialize)]
 pub(crate) struct ChainFields {
     n: u64,
@@ -339,7 +341,7 @@ pub(crate) struct ChainFields {
     follows: Option<String>,
 }
 
-/// Checks a line's number, content hash, and link to the hash of the line before.
+/// Checks a log line: its number, the hash of its content, and that it names the hash of the line before.
 fn check_line(line: &[u8], number: u64, before: &str) -> Result<ChainFields, Damage> {
     let Some(line) = line.strip_suffix(b"\n") else {
         // An incomplete record starts with a brace, and no record contains control characters.
@@ -362,7 +364,7 @@ fn check_line(line: &[u8], number: u64, before: &str) -> Result<ChainFields, Dam
     Ok(fields)
 }
 
-/// The end of a line: its hash field and the closing brace.
+/// The end of a log line: its hash field and the closing brace.
 pub(crate) fn hash_suffix(hash: &str) -> String {
     format!(r#","hash":"{hash}"}}"#)
 }

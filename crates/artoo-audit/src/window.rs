@@ -1,5 +1,5 @@
-//! Counts of the current window (the period between two reports), totals of earlier windows, the report on them, and
-//! the drift of the newest tasks.
+//! The auditor's counts in the current window (the time since the last report), their totals, and the drift of the
+//! newest tasks.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,26 +9,26 @@ use serde::{Deserialize, Serialize};
 use crate::finding::Finding;
 use crate::words;
 
-/// Version of `audit_stats.json`; a file of another version is renamed and not read.
+/// Version of the statistics file `audit_stats.json`; a file of another version is renamed and not read.
 pub const STATS_VERSION: u32 = 1;
 
 /// Maximum number of different descriptions stored for one class of findings. Further ones are only counted; the log
-/// has them all.
+/// has all.
 const TALLY_MAX: usize = 64;
 
-/// Maximum number of tasks whose trend is stored; a window of five minutes has fewer tasks.
+/// Maximum number of tasks whose trend of D is stored in a window; five minutes have fewer tasks.
 const TRENDS_MAX: usize = 256;
 
-/// Number of the newest ended tasks that are compared with all earlier ones; fewer prove nothing.
+/// Number of the newest ended tasks that are compared with all earlier ones to find drift; fewer prove nothing.
 pub const DRIFT_TASKS: usize = 10;
 
-/// Minimum number of earlier ended tasks for this comparison.
+/// Minimum number of earlier ended tasks from which on drift is looked for.
 pub const DRIFT_MIN_EARLIER: u64 = 20;
 
-/// Increase of the share of abandoned tasks that counts as drift.
+/// Increase of the share of abandoned tasks (0 to 1) that counts as drift.
 const DRIFT_ABANDON_STEP: f64 = 0.25;
 
-/// Increase of corrections per task that counts as drift: one more attempt for every task.
+/// Increase of corrections per task that counts as drift: one more attempt in every task.
 const DRIFT_CORRECTION_STEP: f64 = 1.0;
 
 /// The counts of the auditor that survive a restart.
@@ -48,7 +48,7 @@ pub struct AuditStats {
     pub head: Option<LogHead>,
 }
 
-/// The number and hash of a line of the log.
+/// The number and hash of a line of the log, usually the last.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogHead {
     /// Number of lines up to and including this one.
@@ -60,7 +60,8 @@ pub struct LogHead {
     pub at: Option<Timestamp>,
 }
 
-/// Sums over tasks: one task, those of a window, or those of all earlier windows.
+/// Sums over tasks (tasks, abandoned ones, corrections, tool calls): of one task, of a window, or of all earlier
+/// windows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     /// Tasks seen; a replan does not count as another task.
@@ -75,7 +76,7 @@ pub struct Totals {
     pub tool_health: ToolHealth,
 }
 
-/// Counts since the last report.
+/// Counts since the last report: sums, trends of tasks, and findings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Window {
     /// When the window began.
@@ -90,7 +91,7 @@ pub struct Window {
     pub anomalies: Tally,
 }
 
-/// Findings counted by description, up to a maximum number of descriptions.
+/// Findings counted by their description; beyond a maximum number of descriptions only their sum.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     /// Number of findings by description.
@@ -107,7 +108,7 @@ impl AuditStats {
         Self { version: STATS_VERSION, window, history, newest: VecDeque::new(), head: None }
     }
 
-    /// Makes the report on the window.
+    /// Makes the report on the current window.
     #[must_use]
     pub fn report(&self, trigger: Trigger) -> AuditReport {
         let Window { start, totals, trends, violations, anomalies } = &self.window;
@@ -125,7 +126,7 @@ impl AuditStats {
         }
     }
 
-    /// Counts a task that has ended; its corrections were counted before.
+    /// Counts a task that has ended, in the window and among the newest tasks; its corrections were counted before.
     pub(crate) fn ended(&mut self, is_abandoned: bool, corrections: u64) {
         let task = Totals { ended: 1, abandoned: is_abandoned.into(), ..Totals::default() };
         self.window.totals.absorb(&task);
@@ -135,7 +136,8 @@ impl AuditStats {
         self.newest.push_back(Totals { corrections, ..task });
     }
 
-    /// The rates of the newest tasks that are worse than those of all earlier ones, with their numbers.
+    /// Drift alerts: the rates (abandoned tasks, corrections) of the newest tasks that are worse than those of all
+    /// earlier ones.
     ///
     /// It compares two means, so it shows a change and not its cause.
     fn drift(&self) -> Vec<String> {
@@ -174,13 +176,13 @@ impl Window {
         }
     }
 
-    /// Counts a finding in the list of its class.
+    /// Counts a finding, as a violation of the bus's rules or as an anomaly.
     pub(crate) fn count(&mut self, finding: &Finding) {
         let list = if finding.rule.is_violation() { &mut self.violations } else { &mut self.anomalies };
         list.add(finding.to_string());
     }
 
-    /// Records the trend of a task, up to [`TRENDS_MAX`] tasks.
+    /// Stores the trend of a task's D, for at most [`TRENDS_MAX`] tasks.
     pub(crate) fn trend(&mut self, task: &TaskId, trend: GapTrend) {
         if self.trends.len() < TRENDS_MAX || self.trends.contains_key(task) {
             self.trends.insert(task.clone(), trend);
@@ -189,7 +191,7 @@ impl Window {
 }
 
 impl Tally {
-    /// Counts a finding; a new description beyond the maximum is only counted.
+    /// Counts a finding by its description; a new description beyond the maximum only adds to the sum.
     fn add(&mut self, description: String) {
         if let Some(times) = self.seen.get_mut(&description) {
             *times = times.saturating_add(1);
@@ -200,7 +202,7 @@ impl Tally {
         }
     }
 
-    /// One line for each description, with its count if it is more than one.
+    /// One line for each description of findings, with its count if it occurred more than once.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self
@@ -219,7 +221,7 @@ impl Tally {
 }
 
 impl Totals {
-    /// Adds the totals of a window that has ended.
+    /// Adds the totals of a window, or of a task, to these.
     pub(crate) fn absorb(&mut self, window: &Self) {
         self.tasks += window.tasks;
         self.ended += window.ended;

@@ -1,4 +1,4 @@
-//! Texts for the user: findings, figures and problems of the audit log. Errors have their texts at their types.
+//! Texts for the user about findings, figures and problems of the audit log. Errors have their texts at their types.
 
 use artoo_proto::escape::{one_line, shorten};
 use artoo_proto::units::count;
@@ -7,7 +7,7 @@ use artoo_proto::{AuditReport, CallStatus, EffectKind, GapTrend, TaskId, Timesta
 use crate::event::Note;
 use crate::finding::Rule;
 
-/// Maximum length of the findings in [`summary`], in characters.
+/// Maximum length of the findings' text in [`summary`], in characters.
 const SUMMARY_CHARS: usize = 240;
 
 /// The findings of a report in one line, broken rules of the message bus first; `None` if there are none.
@@ -48,7 +48,7 @@ pub fn figures(report: &AuditReport) -> Vec<String> {
     found.map(|(what, number, one, many)| format!("{what}: {}", count(number, one, many))).collect()
 }
 
-/// A finding of a report as a line for the user, in which a description replaces the name of the rule.
+/// The line for the user about a finding in a report; a description takes the place of the rule's name.
 #[must_use]
 pub fn finding(line: &str) -> String {
     let named = line.split_once(": ").and_then(|(name, detail)| Some((Rule::named(name)?, detail)));
@@ -59,7 +59,7 @@ pub fn finding(line: &str) -> String {
     })
 }
 
-/// The description of a rule, shown before a finding's detail; empty if the detail is enough.
+/// The description of a rule for the user, shown before a finding's detail; empty if the detail says enough.
 fn meaning(rule: Rule) -> &'static str {
     match rule {
         Rule::Refused => "the message bus refused a message",
@@ -95,7 +95,7 @@ pub fn minute(at: Timestamp) -> String {
     text.get(..10).zip(text.get(11..16)).map_or(text.clone(), |(day, time)| format!("{day} {time} UTC"))
 }
 
-/// The name of a tool and how its call ended.
+/// A text with a tool's name and how its call ended.
 pub(crate) fn call_ended(tool: &str, status: CallStatus) -> String {
     let how = match status {
         CallStatus::Ok => "succeeded",
@@ -108,12 +108,12 @@ pub(crate) fn call_ended(tool: &str, status: CallStatus) -> String {
     format!("{tool} {how}")
 }
 
-/// A task's retries so far, and the number of the attempt that follows.
+/// A text with a task's number of retries so far, and the number of the attempt that follows.
 pub(crate) fn retries(task: &TaskId, retries: u64, attempt: u32) -> String {
     format!("{task}: {} in the task, and attempt {attempt} of a step", count(retries, "retry", "retries"))
 }
 
-/// A short description of work outside the System, for a finding.
+/// A short text about an effect (work outside the System), for a finding.
 pub(crate) fn effect_label(kind: &EffectKind) -> String {
     match kind {
         EffectKind::Model { schema } => format!("model call {schema}"),
@@ -126,28 +126,29 @@ pub(crate) fn effect_label(kind: &EffectKind) -> String {
     }
 }
 
-/// Name of the rate of abandoned tasks in [`drift`].
+/// Name of the rate of abandoned tasks in a [`drift`] alert.
 pub(crate) const ABANDONED: &str = "more tasks without success";
 
-/// Name of the rate of corrections in [`drift`].
+/// Name of the rate of corrections in a [`drift`] alert.
 pub(crate) const RETRIES: &str = "more retries";
 
-/// A drift alert: the count and the number of tasks, for the newest tasks and for those before them.
+/// The text of a drift alert: a rate's count and number of tasks, for the newest tasks (`now`) and for those before
+/// them.
 pub(crate) fn drift(what: &str, now: (u64, u64), before: (u64, u64)) -> String {
     format!("{what}: {} in the last {} tasks, {} in the {} before", now.0, now.1, before.0, before.1)
 }
 
-/// The line for findings that were only counted.
+/// The line about findings whose descriptions were not stored, only counted.
 pub(crate) fn count_of_unlisted(number: u64) -> String {
     format!("{number} more, in the audit log")
 }
 
-/// The problem that the log is missing although `trace`, a file of earlier runs, exists.
+/// The text for a log that was deleted although `trace`, a file of earlier runs, exists.
 pub(crate) fn log_missing(trace: &str) -> String {
     format!("the audit log was deleted: {trace} is left of earlier runs")
 }
 
-/// The problem of the log or the statistics that a note describes; `None` if it describes none.
+/// The text of the problem of the log or the statistics that a note records; `None` for other notes.
 pub(crate) fn problem(note: &Note) -> Option<String> {
     Some(match note {
         Note::TornTail { bytes } => format!("the log's last line was incomplete; {bytes} bytes were removed"),
@@ -173,12 +174,12 @@ pub(crate) fn problem(note: &Note) -> Option<String> {
     })
 }
 
-/// The problem that `number` events could not be written; `problem` is the first error.
+/// The text for `number` events that could not be written; `problem` is the first error.
 pub(crate) fn lost_events(number: u64, problem: &str) -> String {
     format!("{} could not be written: {problem}", count(number, "event", "events"))
 }
 
-/// The problem that a log had at least `expected` lines, and now has `found` or another line in that position.
+/// The text for a log that should have `expected` lines and now has `found`, or another line at that place.
 pub(crate) fn missing_lines(expected: u64, found: u64, whole_at: Option<Timestamp>) -> String {
     let what = match found {
         0 => format!("the log was deleted or emptied: {expected} lines are missing"),

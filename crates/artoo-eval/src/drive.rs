@@ -16,16 +16,16 @@ use serde_json::Value;
 use crate::Fault;
 use crate::world::PATH;
 
-/// The last words of artoo's questions, by which they are recognised: approval, confirmation, missing detail.
+/// The ends of artoo's questions on the terminal, by which they are recognised: approval, confirmation, missing detail.
 const PROMPTS: [&str; 3] = ["? details:", "[y/N]", "(empty: go on):"];
 
-/// Interval between checks for questions and for the end of the program.
+/// Interval at which the terminal is checked for questions and for the end of the program.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// Time beyond artoo's own deadline after which it is killed.
+/// Time after artoo's own deadline at which its process is killed.
 const GRACE: Duration = Duration::from_secs(20);
 
-/// The program under evaluation and its model.
+/// The artoo program to evaluate: its path, model, environment variables and deadline.
 #[derive(Debug, Clone)]
 pub(crate) struct Artoo {
     pub(crate) program: PathBuf,
@@ -36,7 +36,7 @@ pub(crate) struct Artoo {
     pub(crate) deadline_s: u64,
 }
 
-/// The result of running artoo on one request.
+/// What one run of artoo on a request left: exit code, last JSON line, corrections, questions and time.
 #[derive(Debug, Default)]
 pub(crate) struct RunResult {
     /// `None` if it was killed.
@@ -50,12 +50,12 @@ pub(crate) struct RunResult {
 }
 
 impl RunResult {
-    /// The answer; empty if there is none.
+    /// The answer in the run's result; empty if there is none.
     pub(crate) fn answer(&self) -> &str {
         self.last.pointer("/result/output").and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// Sum of a count of the result's usage over all roles.
+    /// The sum over all roles of a field of the result's usage, such as `model_calls`.
     pub(crate) fn used(&self, field: &str) -> u64 {
         let roles = self.last.get("usage").and_then(Value::as_object).into_iter().flatten();
         roles.filter_map(|(_, usage)| usage.get(field)?.as_u64()).sum()
@@ -63,7 +63,8 @@ impl RunResult {
 }
 
 impl Artoo {
-    /// Runs a request. Questions get the answers in order, then the last one again, `y` by default.
+    /// Runs artoo on a request at a terminal of its own. Its questions get the `answers` in order, then the last one
+    /// again (`y` by default).
     pub(crate) fn run(&self, home: &Path, data: &Path, request: &str, answers: &[String]) -> Result<RunResult, Fault> {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
         grantpt(&master)?;

@@ -1,4 +1,5 @@
-//! The even half of the 300 requests of the package icalfa, scored by `.ci/measure/nl2sh` itself.
+//! An evaluation with requests of the Python package icalfa (those with even index, of 300), scored by the script
+//! `.ci/measure/nl2sh`.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,22 +14,22 @@ use crate::results::{Results, Row, Run};
 use crate::score::Score;
 use crate::settings::PASSED;
 
-/// Number of files that the package splits its requests into.
+/// Number of files over which the package's requests are split.
 const SPLITS: u64 = 5;
 
-/// The script that scores answers.
+/// Path of the script that scores answers to the package's requests.
 const NL2SH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../.ci/measure/nl2sh");
 
-/// A Python program that loads the scoring of nl2sh with another model.
+/// Source of a Python program that uses the scoring of nl2sh with artoo's answers.
 const DRIVER: &str = include_str!("nl2sh.py");
 
-/// A request of the package.
+/// A request of the package icalfa.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Entry {
     pub(crate) query: String,
 }
 
-/// Requests with an even index in the whole set, each with its index.
+/// Reads the package's requests with an even index in the whole set, each with that index.
 pub(crate) fn load(package: &Path) -> Result<Vec<(usize, Entry)>, Fault> {
     let mut entries: Vec<Entry> = Vec::new();
     for split in 1..=SPLITS {
@@ -39,7 +40,7 @@ pub(crate) fn load(package: &Path) -> Result<Vec<(usize, Entry)>, Fault> {
     Ok(entries.into_iter().enumerate().step_by(2).collect())
 }
 
-/// Runs all requests that have no result yet.
+/// Runs artoo on all selected requests that have no result yet, and appends the results.
 pub(crate) fn evaluate(artoo: &Artoo, package: &Path, results: &mut Results) -> Result<(), Fault> {
     for (index, entry) in load(package)? {
         let run = Run::new("icalfa", &index.to_string(), &entry.query, &artoo.model, 1);
@@ -65,8 +66,8 @@ pub(crate) fn evaluate(artoo: &Artoo, package: &Path, results: &mut Results) -> 
     Ok(())
 }
 
-/// The result for a line of nl2sh. It has no usage, and its time includes the runs of the known commands. `None` if
-/// those can't run here, so that nothing is known about the answer.
+/// Converts a line that nl2sh prints to a result. `None` if the known commands can't run here, so that the answer can't
+/// be scored.
 fn row(run: Run, line: &Value, seconds: f64) -> Option<Row> {
     let text = |name: &str| line.get(name).and_then(Value::as_str).unwrap_or_default();
     let code = line.get("code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
@@ -78,11 +79,13 @@ fn row(run: Run, line: &Value, seconds: f64) -> Option<Row> {
     (verdict != "ungraded").then_some(row)
 }
 
+/// Tests of selecting requests and converting scores.
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::score::Class;
 
+    /// The requests with even index are taken across the files of the package.
     #[test]
     fn selected_half_spans_all_splits() {
         let folder = tempfile::tempdir().unwrap();
@@ -102,6 +105,7 @@ mod tests {
         assert!(missing.contains("nl2bash_fs_1.json"), "{missing}");
     }
 
+    /// The verdicts of the script nl2sh are converted to classes of runs.
     #[test]
     fn verdicts_of_nl2sh_become_classes() {
         let check = |verdict: &str, code: i64, class: Class, is_harmed: bool| {

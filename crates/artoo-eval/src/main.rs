@@ -30,7 +30,7 @@ use crate::settings::Settings;
 use crate::task::Task;
 use crate::world::World;
 
-/// Any error of an evaluation; its text is complete.
+/// Any error of an evaluation; its text is complete, without a chain of causes.
 type Fault = Box<dyn std::error::Error>;
 
 const AFTER_HELP: &str = "\
@@ -99,6 +99,7 @@ enum Command {
     },
 }
 
+/// Runs the command line; an error is printed and gives exit code 1.
 fn main() -> ExitCode {
     match evaluate(CommandLine::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
@@ -109,7 +110,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs an evaluation, or writes a report.
+/// Runs the evaluation or writes the report that the command line asks for.
 fn evaluate(command: Command) -> Result<(), Fault> {
     let settings = match command {
         Command::Run { settings, tasks, only, answers, repeat } => {
@@ -137,7 +138,7 @@ fn evaluate(command: Command) -> Result<(), Fault> {
     report(&[settings.out], None)
 }
 
-/// Runs a task unless the result file has its result.
+/// Runs artoo on one task and appends the result, unless the result file has it already.
 fn run(artoo: &Artoo, task: &Task, nth: u64, answers: Option<&str>, results: &mut Results) -> Result<(), Fault> {
     let run = Run::new("tasks", &task.id, &task.request, &artoo.model, nth);
     if results.has(&run) {
@@ -156,7 +157,7 @@ fn run(artoo: &Artoo, task: &Task, nth: u64, answers: Option<&str>, results: &mu
     results.append(&row)
 }
 
-/// Prints the summaries of result files, and writes them as a page.
+/// Prints the summaries of result files, and with `html` writes them as a page.
 fn report(files: &[PathBuf], html: Option<&Path>) -> Result<(), Fault> {
     let mut sets = Vec::new();
     for file in files {

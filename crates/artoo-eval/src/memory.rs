@@ -1,4 +1,5 @@
-//! Sequences of repeated and alike requests with a scripted model: whether lessons of earlier runs reach its prompts.
+//! An evaluation of memory: sequences of similar requests with a scripted model, to see whether lessons of earlier runs
+//! reach its prompts.
 
 use clap::Args;
 
@@ -10,22 +11,23 @@ use crate::server::{Reader, Script, Server};
 use crate::task::Entry;
 use crate::world::World;
 
-/// Two files with lines of two words, each line ended: `wc -l` counts the lines, `wc -w` and `wc -c` don't.
+/// Content of sample files on which only `wc -l` counts the lines rightly, not the wrong commands.
 const PLAIN: &str = "red apple\n";
 
-/// The wrong command that the scripted model calls when it errs.
+/// The wrong command that the scripted model tries when it errs.
 const WRONG: &str = "wc -c";
 
-/// Probability that the scripted model errs without a lesson.
+/// Probability (0 to 1) that the scripted model errs if it has no lesson.
 const ERRS: f64 = 0.75;
 
-/// The files of the requests, in turn.
+/// Names of the files that the requests are about, in turn.
 const FILES: [&str; 2] = ["parts", "tools"];
 
-/// Number of runs before the measured ones, in the arm with a seeded memory.
+/// Number of runs before the measured ones, in the variant that begins with a filled memory.
 const SEEDS: u64 = 2;
 
-/// A variant of the experiment: whether memory is kept, and how the model uses lessons.
+/// A variant (arm) of the experiment: whether memory lasts between runs, how the model uses lessons, and whether memory
+/// is filled before.
 struct Arm {
     name: &'static str,
     keeps_memory: bool,
@@ -54,7 +56,7 @@ pub(crate) struct Plan {
     planted: bool,
 }
 
-/// A sequence of runs that share a memory.
+/// A sequence of runs that share one memory, in one arm of the experiment.
 struct Sequence<'a> {
     artoo: &'a Artoo,
     server: &'a Server,
@@ -66,7 +68,8 @@ struct Sequence<'a> {
 }
 
 impl Sequence<'_> {
-    /// Runs a request about a file with this text; `guess` and `right` are the programs that the model tries.
+    /// Runs one request about a file with this text; `guess` and `right` are the wrong and the right command that the
+    /// model tries.
     fn ran(&mut self, name: &str, text: &str, guess: &str, right: &str) -> Result<RunResult, Fault> {
         if !self.arm.keeps_memory {
             (self.world, self.lesson) = (World::new()?, None);
@@ -85,7 +88,7 @@ impl Sequence<'_> {
     }
 }
 
-/// Runs every sequence that has no results yet.
+/// Runs every sequence of every arm that has no results yet, and appends the results.
 pub(crate) fn evaluate(artoo: &Artoo, results: &mut Results, plan: &Plan) -> Result<(), Fault> {
     let server = Server::start()?;
     let mut artoo = artoo.clone();
@@ -139,12 +142,12 @@ pub(crate) fn evaluate(artoo: &Artoo, results: &mut Results, plan: &Plan) -> Res
     Ok(())
 }
 
-/// The file of the nth run.
+/// The name of the file that the nth run of a sequence is about.
 fn file(nth: u64) -> &'static str {
     if nth.is_multiple_of(2) { FILES[0] } else { FILES[1] }
 }
 
-/// The request about a file.
+/// The request for the number of lines of a file.
 fn request(name: &str) -> String {
     format!("how many lines are in ~/lists/{name}.txt")
 }

@@ -1,4 +1,4 @@
-//! A page of result files beside each other: HTML without scripts, bars with intervals as SVG, for light and dark.
+//! The report page that shows result files beside each other: HTML without scripts, with SVG plots, for light and dark.
 
 use crate::results::Row;
 use crate::stats::Estimate;
@@ -15,24 +15,24 @@ svg{display:block;overflow:visible}svg text{fill:var(--text);font:12px system-ui
 .s0{stroke:var(--c0)}.s1{stroke:var(--c1)}.s2{stroke:var(--c2)}.s3{stroke:var(--c3)}\
 .line{fill:none;stroke-width:2}.whisker{stroke:var(--text);stroke-width:1.5}";
 
-/// Number of colours.
+/// Number of colours for the result files or arms in a plot; then they repeat.
 const COLOURS: usize = 4;
 
-/// Width of the area of a plot, and its left edge, in pixels.
+/// Width of the area of a plot, and (`LEFT`) the position of its left edge, in pixels.
 const WIDTH: f64 = 460.0;
 const LEFT: f64 = 150.0;
 
-/// Height of a bar with the space below it, and of a plot of curves, in pixels.
+/// Height of a bar with the space below it, and (`HEIGHT`) of a plot of curves, in pixels.
 const BAR: f64 = 22.0;
 const HEIGHT: f64 = 220.0;
 
-/// The rows of a result file, with its name.
+/// The results in one file, with the file's name.
 pub(crate) struct Set {
     pub(crate) name: String,
     pub(crate) rows: Vec<Row>,
 }
 
-/// The page as HTML.
+/// The report page about these result files, as HTML.
 pub(crate) fn page(sets: &[Set]) -> String {
     let (mut tasks, mut memory) = (Vec::new(), String::new());
     for set in sets {
@@ -59,17 +59,17 @@ pub(crate) fn page(sets: &[Set]) -> String {
     page + &memory + "</body></html>\n"
 }
 
-/// A text element of a plot.
+/// An SVG text element at a position in pixels.
 fn label(x: f64, y: f64, words: &str) -> String {
     format!("<text x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escaped(words))
 }
 
-/// A heading and the start of a plot.
+/// The heading of a plot and the start of its SVG.
 fn plot(title: &str, height: f64) -> String {
     format!("<h3>{}</h3>\n<svg width=\"820\" height=\"{height}\" role=\"img\">", escaped(title))
 }
 
-/// One plot for each figure, with a bar for each result file.
+/// HTML with one plot for each figure, with a bar and interval for each result file.
 fn comparison(sets: &[(&str, Vec<&Row>)]) -> String {
     let all: Vec<_> = sets.iter().map(|(name, rows)| (*name, figures(rows))).collect();
     let count = all.first().map_or(0, |(_, figures)| figures.len());
@@ -99,7 +99,7 @@ fn comparison(sets: &[(&str, Vec<&Row>)]) -> String {
     html
 }
 
-/// The section about an evaluation of memory.
+/// HTML of the section about an evaluation of memory.
 fn memory_section(name: &str, rows: &[&Row]) -> String {
     let (curves, all) = (curves(rows), rows.len());
     let lessons = rows.iter().filter(|row| row.kind != "0 lessons").count();
@@ -114,7 +114,7 @@ fn memory_section(name: &str, rows: &[&Row]) -> String {
     )
 }
 
-/// A plot with a line for each arm and an interval at each run; the dashed line is where the files change.
+/// HTML of a plot with a curve for each arm and an interval at each run; a dashed line marks where the files change.
 fn curve_plot(title: &str, curves: &[Vec<Point>], amount: fn(&Point) -> Estimate) -> String {
     let highest = curves.iter().flatten().map(|point| amount(point).high).fold(1e-9, f64::max);
     let last = curves.iter().flatten().map(|point| point.nth).max().unwrap_or(1);

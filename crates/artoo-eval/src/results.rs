@@ -1,4 +1,5 @@
-//! Result files: one JSON line per finished run, appended at once, so that an evaluation can be continued.
+//! Result files: one JSON line for each finished run, appended at once, so that an interrupted evaluation can be
+//! continued.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -11,10 +12,10 @@ use crate::Fault;
 use crate::drive::RunResult;
 use crate::score::{Class, Score};
 
-/// Maximum length of the answer in a result, in characters.
+/// Maximum length of the answer stored in a result, in characters.
 const ANSWER_MAX_CHARS: usize = 300;
 
-/// The result of a finished run.
+/// The result of one run, as a line of a result file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) run: Run,
@@ -36,7 +37,7 @@ pub(crate) struct Row {
     pub(crate) seconds: f64,
 }
 
-/// The identity of a run in a result file.
+/// What identifies a run in a result file: set, task, request, model, arm and number.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Run {
     /// `tasks`, `icalfa` or `memory`.
@@ -51,7 +52,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// The identity of a run outside the memory evaluation.
+    /// Identifies a run of the task set or of icalfa, which has no arm.
     pub(crate) fn new(set: &str, id: &str, request: &str, model: &str, nth: u64) -> Self {
         let [set, id, request, model] = [set, id, request, model].map(str::to_owned);
         Self { set, id, request, model, arm: String::new(), nth }
@@ -59,7 +60,7 @@ impl Run {
 }
 
 impl Row {
-    /// The result of a run of artoo on a task.
+    /// Makes the result of a run from what artoo left and how that was scored.
     pub(crate) fn new(run: Run, ran: &RunResult, score: Score) -> Self {
         let is_right = score.faults.is_empty();
         let replans = ran.last.pointer("/result/replans").and_then(serde_json::Value::as_u64);
@@ -83,7 +84,7 @@ impl Row {
     }
 }
 
-/// A result file opened for appending.
+/// A result file opened for appending, with the runs that it has already.
 pub(crate) struct Results {
     file: File,
     finished: BTreeSet<Run>,
@@ -102,12 +103,12 @@ impl Results {
         Ok(Self { file, finished })
     }
 
-    /// Whether the file has the result of a run.
+    /// Whether the file already has the result of this run.
     pub(crate) fn has(&self, run: &Run) -> bool {
         self.finished.contains(run)
     }
 
-    /// Appends a result.
+    /// Appends a result to the file as a JSON line.
     pub(crate) fn append(&mut self, row: &Row) -> Result<(), Fault> {
         // One write per line: a kill cuts at most the last line.
         self.file.write_all(format!("{}\n", serde_json::to_string(row)?).as_bytes())?;
@@ -116,7 +117,7 @@ impl Results {
     }
 }
 
-/// Reads a result file.
+/// Reads all results of a file; the error names the line.
 pub(crate) fn load(path: &Path) -> Result<Vec<Row>, Fault> {
     let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let row = |(number, line)| {

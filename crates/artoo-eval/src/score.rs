@@ -1,4 +1,4 @@
-//! Scores a run: compares the end state and the answer with the task's checks, and classes what artoo claimed.
+//! Scores a run: compares end state and answer with the task's checks, and classifies what artoo claimed.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::Fault;
 use crate::task::{Answer, Task};
 use crate::world::{Snapshot, World};
 
-/// The claim of a run compared with its end state. Exit code 0 claims that the request is done.
+/// How what a run claimed (exit code 0 claims that the request is done) compares with its end state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Class {
@@ -21,7 +21,7 @@ pub(crate) enum Class {
 }
 
 impl Class {
-    /// The class for a claim and an end state.
+    /// The class of a run by whether artoo claimed success and whether the end state is right.
     pub(crate) fn of(claims: bool, is_right: bool) -> Self {
         match (claims, is_right) {
             (true, true) => Self::Done,
@@ -32,7 +32,7 @@ impl Class {
     }
 }
 
-/// The differences between the end state and answer of a run and those that its task requires.
+/// What is wrong with the end state and the answer of a run, and whether something else was damaged.
 #[derive(Debug, Default)]
 pub(crate) struct Score {
     /// Differences in words; empty if the run is right.
@@ -41,7 +41,7 @@ pub(crate) struct Score {
     pub(crate) is_harmed: bool,
 }
 
-/// Compares a world after the run with the task's checks.
+/// Compares the home folder after a run with the task's required changes, and the answer with the required one.
 pub(crate) fn score(task: &Task, world: &World, before: &Snapshot, answer: &str) -> Result<Score, Fault> {
     let after = world.snapshot()?;
     let mut faults = after.faults(before, &task.changes);
@@ -61,7 +61,7 @@ pub(crate) fn score(task: &Task, world: &World, before: &Snapshot, answer: &str)
     Ok(Score { faults, is_harmed })
 }
 
-/// The differences between an answer and the required one.
+/// What is wrong with an answer, compared with the required one; empty if nothing is.
 fn answer_faults(wanted: &Answer, answer: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let has = |part: &&String| answer.contains(part.as_str());
@@ -86,16 +86,18 @@ fn answer_faults(wanted: &Answer, answer: &str) -> Vec<String> {
     faults
 }
 
-/// Words of a text that are numbers; a comma between digits groups thousands.
+/// The numbers in a text; a comma between digits groups thousands.
 fn numbers(text: &str) -> Vec<f64> {
     let words = text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_ascii_digit() && c != '-'));
     words.filter_map(|word| word.replace(',', "").parse().ok()).collect()
 }
 
+/// Tests of scoring answers and end states.
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// An answer is compared with every field of the required one.
     #[test]
     fn answers_are_compared_with_every_field() {
         let check = |wanted: &str, answer: &str, faults: usize| {
@@ -116,6 +118,7 @@ mod tests {
         check(r#"{"yes": false}"#, "yes", 1);
     }
 
+    /// Missing changes and changes that were not required are both found in the end state.
     #[test]
     fn end_states_are_compared_both_ways() {
         let task: Task = serde_json::from_str(
@@ -143,6 +146,7 @@ mod tests {
         check(&format!("{right}; echo 3 > s"), &["\"s\" contains \"3\\n\""], false);
     }
 
+    /// The class of a run follows from what it claimed and whether its end state is right.
     #[test]
     fn class_needs_claim_and_end_state() {
         let classes = [(true, true), (true, false), (false, false), (false, true)].map(|(c, r)| Class::of(c, r));

@@ -1,4 +1,5 @@
-//! A scripted model behind HTTP: plays every role of artoo on requests that count lines, and reads lessons or not.
+//! A scripted model server for the evaluation of memory: plays every role of artoo on requests that count lines, and
+//! heeds lessons or not.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::Fault;
 
-/// How the scripted model uses lessons in its prompts.
+/// How the scripted model uses the lessons in its prompts: ignores them, or follows them first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reader {
     Ignores,
@@ -19,7 +20,7 @@ pub(crate) enum Reader {
     Trusts,
 }
 
-/// The calls that the scripted model makes in a run.
+/// What the scripted model does in a run: the request, the file, the wrong and right commands, and its use of lessons.
 #[derive(Debug, Clone)]
 pub(crate) struct Script {
     pub(crate) reader: Reader,
@@ -34,7 +35,7 @@ pub(crate) struct Script {
     pub(crate) planted: Option<String>,
 }
 
-/// A script in progress.
+/// A script during a run, with the attempts and lessons so far.
 #[derive(Debug)]
 struct Play {
     script: Script,
@@ -50,7 +51,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts a server on loopback.
+    /// Starts the model server on this machine.
     pub(crate) fn start() -> Result<Self, Fault> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let server = Self { address: listener.local_addr()?, play: Arc::default() };
@@ -65,24 +66,24 @@ impl Server {
         Ok(server)
     }
 
-    /// The base URL of the server.
+    /// The base URL of the model server.
     pub(crate) fn url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
-    /// Sets the script of the next run.
+    /// Sets the script that the model follows in the next run.
     pub(crate) fn play(&self, script: Script) {
         let play = Play { script, lesson: None, attempts: 0, lessons_seen: 0 };
         *self.play.lock().unwrap_or_else(PoisonError::into_inner) = Some(play);
     }
 
-    /// Number of prompts of the last run that had a lesson with a shell command.
+    /// Number of prompts in the last run that contained a lesson with a shell command.
     pub(crate) fn lessons_seen(&self) -> u64 {
         self.play.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map_or(0, |play| play.lessons_seen)
     }
 }
 
-/// Answers the calls of one connection.
+/// Answers the model calls of one connection.
 fn serve(mut stream: &TcpStream, play: &Mutex<Option<Play>>) -> Result<(), Fault> {
     let mut reader = BufReader::new(stream);
     let mut length = 0;
@@ -116,7 +117,7 @@ fn serve(mut stream: &TcpStream, play: &Mutex<Option<Play>>) -> Result<(), Fault
 }
 
 impl Play {
-    /// The reply of the role that asks, recognised by the name of its schema.
+    /// The reply to the role that asks, which is recognised by the name of its schema.
     fn reply(&mut self, asked: &Value) -> Value {
         let text = |path: &str| asked.pointer(path).and_then(Value::as_str).unwrap_or_default();
         let prompt = text("/messages/1/content");
@@ -154,7 +155,7 @@ impl Play {
         }
     }
 
-    /// The command that the model tries in this attempt.
+    /// The shell command that the scripted model tries in the current attempt.
     fn command(&self) -> &str {
         let Script { reader, guess, right, .. } = &self.script;
         let order: [&str; 2] = match (&self.lesson, reader) {
@@ -166,8 +167,8 @@ impl Play {
     }
 }
 
-/// Shell commands of the lessons in a prompt, in order: in the planner's section `LESSONS` and in lines of the
-/// executor's context that start with `lesson:`.
+/// The shell commands of the lessons in a prompt, in order: from the planner's section `LESSONS` and the executor's
+/// lines `lesson:`.
 fn lessons(prompt: &str) -> Vec<String> {
     let mut is_section = false;
     let mut found = Vec::new();
@@ -183,16 +184,18 @@ fn lessons(prompt: &str) -> Vec<String> {
     found
 }
 
-/// The command with the file name in it replaced by `file`.
+/// The command with the file name in it replaced by `file`, so that a lesson fits another file.
 fn for_file(command: &str, file: &str) -> String {
     let words = command.split(' ').map(|word| if word.ends_with(".txt") { file } else { word });
     words.collect::<Vec<_>>().join(" ")
 }
 
+/// Tests of reading lessons and of following them.
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Lessons are read only in the planner's section and the executor's lines for them.
     #[test]
     fn lessons_are_read_in_their_sections_only() {
         let call = r#"how many lines: the output is 3; wrong before: it was 9; then passed: shell {"command": "wc -l < ~/lists/a.txt"}"#;
@@ -206,6 +209,7 @@ mod tests {
         assert_eq!(for_file("wc -l < ~/lists/a.txt", "~/lists/b.txt"), "wc -l < ~/lists/b.txt");
     }
 
+    /// The scripted model's ways of using lessons differ only if there is a lesson.
     #[test]
     fn reader_kinds_differ_only_by_lessons() {
         let check = |reader, lesson: Option<&str>, expected: [&str; 3]| {

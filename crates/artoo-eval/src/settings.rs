@@ -1,4 +1,4 @@
-//! Command line options that set how artoo is run.
+//! Command-line options that set which artoo is run, and how.
 
 use std::path::PathBuf;
 
@@ -8,10 +8,10 @@ use crate::Fault;
 use crate::drive::Artoo;
 use crate::results::Results;
 
-/// Prefixes of the variables that are passed on to artoo, unless the model is `reflex`.
+/// Prefixes of the environment variables that are passed on to artoo, unless its model is `reflex`.
 pub(crate) const PASSED: [&str; 5] = ["OPENAI_", "ANTHROPIC_", "OLLAMA_", "ARTOO_", "SSL_CERT_FILE"];
 
-/// Folders and files of the user that no run may use.
+/// Environment variables that are never passed on, since they name folders and files of the user.
 const NEVER_PASSED: [&str; 3] = ["ARTOO_DATA_DIR", "ARTOO_WORKSPACE", "ARTOO_EXCHANGES"];
 
 /// The options: program, model, variables and result file.
@@ -39,7 +39,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// The program with its variables, and the opened result file.
+    /// Makes the program to evaluate from the options, and opens the result file.
     ///
     /// # Errors
     ///

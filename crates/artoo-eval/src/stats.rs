@@ -1,12 +1,12 @@
-//! Intervals of 95 %: Wilson's for proportions, the percentile bootstrap for means.
+//! Confidence intervals of 95 %: Wilson's for proportions, the percentile bootstrap for means.
 
-/// Quantile of the normal distribution for 95 %.
+/// Quantile of the normal distribution for a confidence of 95 %.
 const Z: f64 = 1.959_964;
 
-/// Number of bootstrap samples.
+/// Number of resamples of a bootstrap.
 const SAMPLES: usize = 1000;
 
-/// An estimate with its interval of 95 %.
+/// An estimate with its confidence interval of 95 %.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Estimate {
     pub(crate) value: f64,
@@ -14,7 +14,7 @@ pub(crate) struct Estimate {
     pub(crate) high: f64,
 }
 
-/// A proportion with Wilson's interval; `None` without trials.
+/// The proportion `hits` / `trials` with Wilson's confidence interval; `None` without trials.
 pub(crate) fn proportion(hits: usize, trials: usize) -> Option<Estimate> {
     if trials == 0 {
         return None;
@@ -26,7 +26,7 @@ pub(crate) fn proportion(hits: usize, trials: usize) -> Option<Estimate> {
     Some(Estimate { value: p, low: (middle - half).max(0.0), high: (middle + half).min(1.0) })
 }
 
-/// A mean with the interval of 1,000 seeded resamples; `None` without values.
+/// The mean of values with a bootstrap confidence interval, the same in every run; `None` without values.
 pub(crate) fn mean(values: &[f64]) -> Option<Estimate> {
     let average = |values: &mut dyn Iterator<Item = f64>, count: usize| values.sum::<f64>() / count as f64;
     let count = values.len();
@@ -38,10 +38,12 @@ pub(crate) fn mean(values: &[f64]) -> Option<Estimate> {
     Some(Estimate { value: average(&mut values.iter().copied(), count), low: at(0.025)?, high: at(0.975)? })
 }
 
+/// Tests of the confidence intervals.
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Wilson's interval equals published values.
     #[test]
     fn wilson_interval_has_published_values() {
         let check = |hits, trials, low: f64, high: f64| {

@@ -1,4 +1,4 @@
-//! Figures of a result file with intervals, as a Markdown table and as data for the page.
+//! Figures of a result file with confidence intervals, as Markdown tables and as data for the page.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::score::Class;
 use crate::stats::{Estimate, mean, proportion};
 use crate::table::Table;
 
-/// A figure of a result file, with its interval if it has one.
+/// A figure of a result file, such as the share of tasks done, with its confidence interval.
 #[derive(Debug, Clone)]
 pub(crate) struct Figure {
     pub(crate) name: &'static str,
@@ -19,7 +19,7 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
-    /// Value and interval as text.
+    /// The figure's value and confidence interval as text; "none" without an estimate.
     pub(crate) fn text(&self) -> String {
         let Some(Estimate { value, low, high }) = self.estimate else { return "none".to_owned() };
         match self.is_share {
@@ -30,7 +30,7 @@ impl Figure {
     }
 }
 
-/// A condition on a result.
+/// A condition on a result, by which results are counted.
 type Test = fn(&Row) -> bool;
 
 const IS_DONE: Test = |row| row.class == Class::Done;
@@ -50,7 +50,7 @@ const SHARES: [(&str, Test, Test); 7] = [
     ("changed something else, of all tasks", |row| row.is_harmed, |_| true),
 ];
 
-/// A number of a result.
+/// A function that takes a number, such as that of model calls, from a result.
 type Amount = fn(&Row) -> f64;
 
 /// The means per run that a summary shows.
@@ -78,7 +78,7 @@ pub(crate) fn figures(rows: &[&Row]) -> Vec<Figure> {
     SHARES.map(share).into_iter().chain(MEANS.map(average)).collect()
 }
 
-/// A table of results by kind: number of runs, and number in each class.
+/// A table of the results by kind of task: number of runs, and number in each class.
 pub(crate) fn kinds(rows: &[&Row]) -> Table {
     let classes = [Class::Done, Class::Missed, Class::HonestFailure, Class::FalseClaim];
     let names: BTreeSet<&str> = rows.iter().map(|row| row.kind.as_str()).collect();
@@ -90,7 +90,7 @@ pub(crate) fn kinds(rows: &[&Row]) -> Table {
     Table { head: &["kind", "runs", "done", "missed", "honest failure", "false claim"], rows }
 }
 
-/// A table of the runs that are not done, with the reasons.
+/// A table of the runs that were not done as claimed or required, each with the reason.
 pub(crate) fn others(rows: &[&Row]) -> Table {
     let cells = |row: &&&Row| {
         let (id, request) = (row.run.id.clone(), row.run.request.clone());
@@ -102,7 +102,7 @@ pub(crate) fn others(rows: &[&Row]) -> Table {
     Table { head: &["id", "request", "class", "exit code", "why"], rows: rows.map(|row| cells(&row)).collect() }
 }
 
-/// The runs of one arm that have the same number in their sequences.
+/// The runs of one arm with the same number in their sequences: a point of a memory curve.
 pub(crate) struct Point {
     pub(crate) arm: String,
     pub(crate) nth: u64,
@@ -111,7 +111,7 @@ pub(crate) struct Point {
     pub(crate) tokens: Estimate,
 }
 
-/// The points of each arm, in the order of their first results.
+/// The curves of memory: for each arm its points by number of run.
 pub(crate) fn curves(rows: &[&Row]) -> Vec<Vec<Point>> {
     let mut groups: Vec<Vec<&Row>> = Vec::new();
     for row in rows {
@@ -130,7 +130,7 @@ pub(crate) fn curves(rows: &[&Row]) -> Vec<Vec<Point>> {
     groups.iter().map(|group| (1..=last).filter_map(|nth| point(group, nth)).collect()).collect()
 }
 
-/// Tables of a result file in Markdown.
+/// The summary of a result file as Markdown tables.
 pub(crate) fn markdown(rows: &[Row]) -> String {
     let (memory, tasks): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.run.set == "memory");
     let mut tables = Vec::new();

@@ -1,4 +1,4 @@
-//! Tables as Markdown and as HTML.
+//! Tables of a report, written as Markdown or as HTML.
 
 /// A table with column headings.
 pub(crate) struct Table {

@@ -1,4 +1,4 @@
-//! The format of a task set: one JSON object per line with the setup, the request and the checks of the end state.
+//! The format of a task set: one JSON object a line with the files to set up, the request and the required end state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -34,7 +34,7 @@ pub(crate) struct Task {
     pub(crate) impossible: Option<String>,
 }
 
-/// A file, a folder or a link, before or after the run.
+/// A file, folder or symlink that a task sets up or requires: just its text, or its properties.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Entry {
@@ -64,14 +64,14 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// The whole text of the file; `None` if the content is not given.
+    /// The whole text of the file, repeated as often as given; `None` if no content is given.
     pub(crate) fn content(&self) -> Option<String> {
         self.text.as_ref().map(|text| text.repeat(self.times.unwrap_or(1)))
     }
 }
 
 impl Entry {
-    /// The properties of the entry.
+    /// The entry's properties; a mere text becomes a file with this content.
     pub(crate) fn node(&self) -> Node {
         match self {
             Self::Text(text) => Node { text: Some(text.clone()), ..Node::default() },
@@ -80,7 +80,7 @@ impl Entry {
     }
 }
 
-/// The required answer; all given fields must hold.
+/// The answer that a task requires; all fields given must hold.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Answer {
@@ -96,7 +96,7 @@ pub(crate) struct Answer {
     pub(crate) yes: Option<bool>,
 }
 
-/// A command to run in the home folder, and the output that it must print, without spaces around it.
+/// A check of the end state: a command to run in the home folder, and the output that it must print.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Probe {
@@ -104,7 +104,7 @@ pub(crate) struct Probe {
     pub(crate) prints: String,
 }
 
-/// Reads a task set.
+/// Reads a task set from its file; an error names the line, or an id used twice.
 ///
 /// # Errors
 ///
@@ -129,17 +129,19 @@ pub(crate) fn load(path: &Path) -> Result<Vec<Task>, Fault> {
     Ok(tasks)
 }
 
+/// Tests of the task sets' format and of the checked-in set.
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::score::score;
     use crate::world::World;
 
-    /// The tasks of the checked-in set.
+    /// The tasks of the set in fixtures/eval.
     fn all() -> Vec<Task> {
         load(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/eval/tasks.jsonl"))).unwrap()
     }
 
+    /// The checked-in task set has enough tasks of every kind, traps and impossible ones.
     #[test]
     fn task_set_has_every_kind() {
         let tasks = all();

@@ -1,4 +1,4 @@
-//! A home folder of its own for each run: its setup, a snapshot of it, and how two snapshots differ.
+//! The home folder of a run: creates a task's files in it, takes snapshots of it, and compares two snapshots.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Permissions};
@@ -12,10 +12,10 @@ use tempfile::TempDir;
 use crate::Fault;
 use crate::task::{Entry, Node, Task};
 
-/// Folders that artoo creates for the trash; they and their content are not compared.
+/// Folders that artoo creates for the trash; they and their content are left out of comparisons.
 const TRASH: [&str; 3] = [".local", ".local/share", ".local/share/Trash"];
 
-/// The search path for programs, for setups, checks and artoo.
+/// The search path (`PATH`) for programs in setups, checks and runs of artoo.
 pub(crate) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// A temporary home folder with a data folder beside it.
@@ -23,7 +23,7 @@ pub(crate) struct World {
     root: TempDir,
 }
 
-/// The kind and the content of a path.
+/// The kind of an entry in the home folder with its content: folder, file or link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Body {
     Folder,
@@ -31,18 +31,18 @@ enum Body {
     Link(PathBuf),
 }
 
-/// A path's kind and content, and its permission bits.
+/// An entry's kind and content, and its permission bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Facts {
     body: Body,
     mode: u32,
 }
 
-/// Everything in a home folder by path, without the trash and the inside of git repositories.
+/// All entries of a home folder by path, without the trash and the inside of git repositories.
 pub(crate) struct Snapshot(BTreeMap<String, Facts>);
 
 impl World {
-    /// A home folder with an empty workspace.
+    /// Creates a temporary home folder with an empty workspace.
     pub(crate) fn new() -> Result<Self, Fault> {
         let world = Self { root: tempfile::Builder::new().prefix("artoo-eval-").tempdir()? };
         fs::create_dir_all(world.home().join("artoo_workspace"))?;
@@ -59,7 +59,7 @@ impl World {
         self.root.path().join("data")
     }
 
-    /// Creates the files of a task and runs its commands.
+    /// Creates the files of a task in the home folder and runs its setup commands.
     pub(crate) fn prepare(&self, task: &Task) -> Result<(), Fault> {
         for (path, entry) in &task.setup {
             self.put(path, entry)?;
@@ -70,7 +70,7 @@ impl World {
         }
     }
 
-    /// Creates or replaces a file, a folder or a symlink.
+    /// Creates or replaces a file, folder or symlink in the home folder.
     pub(crate) fn put(&self, path: &str, entry: &Entry) -> Result<(), Fault> {
         let (path, node) = (self.home().join(path), entry.node());
         fs::create_dir_all(path.parent().ok_or("a path without a folder")?)?;
@@ -91,7 +91,7 @@ impl World {
         Ok(())
     }
 
-    /// Runs a script in the home folder.
+    /// Runs a shell script in the home folder and returns its output; a failure is an error.
     ///
     /// # Errors
     ///
@@ -109,7 +109,7 @@ impl World {
         Ok(String::from_utf8_lossy(&ran.stdout).into_owned())
     }
 
-    /// The present state of the home folder.
+    /// Takes a snapshot of the home folder as it is now.
     pub(crate) fn snapshot(&self) -> Result<Snapshot, Fault> {
         let (home, mut found) = (self.home(), BTreeMap::new());
         let mut folders = vec![home.clone()];
@@ -141,7 +141,7 @@ impl World {
 }
 
 impl Snapshot {
-    /// The differences between this state and an earlier one after the required changes, in words.
+    /// What is wrong with this state, as texts: differences from the earlier state plus the required changes.
     pub(crate) fn faults(&self, before: &Self, changes: &BTreeMap<String, Option<Entry>>) -> Vec<String> {
         let mut faults = Vec::new();
         for (path, facts) in &self.0 {
@@ -171,7 +171,7 @@ impl Snapshot {
     }
 }
 
-/// Fails with the difference if a path is not as required.
+/// An error with the difference if an entry does not have the properties that a task requires.
 fn check_node(wanted: &Node, facts: &Facts, earlier: Option<&Facts>, before: &Snapshot) -> Result<(), String> {
     if let Some(mode) = &wanted.mode
         && u32::from_str_radix(mode, 8) != Ok(facts.mode)

@@ -1,4 +1,5 @@
-//! The program end to end: real tasks, planted false claims, continued result files, the page, and arms of memory.
+//! Tests of artoo-eval end to end: real tasks, planted false claims, continued result files, the page, and arms of
+//! memory.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests fail as tests do")]
 
@@ -12,7 +13,7 @@ use tempfile::TempDir;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// The artoo program beside this test; it is built if it is not there.
+/// The path of the artoo program beside this test; builds the program if it is missing.
 fn artoo() -> PathBuf {
     let folder = std::env::current_exe().unwrap().ancestors().nth(2).unwrap().to_owned();
     let program = folder.join("artoo");
@@ -34,12 +35,12 @@ fn eval(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The lines of a result file.
+/// The lines of a result file as JSON.
 fn rows(path: &Path) -> Vec<Value> {
     fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Ids and classes of results, in order.
+/// The id and class of each result in a file, in order.
 fn classes(path: &Path) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     rows(path).iter().map(|row| (text(&row["run"]["id"]), text(&row["class"]))).collect()
@@ -50,6 +51,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
+/// Three tasks of the checked-in set, run with the real artoo, get their expected classes.
 #[test]
 fn three_real_tasks_are_scored() {
     let folder = TempDir::new().unwrap();
@@ -83,7 +85,8 @@ fn three_real_tasks_are_scored() {
     assert_eq!(rows(&out).len(), 3);
 }
 
-/// Creates a program that runs `does`, prints this answer and exits with this code, whatever the request is.
+/// Creates a stand-in for artoo that runs the command `does`, prints this answer and exits with this code, whatever the
+/// request.
 fn program_that_always_answers(folder: &Path, does: &str, answer: &str, code: i32) -> PathBuf {
     let last = json!({"event": "result", "exit_code": code, "usage": {"planner": {"model_calls": 2, "prompt_tokens": 30}},
                       "result": {"output": answer, "replans": 1}});
@@ -94,6 +97,7 @@ fn program_that_always_answers(folder: &Path, does: &str, answer: &str, code: i3
     path
 }
 
+/// False claims of a stand-in for artoo are classed as such, and damage is found.
 #[test]
 fn planted_false_claims_are_found() {
     let check = |only: &str, does: &str, answer: &str, code: i32, class: &str, is_harmed: bool| {
@@ -118,6 +122,7 @@ fn planted_false_claims_are_found() {
     check("delete-denied", asks, "", 6, "honest_failure", false);
 }
 
+/// The report page shows two result files beside each other and contains no script.
 #[test]
 fn page_compares_files_without_scripts() {
     let folder = TempDir::new().unwrap();

@@ -1,5 +1,5 @@
-//! Fits the eight free numbers on simulated tasks, or compares profiles on logs of real tasks. Writes a profile file if
-//! the result is an improvement, and prints how to adopt it; adopts nothing by itself.
+//! Command-line program: fits the eight free numbers of a profile on simulated tasks, or compares profiles on logs of
+//! real tasks. Writes a profile file if the result is better; adopts nothing by itself.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -29,6 +29,7 @@ struct Options {
     out: PathBuf,
 }
 
+/// Runs the calibration that the command line asks for and prints its result.
 fn main() -> ExitCode {
     let options = match options(std::env::args().skip(1)) {
         Ok(options) => options,
@@ -60,7 +61,7 @@ fn print_error(problem: &str, code: u8) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Parses the command line.
+/// Parses the command line; the error is a text for the user.
 fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
     let out = PathBuf::from("calibrated-profile.json");
     let calibration = Calibration::standard();
@@ -87,7 +88,7 @@ fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
     Ok(options)
 }
 
-/// A built-in profile by its name, or one from a file.
+/// Finds a built-in profile by its name, or reads one from a JSON file.
 fn profile(value: &str) -> Result<Profile, String> {
     if let Some(profile) = Profile::named(value) {
         return Ok(profile);
@@ -101,7 +102,7 @@ fn parse<T: std::str::FromStr>(option: &str, value: &str) -> Result<T, String> {
     value.parse().map_err(|_| format!("{option} {value:?} is not a number it can take"))
 }
 
-/// Prints the result of a calibration.
+/// Prints the result of a calibration: the gains with their bounds, and the recommended profile.
 fn report(options: &Options, recommendation: &Recommendation) -> io::Result<()> {
     let mut to = io::stdout().lock();
     let Recommendation { evidence, by_family, null, candidates, search_gain, profile } = recommendation;
@@ -119,7 +120,7 @@ fn report(options: &Options, recommendation: &Recommendation) -> io::Result<()> 
     recommend(&mut to, options, profile)
 }
 
-/// Compares profiles on logs.
+/// Prints how profiles compare on logs of real tasks, and whether one can be recommended.
 fn report_logs(options: &Options, logs: &Logs) -> io::Result<()> {
     let mut to = io::stdout().lock();
     let Logs { tasks, unjudged, unfinished, cut, profiles } = logs;
@@ -158,7 +159,7 @@ fn report_logs(options: &Options, logs: &Logs) -> io::Result<()> {
     }
 }
 
-/// Writes a recommended profile, and says how to adopt it.
+/// Writes the recommended profile to a file, and prints how to adopt it.
 fn recommend(to: &mut impl Write, options: &Options, profile: &Profile) -> io::Result<()> {
     let out = &options.out;
     std::fs::write(out, serde_json::to_string_pretty(profile)? + "\n")?;
@@ -172,7 +173,7 @@ fn recommend(to: &mut impl Write, options: &Options, profile: &Profile) -> io::R
     }
 }
 
-/// Gain and bounds as text.
+/// A gain in utility and its confidence bounds as text.
 fn shown(evidence: &Evidence) -> String {
     format!("{:+.4}, 95 % bounds {:+.4} and {:+.4}", evidence.gain, evidence.lower, evidence.upper)
 }

@@ -1,4 +1,4 @@
-//! Draws the loss, round by round, of two tasks that a controller decided on: prints an SVG.
+//! Prints an SVG picture of the loss, round by round, in two sample tasks on which a controller decided.
 //!
 //! `cargo run -p artoo-ggs-lab --example draw_loss > crates/artoo-ggs-lab/docs/loss.svg`
 
@@ -9,7 +9,7 @@ use artoo_ggs::{
     Controller, CriterionMeasure, Decision, FailureClass, Outcome, Profile, Round, SubtaskMeasure, ToolTarget,
 };
 
-/// A round in which this many of ten criteria failed by the approach, and this many by the environment.
+/// A sample round: how many of its ten criteria failed by the approach, and how many by the environment.
 struct Shares {
     logical: usize,
     environmental: usize,
@@ -17,16 +17,16 @@ struct Shares {
 
 /// Duration of a round in milliseconds.
 const ROUND_MS: u64 = 20_000;
-/// Pixels of a loss of 1.
+/// Height in pixels of a loss of 1.
 const SCALE: f64 = 260.0;
-/// Vertical position of the bottom of the bars.
+/// Vertical pixel position of the bottom of the bars.
 const FLOOR: f64 = 300.0;
-/// Width of a bar, and distance from one bar to the next.
+/// Width of a bar, and distance from the start of one bar to the next, in pixels.
 const BAR: (f64, f64) = (46.0, 100.0);
 /// Parts of the loss, from the bottom: name and colour.
 const PARTS: [(&str, &str); 3] = [("α·D", "#3b6ea5"), ("β_eff·P", "#d08a2e"), ("λ·Ω", "#7a7a7a")];
 
-/// The round with these failures.
+/// The controller's input for a sample round with these failures.
 fn round(shares: &Shares) -> Round {
     let criterion = |n: usize| {
         let class = match n {
@@ -40,7 +40,7 @@ fn round(shares: &Shares) -> Round {
     Round::new(vec![subtask.with_calls([ToolTarget::failed("shell", "make report")])])
 }
 
-/// The decisions on these rounds.
+/// The controller's decisions after each of these rounds.
 fn decisions(rounds: &[Shares]) -> Vec<Decision> {
     let mut controller = Controller::new(Profile::default());
     let begun = controller.begin((), 0);
@@ -48,7 +48,7 @@ fn decisions(rounds: &[Shares]) -> Vec<Decision> {
     begun.into_iter().flat_map(|()| (1..).zip(rounds)).map_while(decide).collect()
 }
 
-/// The picture as SVG: a task that succeeds, and one that Law 2 ends.
+/// The picture as SVG text: a task that succeeds, and one that the kill switch (Law 2) ends.
 pub fn draw() -> String {
     let found = [(9, 0), (6, 0), (0, 6), (0, 2)];
     let lost = [(0, 4), (0, 6), (0, 9)];
@@ -67,7 +67,7 @@ pub fn draw() -> String {
     svg
 }
 
-/// Draws the rounds of one task.
+/// Adds to the SVG text a panel with the bars of one task's rounds.
 fn panel(svg: &mut String, left: f64, title: &str, rounds: &[(usize, usize)]) {
     let shares: Vec<_> = rounds
         .iter()
@@ -102,7 +102,7 @@ fn panel(svg: &mut String, left: f64, title: &str, rounds: &[(usize, usize)]) {
     }
 }
 
-/// Draws a rectangle.
+/// Adds a rectangle to the SVG text.
 fn rect(svg: &mut String, (x, y): (f64, f64), (width, height): (f64, f64), colour: &str) {
     // A string takes whatever is written to it.
     let _ = writeln!(
@@ -111,11 +111,12 @@ fn rect(svg: &mut String, (x, y): (f64, f64), (width, height): (f64, f64), colou
     );
 }
 
-/// Draws a text.
+/// Adds a text element to the SVG text.
 fn text(svg: &mut String, x: f64, y: f64, anchor: &str, words: &str) {
     let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{words}</text>");
 }
 
+/// Prints the picture to standard output.
 fn main() -> std::io::Result<()> {
     std::io::stdout().write_all(draw().as_bytes())
 }

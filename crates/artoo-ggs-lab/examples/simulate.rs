@@ -1,5 +1,5 @@
-//! Runs every policy on every family of simulated tasks; prints the tables, or lines of JSON, and draws pictures on
-//! request.
+//! Command-line program: runs every policy on every family of simulated tasks; prints tables or JSON lines, and draws
+//! pictures on request.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -29,6 +29,7 @@ struct Options {
     pictures: Option<PathBuf>,
 }
 
+/// Runs the study that the command line asks for.
 fn main() -> ExitCode {
     let options = match options(std::env::args().skip(1)) {
         Ok(options) => options,
@@ -49,7 +50,7 @@ fn print_error(problem: &str, code: u8) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Parses the command line.
+/// Parses the command line; the error is a text for the user.
 fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
     let mut options = Options { study: Study::full(20_000), json: false, sensitivities: false, pictures: None };
     while let Some(word) = words.next() {
@@ -66,7 +67,7 @@ fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
     Ok(options)
 }
 
-/// Sets the option that has this value.
+/// Sets the command-line option `word` to this value; an error if there is no such option.
 fn set(options: &mut Options, word: &str, value: &str) -> Result<(), String> {
     let study = &mut options.study;
     match word {
@@ -111,13 +112,13 @@ fn parse<T: std::str::FromStr>(option: &str, value: &str) -> Result<T, String> {
     value.parse().map_err(|_| format!("{option} {value:?} is not a number it can take"))
 }
 
-/// Parses a finite number.
+/// Parses the value of an option as a finite number.
 fn finite(option: &str, value: &str) -> Result<f64, String> {
     let number: f64 = parse(option, value)?;
     if number.is_finite() { Ok(number) } else { Err(format!("{option} {value:?} is not a finite number")) }
 }
 
-/// An assumption that is varied: its name, and what it changes in a study.
+/// A varied assumption of a study: its name, and the function that changes the study.
 type Variation = (&'static str, fn(&mut Study));
 
 const VARIATIONS: [Variation; 7] = [
@@ -130,7 +131,7 @@ const VARIATIONS: [Variation; 7] = [
     ("unfinished logical 0.3", |study| study.families.iter_mut().for_each(|f| f.unfinished_is_logical = 0.3)),
 ];
 
-/// Prints the mean utility of each policy over all families, one row per policy, under each varied assumption.
+/// Prints the mean utility of each policy over all families, one row a policy, one column a varied assumption.
 fn print_sensitivities(out: &mut impl Write, study: &Study) -> io::Result<()> {
     writeln!(out, "| policy | {} |", VARIATIONS.map(|(name, _)| name).join(" | "))?;
     writeln!(out, "|---|{}", "---|".repeat(VARIATIONS.len()))?;
@@ -177,7 +178,7 @@ fn run(options: &Options) -> io::Result<()> {
     out.flush()
 }
 
-/// The columns of a row: shares of tasks in percent, then numbers per task.
+/// The cells of a table row as text: shares of tasks in percent, then numbers per task.
 fn columns(row: &Row) -> String {
     let tasks = row.tasks.max(1) as f64;
     let percent = |count: u64| 100.0 * count as f64 / tasks;
@@ -249,7 +250,7 @@ fn print_overall(out: &mut impl Write, options: &Options, cells: &[Cell]) -> io:
     Ok(())
 }
 
-/// Prints the differences to the reference policy.
+/// Prints for each family the differences in utility between each policy and the reference policy.
 fn print_differences(out: &mut impl Write, options: &Options, cells: &[Cell]) -> io::Result<()> {
     let policies: Vec<&str> = options.study.policies.iter().map(Policy::name).collect();
     let reference = policies.get(options.study.reference).copied().unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Calibration: fits the eight free numbers of a profile, and says how far the fit can be trusted.
+//! Calibration: fits the eight free numbers of a controller's profile on simulated tasks, and says how far the fit can
+//! be trusted.
 //!
 //! A calibration recommends a profile and changes nothing: a person reviews the [`Profile`] in a [`Recommendation`]
 //! and puts it into use. The four rules, the budget, `max_replans` and `kill_after` stay as they are in the incumbent
@@ -25,9 +26,9 @@ use crate::simulation::{Family, Policy, Utility, task_utilities};
 use artoo_ggs::Profile;
 use bootstrap::{LEVEL, mean_of_means, quantile};
 
-/// Minimum size of the search's population: each new candidate combines a member with three others.
+/// Minimum number of candidates in a generation of the search: each new candidate combines one with three others.
 pub const POPULATION_MIN: usize = 5;
-/// Minimum number of tasks per family in a trial, below which a bootstrap quantile is meaningless.
+/// Minimum number of tasks per family in the trial of a candidate; with fewer, a bootstrap quantile means nothing.
 pub const TRIAL_TASKS_MIN: u32 = 20;
 
 /// A calibration to run: the profile to improve, the families, and the effort.
@@ -60,8 +61,8 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// The published calibration: seven families to search on, four held out (blocked targets, verifier errors, class
-    /// errors and decay), chosen before any search was run.
+    /// The published calibration: it searches on seven families and tries the result on four others, chosen before any
+    /// search was run.
     #[must_use]
     pub fn standard() -> Self {
         let held_out = ["blocked_targets", "noisy_verifier", "mislabelled", "rotting"];
@@ -127,7 +128,7 @@ pub struct Evidence {
     pub upper: f64,
 }
 
-/// The null test: the result of comparing the incumbent with itself, as a check of the method.
+/// The null test: the outcome of comparing the incumbent profile with itself, which must show no gain.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Null {
     /// Gain of the incumbent over itself with the same random numbers; must be 0.
@@ -156,7 +157,7 @@ pub struct Recommendation {
 }
 
 impl Recommendation {
-    /// Whether the gain on the held-out families is above 0 with 95 % confidence.
+    /// Whether the recommended profile's gain on the held-out families is above 0 with 95 % confidence.
     #[must_use]
     pub fn is_better(&self) -> bool {
         self.evidence.lower > 0.0
@@ -184,7 +185,7 @@ pub fn calibrate(calibration: &Calibration) -> Result<Recommendation, Calibratio
     })
 }
 
-/// Checks that the families and numbers of a calibration can give a meaningful result.
+/// An error if the families or numbers of a calibration can't give a meaningful result.
 fn check(calibration: &Calibration) -> Result<(), CalibrationError> {
     let too_small = |field, value: u64, min: u64| {
         if value < min { Err(CalibrationError::TooSmall { field, value, min }) } else { Ok(()) }
@@ -234,23 +235,23 @@ fn gains(calibration: &Calibration, candidate: &Profile) -> Vec<Vec<i64>> {
     calibration.held_out.iter().map(of).collect()
 }
 
-/// The profile in use, as a policy.
+/// The profile in use, which a calibration tries to improve, as a policy.
 fn incumbent(calibration: &Calibration) -> Policy {
     Policy::profile("incumbent", calibration.incumbent.clone())
 }
 
-/// Utility of the candidate minus that of the incumbent in one task, in micro-units.
+/// Utility of the candidate minus that of the incumbent in one task, in micro-units; `pair` holds the two.
 fn difference(pair: &[i64]) -> i64 {
     if let [candidate, incumbent] = pair { candidate - incumbent } else { 0 }
 }
 
-/// The mean of these gains, with bounds from a bootstrap.
+/// The mean of the gains of each family's tasks (micro-units), with confidence bounds from a bootstrap.
 fn evidence(calibration: &Calibration, gains: &[Vec<i64>], rng: &mut fastrand::Rng) -> Evidence {
     let means = bootstrap::resample(gains, calibration.resamples, rng);
     Evidence { gain: mean_of_means(gains), lower: quantile(&means, LEVEL), upper: quantile(&means, 1.0 - LEVEL) }
 }
 
-/// The null test: compares the incumbent with itself, once with the same random numbers and often with others.
+/// Runs the null test: compares the incumbent with itself, once with the same random numbers and often with others.
 fn null(calibration: &Calibration, rng: &mut fastrand::Rng) -> Null {
     let policy = [incumbent(calibration)];
     let utilities = |luck: TaskPurpose| -> Vec<Vec<i64>> {

@@ -4,12 +4,14 @@
 pub mod calibration;
 pub mod simulation;
 
-/// Converts `value` to whole micro-units, rounding halves away from zero: the unit in which the controller compares.
+/// Converts `value` to micro-units (millionths) as an integer, halves rounded away from zero: the unit in which the
+/// controller compares.
 pub(crate) fn micros(value: f64) -> i64 {
     let scaled = value * 1e6;
     (scaled + 0.5_f64.copysign(scaled)) as i64
 }
 
+/// Tests of the conversion to micro-units.
 #[cfg(test)]
 mod tests {
     use super::micros;

@@ -1,4 +1,4 @@
-//! Compares the checked-in picture of the loss with what its example draws.
+//! Compares the checked-in picture docs/loss.svg with what the example `draw_loss` draws.
 
 #[path = "../examples/draw_loss.rs"]
 #[expect(dead_code, unreachable_pub, reason = "an example, tested through the function its main calls")]

@@ -1,4 +1,4 @@
-//! A small endpoint on loopback for measuring: answers every call with the same completion after a given time.
+//! A model server for benchmarks, on this machine: answers every call with the same completion after a given time.
 //!
 //! `cargo run --release -p artoo-llm --example endpoint -- 8099 50` listens on port 8099 and answers after 50 ms.
 
@@ -11,9 +11,10 @@ use tokio::net::{TcpListener, TcpStream};
 
 const BODY: &str = r#"{"object":"chat.completion","model":"bench","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"ok"}}],"usage":{"prompt_tokens":100,"completion_tokens":1}}"#;
 
-/// Maximum size of a request head; artoo sends smaller ones.
+/// Maximum size of a request's head (request line and headers), in bytes; artoo sends smaller ones.
 const HEAD_MAX_BYTES: usize = 64 << 10;
 
+/// Starts the server; the arguments are its port and the delay of each answer.
 fn main() -> std::io::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let mut number = |fallback: u64| arguments.next().and_then(|text| text.parse().ok()).unwrap_or(fallback);
@@ -28,7 +29,7 @@ fn main() -> std::io::Result<()> {
     })
 }
 
-/// Serves the calls of one connection in order.
+/// Answers the HTTP calls of one connection in order, each after the delay.
 async fn serve(mut stream: TcpStream, latency: Duration) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let mut bytes = Vec::new();
@@ -42,7 +43,7 @@ async fn serve(mut stream: TcpStream, latency: Duration) -> std::io::Result<()> 
     Ok(())
 }
 
-/// Reads a complete call; returns its end in `bytes`, or `None` if the client closed the connection.
+/// Reads one complete HTTP call; returns where it ends in `bytes`, or `None` if the client closed the connection.
 async fn call(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> std::io::Result<Option<usize>> {
     loop {
         if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {

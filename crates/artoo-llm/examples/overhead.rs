@@ -1,4 +1,5 @@
-//! CPU time of a call in this process: the real client compared with a minimal one, alternately in one run.
+//! Measures the CPU time of a model call in this process: artoo's client compared with a minimal one, alternately in
+//! one run.
 //!
 //! `cargo run --release -p artoo-llm --example overhead` sends the same bytes both ways to a server on loopback that has
 //! a thread of its own, reads the same reply, and counts the CPU time of the calling thread alone.
@@ -15,16 +16,17 @@ use artoo_llm::{Model, Protocol, Remote, RemoteConfig};
 use artoo_proto::ModelRequest;
 use serde_json::{Value, json};
 
-/// Number of consecutive calls of one client before the other client's turn: far longer than a clock tick, short enough
-/// for the same machine load.
+/// Number of consecutive calls of one client before the other's turn: far longer than a clock tick, short enough for
+/// equal load.
 const AT_A_TIME: u32 = 100;
 
-/// Measured turns, after one that warms up.
+/// Number of measured turns of each client; one more turn before them warms up.
 const TURNS: usize = 50;
 
 /// The model's answer: a tool call, as most answers are.
 const CONTENT: &str = r#"{"calls":[{"tool":"read_file","input":{"path":"/home/me/one.txt"}}],"answer_is_output":true,"status":"completed","output":"","reason":null}"#;
 
+/// Prints the median CPU time of a call with each of the two clients.
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let url = serve()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -55,7 +57,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Microseconds of CPU time that one call takes on this thread.
+/// Average CPU time of one call on this thread, in microseconds.
 fn used(runtime: &tokio::runtime::Runtime, call: impl AsyncFn() -> bool) -> Result<f64, Box<dyn std::error::Error>> {
     let before = now()?;
     for _ in 0..AT_A_TIME {
@@ -66,21 +68,22 @@ fn used(runtime: &tokio::runtime::Runtime, call: impl AsyncFn() -> bool) -> Resu
     Ok((now()? - before).as_secs_f64() * 1e6 / f64::from(AT_A_TIME))
 }
 
-/// CPU time of this thread. The kernel updates the count when the thread waits, as it does in every call.
+/// CPU time that this thread has used so far. The kernel updates the number when the thread waits, as it does in every
+/// call.
 fn now() -> io::Result<Duration> {
     let counted = fs::read_to_string("/proc/thread-self/schedstat")?;
     let nanos = counted.split_whitespace().next().and_then(|field| field.parse().ok());
     nanos.map(Duration::from_nanos).ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
-/// A minimal use of the same HTTP client.
+/// A minimal client: one HTTP request a call, without retries, limits and checks.
 struct Plain {
     client: reqwest::Client,
     url: reqwest::Url,
 }
 
 impl Plain {
-    /// A plain client for the server at this URL.
+    /// Creates the minimal client for the server at this URL.
     fn of(url: &str) -> Result<Self, Box<dyn std::error::Error>> {
         // Without certificates: nothing here is encrypted, and building none is no part of a call.
         let tls = rustls::ClientConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())
@@ -91,7 +94,7 @@ impl Plain {
         Ok(Self { client, url: url.parse()? })
     }
 
-    /// Sends a body and parses the response.
+    /// Sends a request body and parses the JSON response; `None` on any error.
     async fn call(&self, body: String) -> Option<Value> {
         let request = self.client.post(self.url.clone()).header("content-type", "application/json").body(body);
         let bytes = request.send().await.ok()?.bytes().await.ok()?;
@@ -101,7 +104,7 @@ impl Plain {
     }
 }
 
-/// The HTTP response of the server to every call.
+/// The text of the HTTP response that the server sends to every call.
 fn reply() -> String {
     let body = json!({
         "id": "c1", "object": "chat.completion", "model": "m",
@@ -124,7 +127,7 @@ fn serve() -> io::Result<String> {
     Ok(url)
 }
 
-/// Answers all calls of one connection.
+/// Answers all calls of one connection with the same reply.
 fn answer_all(stream: TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let reply = reply();
@@ -148,7 +151,7 @@ fn answer_all(stream: TcpStream) -> io::Result<()> {
     }
 }
 
-/// A request with the size and form of an executor's request.
+/// A sample model request with the size and form of an executor's.
 fn request() -> serde_json::Result<ModelRequest> {
     let text = |max: u32| json!({"type": "string", "maxLength": max});
     let call = |tool: &str| {

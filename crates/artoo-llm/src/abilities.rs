@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::structured::{Dialect, ReplyFormat};
 
-/// Result of probing one reply format, or tool calls.
+/// Result of probing one ability of an endpoint: passed, ignored by the endpoint, or refused with an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProbeResult {

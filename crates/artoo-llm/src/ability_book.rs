@@ -7,7 +7,7 @@ use crate::abilities::Abilities;
 use crate::remote::{RemoteConfig, shown_url};
 use crate::whole_file::Book;
 
-/// Validity of a probe: servers are updated, and models are replaced under their names.
+/// Time in seconds for which a probe's result is used: servers are updated, and models replaced under their names.
 #[doc(alias = "limit")]
 const FRESH_FOR_S: i64 = 30 * 24 * 60 * 60;
 
@@ -32,7 +32,8 @@ impl AbilityBook {
         self.0.entries.get(&key(config)).filter(|found| (0..FRESH_FOR_S).contains(&age(found)))
     }
 
-    /// Stores the result of a probe; the file is replaced atomically.
+    /// Adds the result of a probe to the file, which is replaced atomically; an earlier result of the same model is
+    /// overwritten.
     ///
     /// # Errors
     /// If the file can't be written.
@@ -42,12 +43,13 @@ impl AbilityBook {
     }
 }
 
-/// The key of an endpoint and model: protocol, URL without user and query, and model name.
+/// The key under which the file stores an endpoint and model: protocol, URL without user and query, and model name.
 fn key(config: &RemoteConfig) -> String {
     let base = shown_url(&config.base_url);
     format!("{} {} {}", config.protocol.name(), base.trim_end_matches('/'), config.model)
 }
 
+/// Tests of storing and reading probe results.
 #[cfg(test)]
 mod tests {
     use super::{AbilityBook, ENTRIES_MAX, FRESH_FOR_S};
@@ -55,7 +57,7 @@ mod tests {
     use crate::structured::{Dialect, ReplyFormat, ToolCalls};
     use crate::{Protocol, RemoteConfig};
 
-    /// Abilities that a probe found at this time.
+    /// Sample abilities that a probe found at this time, in seconds since 1970.
     fn found(found_at_s: i64) -> Abilities {
         let dialect = Dialect {
             completion_tokens_field: true,
@@ -77,11 +79,12 @@ mod tests {
         }
     }
 
-    /// The configuration of a client for this URL.
+    /// A sample client configuration for this endpoint URL.
     fn config(url: &str) -> RemoteConfig {
         RemoteConfig::new(Protocol::Chat, url, "m")
     }
 
+    /// A stored probe result is found for the same endpoint and model until it is thirty days old.
     #[test]
     fn probe_is_stored_per_endpoint_until_stale() {
         let folder = tempfile::tempdir().unwrap();
@@ -98,6 +101,7 @@ mod tests {
         assert!(told.contains("JSON schema refused") && told.contains("found 3 days ago"), "{told}");
     }
 
+    /// A file written before tool calls were probed can still be read.
     #[test]
     fn probe_without_tool_calls_is_still_read() {
         let mut old = serde_json::to_value(found(1_000)).unwrap();
@@ -107,6 +111,7 @@ mod tests {
         assert_eq!((read.tool_calls, read.dialect.tool_calls), (None, ToolCalls::Off));
     }
 
+    /// A damaged file of probe results counts as empty, and only the newest results are kept.
     #[test]
     fn damaged_ability_book_counts_as_empty() {
         let folder = tempfile::tempdir().unwrap();

@@ -6,7 +6,7 @@ use crate::ConfigError;
 use crate::remote::RemoteConfig;
 use crate::transport::{self, ClientSettings};
 
-/// A client without retries, limits, checks or secrets.
+/// A Chat Completions client without retries, limits, checks or keys, with which a benchmark compares the real one.
 #[derive(Debug, Clone)]
 pub struct Bare {
     client: reqwest::Client,

@@ -21,7 +21,7 @@ pub use key::Masks;
 
 mod key;
 
-/// Why a cassette can't be read.
+/// Why a cassette (a file with recorded model calls) can't be read.
 #[derive(Debug, thiserror::Error)]
 pub enum CassetteError {
     /// The file can't be opened or read.
@@ -63,7 +63,7 @@ struct Entry {
     failure: Option<ModelFailure>,
 }
 
-/// A model that replays the replies of a cassette.
+/// A model that answers each request with the reply recorded for it in a cassette.
 pub struct Player {
     /// The masks that the recording was made with.
     masks: Masks,
@@ -83,7 +83,7 @@ impl Player {
         Self::from_lines(&text, masks)
     }
 
-    /// Reads a cassette from its text.
+    /// Reads a cassette from its text, one JSON entry a line.
     ///
     /// # Errors
     /// [`CassetteError`]
@@ -102,7 +102,7 @@ impl Player {
         Ok(Self { masks, left: Mutex::new(left) })
     }
 
-    /// Number of recorded entries not played yet.
+    /// Number of recorded replies that no request has asked for yet.
     #[must_use]
     pub fn unplayed(&self) -> usize {
         self.left.lock().unwrap_or_else(PoisonError::into_inner).values().map(VecDeque::len).sum()

@@ -1,20 +1,20 @@
-//! Spending of a run by task, role and model, and the budget that each call is checked against.
+//! The ledger of a run: what was spent by task, role and model, and the budget that each call is checked against.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use artoo_proto::{ModelRequest, Role, TaskId, Usage};
 
-/// Micro-dollars in a dollar.
+/// Number of micro-dollars (millionths) in a dollar.
 const MICRO: u64 = 1_000_000;
 
 /// Amounts below this many micro-dollars (one cent) are shown with six decimals instead of four.
 const SMALL: u64 = 10_000;
 
-/// Micro-dollars in the fourth decimal of a dollar.
+/// Number of micro-dollars in the fourth decimal of a dollar, to which larger amounts are rounded.
 const FOURTH_DIGIT: u64 = 100;
 
-/// Maximum number of names recorded for one model: a router may have a handful of models behind one name.
+/// Maximum number of names recorded under which one model answered: a router may have several models behind one name.
 const NAMES_MAX: usize = 8;
 
 /// Prices of a million tokens, in US dollars.
@@ -115,7 +115,7 @@ impl std::fmt::Display for DollarsShown {
     }
 }
 
-/// The key of an account: task, role and model.
+/// The key of an account in the ledger: task, role and model.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spender {
     pub task_id: TaskId,
@@ -125,7 +125,7 @@ pub struct Spender {
 }
 
 impl Spender {
-    /// The account of this request's task, role and model.
+    /// The key of the account to which a request with this model is charged.
     fn of(request: &ModelRequest, model: &str) -> Self {
         Self { task_id: request.task_id.clone(), role: request.role, model: model.to_owned() }
     }
@@ -141,7 +141,7 @@ impl std::ops::AddAssign for Account {
     }
 }
 
-/// Budget and spending of a run, shared by its clients.
+/// The budget of a run and what was spent of it, shared by all of the run's model clients.
 #[derive(Debug, Default)]
 pub struct Ledger {
     budget: Budget,
@@ -193,7 +193,8 @@ impl Ledger {
         self.budget
     }
 
-    /// Reserves the highest possible number of tokens and cost of a call.
+    /// Reserves the most that a call can cost, in tokens and money, before it is made; an error if that exceeds the
+    /// budget.
     ///
     /// # Errors
     /// If the reservation, added to what is spent or reserved already, exceeds the budget; then the call must not be
@@ -255,7 +256,7 @@ impl Ledger {
         });
     }
 
-    /// Runs `act` with the locked book.
+    /// Runs `act` with the ledger's accounts locked.
     fn with<T>(&self, act: impl FnOnce(&mut Book) -> T) -> T {
         act(&mut self.book.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -275,7 +276,7 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// Replaces the reservation by the actual spending.
+    /// Replaces the reserved amount by what the call actually used.
     pub fn settle(mut self, usage: Usage, cache: Cache) {
         self.spent = (usage, cache);
     }

@@ -1,4 +1,4 @@
-//! Progress of model calls for an observer: received characters, waits, and whole exchanges.
+//! The trait by which a program observes model calls: received characters, waits, and whole exchanges.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// The caller that a request names.
+    /// The role and task in a model request.
     pub(crate) fn of(request: &ModelRequest) -> Self {
         Self { role: request.role, task_id: request.task_id.clone(), subtask_id: request.subtask_id }
     }
 }
 
-/// Progress of a call. No text contains a key.
+/// Progress of a model call: text received, a wait before a retry, and the like. No text contains a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// More of the answer was received.
@@ -72,7 +72,7 @@ pub struct Exchange {
 
 /// Receives the progress of calls. Called during each call, so it must not block.
 pub trait Observer: Send + Sync {
-    /// Reports the progress of a call.
+    /// Called with each step of progress of a model call; by default does nothing.
     fn step(&self, _caller: &Caller, _step: &Step) {}
 
     /// Whether [`Self::exchange`] is called for this observer, which requires copies of every request and response.
@@ -80,6 +80,6 @@ pub trait Observer: Send + Sync {
         false
     }
 
-    /// Reports a finished request and response.
+    /// Called with each finished HTTP request and response, if `wants_exchanges` is true; by default does nothing.
     fn exchange(&self, _exchange: &Exchange) {}
 }

@@ -8,7 +8,8 @@ pub(crate) use gate::{Gate, Turn};
 
 mod gate;
 
-/// An HTTP client that is built at the first call: a program that asks no model never pays for TLS.
+/// A place for an HTTP client, or the error of building it, that is filled at the first call: a program that asks no
+/// model pays nothing for TLS.
 type ClientSlot = Arc<OnceLock<Result<reqwest::Client, String>>>;
 
 /// HTTP connections and call limits shared by all clients of one program. Clients of the same endpoint share one

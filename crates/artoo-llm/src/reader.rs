@@ -1,5 +1,4 @@
-//! The strict reader: extracts exactly one JSON value that fits the schema from a model's text, or fails with a typed
-//! error.
+//! The strict reader: finds the one JSON value in a model's reply that fits the schema, or fails with a typed error.
 //!
 //! Text around the value is tolerated: fences, prose, labels, `<think>` blocks, a byte order mark, and one JSON
 //! encoding as a string. The value itself must be valid: no trailing commas, duplicate keys, comments, `NaN` or
@@ -15,16 +14,17 @@ use text::{first_inside, reasoning_end_outside_strings, reasoning_tag, region};
 mod strict;
 mod text;
 
-/// Maximum length of a reply: longer ones answer no role, and parsing stays in the milliseconds.
+/// Maximum length of a model's reply in bytes: no role needs longer ones, and parsing takes only milliseconds.
 pub const MAX_TEXT_BYTES: usize = 1 << 20;
 
-/// Maximum nesting of a reply: five levels are needed, and recursion must not exhaust the stack.
+/// Maximum nesting of a model's reply: five levels are needed, and recursion must not exhaust the stack.
 pub const MAX_DEPTH: usize = 64;
 
 /// Number of characters of an unreadable reply that an error quotes.
 const EXCERPT_CHARS: usize = 200;
 
-/// Maximum number of restarts after a reasoning tag that follows broken JSON: each may scan the whole text.
+/// Maximum number of times that the scan starts again after a reasoning tag that follows broken JSON; each may read the
+/// whole text.
 const MAX_RESTARTS: usize = 8;
 
 /// Why a reply contains no acceptable value.
@@ -66,7 +66,8 @@ pub enum ReaderError {
 }
 
 impl ReaderError {
-    /// Converts the error to the failure that the asking role receives; `text` is the reply.
+    /// Converts the error to the failure that the asking role receives; `text` is the reply, of which the failure
+    /// quotes the beginning.
     #[must_use]
     pub fn into_failure(self, text: &str) -> ModelFailure {
         let detail = escape::one_line(&self.to_string());
@@ -83,7 +84,7 @@ pub(crate) fn excerpt(text: &str) -> String {
     escape::one_line(&escape::shorten(text, EXCERPT_CHARS))
 }
 
-/// Parses the one value in `text` that fits `schema`.
+/// Finds and parses the one JSON value in a model's reply `text` that fits `schema`; text around it is ignored.
 ///
 /// # Errors
 /// [`ReaderError`]
@@ -118,7 +119,7 @@ fn checked(text: &str, is_space: fn(char) -> bool) -> Result<&str, ReaderError> 
     if text.is_empty() { Err(ReaderError::Empty) } else { Ok(text) }
 }
 
-/// A linear scan of a text for JSON values.
+/// A linear scan of a model's reply for the JSON value that fits the schema.
 struct Scan<'a> {
     text: &'a str,
     schema: &'a Value,
@@ -128,7 +129,7 @@ struct Scan<'a> {
     found: Found,
 }
 
-/// Values and errors found since the last closing reasoning tag.
+/// What the scan found since the last closing reasoning tag: a fitting value, and the first errors of each kind.
 #[derive(Default)]
 struct Found {
     fitting: Option<Value>,
@@ -140,12 +141,13 @@ struct Found {
 }
 
 impl<'a> Scan<'a> {
+    /// Creates a scan at the start of a reply.
     fn new(text: &'a str, schema: &'a Value) -> Self {
         let wants_array = schema.get("type").and_then(Value::as_str) == Some("array");
         Self { text, schema, wants_array, at: 0, restarts: 0, found: Found::default() }
     }
 
-    /// Scans the whole text and returns the value that fits, or the first error.
+    /// Scans the whole reply and returns the value that fits the schema, or the first error.
     fn run(mut self) -> Result<Value, ReaderError> {
         while let Some(offset) = self.rest().find(['{', '}', '[', '<']) {
             self.at += offset;
@@ -179,12 +181,12 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The text that was not scanned yet.
+    /// The part of the reply that was not scanned yet.
     fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Handles an opening brace: records a complete object, or skips text in braces.
+    /// Handles an opening brace at the scan's position: records the object that begins there, or skips text in braces.
     fn object(&mut self) -> Result<(), ReaderError> {
         let inside = "an object";
         let problem = match first_inside(self.rest()) {
@@ -199,7 +201,8 @@ impl<'a> Scan<'a> {
         self.skip_region('{', '}', problem)
     }
 
-    /// Handles an opening bracket: records a complete array, or skips text in brackets.
+    /// Handles an opening bracket at the scan's position: records the array that begins there, or skips text in
+    /// brackets.
     fn array(&mut self) -> Result<(), ReaderError> {
         let rest = self.rest();
         let starts_like_json = first_inside(rest).is_some_and(|c| matches!(c, '{' | '[' | ']' | '"' | '-' | '0'..='9'));
@@ -214,7 +217,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Records a complete value, unless the text around it shows that it is part of a broken one.
+    /// Records a complete JSON value, unless the text around it shows that it is a part of a larger, broken one.
     fn complete(&mut self, value: Value, len: usize) -> Result<(), ReaderError> {
         let before = self.text.get(..self.at).unwrap_or_default().trim_end();
         self.at += len;
@@ -233,7 +236,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Skips to the closing bracket and records the region as malformed; an error if it is not closed.
+    /// Skips to the bracket that closes this region and records the region as malformed; an error if none closes it.
     fn skip_region(&mut self, open: char, close: char, problem: String) -> Result<(), ReaderError> {
         match region(self.rest(), open, close) {
             Some(inner) => {
@@ -251,7 +254,8 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Handles a `<`: skips a reasoning block, or forgets what was found before a closing reasoning tag.
+    /// Handles a `<` at the scan's position: skips a reasoning block; a closing reasoning tag discards all found before
+    /// it.
     fn tag(&mut self) -> Result<(), ReaderError> {
         if reasoning_tag(self.rest(), "</").is_some() {
             self.at += 2;
@@ -264,7 +268,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Position of the next closing reasoning tag.
+    /// Position after the next closing reasoning tag; `None` if there is none.
     fn next_reasoning_end(&self) -> Option<usize> {
         let rest = self.rest();
         rest.match_indices("</").find_map(|(offset, _)| {
@@ -273,7 +277,7 @@ impl<'a> Scan<'a> {
         })
     }
 
-    /// Records that the values found are part of a broken one.
+    /// Records the error that the values found so far are parts of a larger, broken value.
     fn break_up(&mut self, problem: &str) {
         let error = ReaderError::Malformed { problem: problem.to_owned() };
         self.found.broken = self.found.broken.take().or(Some(error));

@@ -41,7 +41,7 @@ mod tries;
 mod try_failure;
 mod waits;
 
-/// Connections, ledger and observer shared by several clients.
+/// What several model clients of a program share: connections, ledger and observer.
 #[derive(Clone, Default)]
 pub struct Shared {
     pub pool: Arc<Pool>,
@@ -67,7 +67,7 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// Creates a client that shares nothing. Connects to nothing and reads no file yet.
+    /// Creates a client with connections and a ledger of its own. Connects to nothing and reads no file yet.
     ///
     /// # Errors
     /// [`ConfigError`]
@@ -75,7 +75,7 @@ impl Remote {
         Self::sharing(config, &Shared::default())
     }
 
-    /// Creates a client that shares connections, ledger and observer.
+    /// Creates a client that uses the given connections, ledger and observer, which other clients may use too.
     ///
     /// # Errors
     /// [`ConfigError`]
@@ -103,18 +103,19 @@ impl Remote {
         })
     }
 
+    /// The client's configuration.
     #[must_use]
     pub fn config(&self) -> &RemoteConfig {
         &self.config
     }
 
-    /// The parts of requests that the endpoint is known to accept.
+    /// The optional parts of requests (such as the reply format) that the endpoint is known to accept.
     #[must_use]
     pub fn dialect(&self) -> Dialect {
         *self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets the parts of requests that the endpoint accepts, as an earlier probe found.
+    /// Sets the optional parts of requests that the endpoint accepts, as an earlier probe found.
     pub fn speak(&self, dialect: Dialect) {
         *self.dialect.lock().unwrap_or_else(PoisonError::into_inner) = dialect;
     }
@@ -172,7 +173,7 @@ impl Remote {
         }
     }
 
-    /// Lists the endpoint's models, in its order. Makes one try.
+    /// Asks the endpoint for its list of models, in one try; keeps the endpoint's order.
     ///
     /// # Errors
     /// If the endpoint is unreachable, refuses, or answers with something else.
@@ -183,13 +184,13 @@ impl Remote {
         Ok(listed.into_iter().map(shown).collect())
     }
 
-    /// Whether the server identifies itself as Ollama. Makes one try.
+    /// Whether the server identifies itself as Ollama; asks it in one try.
     pub async fn is_ollama(&self) -> bool {
         let told = self.once(self.get(self.endpoint.server_url(listing::OLLAMA_VERSION))).await;
         told.is_ok_and(|told| told.get("version").is_some_and(serde_json::Value::is_string))
     }
 
-    /// Makes one try within the time limit of a call.
+    /// Makes one try of a request within the time limit of a call, without retries.
     async fn once<T>(&self, attempt: impl Future<Output = Result<T, TryFailure>>) -> Result<T, ModelFailure> {
         let started = Instant::now();
         let result = timeout(self.config.total_deadline, attempt).await.unwrap_or(Err(TryFailure::Silence));
@@ -217,7 +218,7 @@ pub(crate) fn call_url(config: &RemoteConfig) -> Result<reqwest::Url, ConfigErro
     Ok(Endpoint::parse(&config.base_url, config.protocol.wire().paths())?.url().clone())
 }
 
-/// The optional request parts of the first call. OpenAI's own endpoint accepts strict schemas only and has renamed the
+/// The optional request parts to try first. OpenAI's own endpoint gets strict schemas only and the newer name of the
 /// token limit.
 fn first_dialect(config: &RemoteConfig, endpoint: &Endpoint) -> Dialect {
     let own = Endpoint::parse(Variables::of(config.protocol).own_url, config.protocol.wire().paths());
@@ -235,7 +236,7 @@ fn first_dialect(config: &RemoteConfig, endpoint: &Endpoint) -> Dialect {
     }
 }
 
-/// Maximum length of a model name taken from a response: some servers report a path.
+/// Maximum length of a model's name taken from a response, in characters: some servers report a path.
 const MODEL_NAME_CHARS: usize = 256;
 
 #[async_trait]

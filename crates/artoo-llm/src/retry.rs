@@ -1,8 +1,8 @@
-//! Retries of transport errors: a pure decision from the outcome, the number of tries and the elapsed time.
+//! Decides whether a failed model call is tried again, from the outcome, the number of tries and the elapsed time.
 
 use std::time::Duration;
 
-/// Number and duration of retries. All times count from the first try of a call.
+/// Limits on the retries of a model call: how many, and how long. All times count from its first try.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetryPolicy {
     /// Maximum tries while the endpoint is busy or broken.
@@ -44,7 +44,7 @@ impl RetryPolicy {
     }
 }
 
-/// Result of one failed try.
+/// The outcome of one failed try, for the retry decision: no connection, busy endpoint, or final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// No connection, or one that closed before the status line.
@@ -71,7 +71,8 @@ pub enum Why {
     WaitTooLong { asked: Duration },
 }
 
-/// The wait after try number `tries` (1 for the first), `elapsed` after the first one began.
+/// How long to wait before the next try of a model call, or why none is made. `tries` were made, the first `elapsed`
+/// ago; `share` in [0, 1) varies the wait.
 ///
 /// `share` is a random number in \[0, 1): waits without a hint are uniform between zero and the doubling scale ("full
 /// jitter"), so that parallel callers don't return together. A wait the endpoint asked for is never shortened.

@@ -1,4 +1,4 @@
-//! Whether a JSON value fits a schema: the subset of JSON Schema that replies are described in.
+//! Checks whether a JSON value fits a schema, in the subset of JSON Schema that describes model replies.
 //!
 //! Checked: `type` (a name or a list of names), `enum`, `const`, `anyOf`, `required`, `properties`,
 //! `additionalProperties: false`, `items` (one schema), `minItems`, `maxItems`, `minLength` and `maxLength`
@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-/// A violation of a schema: which part of a value, and what is wrong with it.
+/// A violation of a schema: the JSON pointer to the wrong part of a value, and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misfit {
     /// JSON pointer to the violating part; empty for the whole value.
@@ -24,7 +24,7 @@ impl fmt::Display for Misfit {
     }
 }
 
-/// Checks `value` against `schema`.
+/// Checks `value` against a JSON `schema`; the error is the first violation.
 ///
 /// Recurses as deep as both go; the nesting of values from [`crate::reader`] is bounded.
 ///
@@ -34,7 +34,7 @@ pub fn fit(value: &Value, schema: &Value) -> Result<(), Misfit> {
     fit_at(value, schema, "")
 }
 
-/// Checks the part of a value at `pointer` against its schema.
+/// Checks a part of a value, which is at JSON pointer `pointer`, against the part's schema.
 fn fit_at(value: &Value, schema: &Value, pointer: &str) -> Result<(), Misfit> {
     let wrong = |problem: String| Err(Misfit { pointer: pointer.to_owned(), problem });
     if let Some(wanted) = schema.get("type").filter(|wanted| !has_type(value, wanted)) {
@@ -68,7 +68,8 @@ fn fit_at(value: &Value, schema: &Value, pointer: &str) -> Result<(), Misfit> {
     }
 }
 
-/// Whether a value selects this alternative: its constants match, and its enumerated fields have allowed values.
+/// Whether a value is meant for this alternative of a schema: its constants match, and its enumerated fields have
+/// allowed values.
 fn is_meant(value: &Value, alternative: &Value) -> bool {
     let Some(properties) = alternative.get("properties").and_then(Value::as_object) else { return false };
     let names_it = |(name, property): (&String, &Value)| {
@@ -80,7 +81,8 @@ fn is_meant(value: &Value, alternative: &Value) -> bool {
     value.is_object() && properties.iter().all(names_it)
 }
 
-/// Checks the required, known and unknown keys of an object.
+/// Checks the keys of an object against its schema: required ones are there, others only if allowed, and each value
+/// fits.
 fn fit_object(value: &Value, schema: &Value, pointer: &str) -> Result<(), Misfit> {
     let wrong = |problem: String| Err(Misfit { pointer: pointer.to_owned(), problem });
     for key in schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
@@ -102,7 +104,7 @@ fn fit_object(value: &Value, schema: &Value, pointer: &str) -> Result<(), Misfit
     Ok(())
 }
 
-/// Checks a length against the keywords `min` and `max` of a schema.
+/// Checks the length of a text or list against the keywords of a schema named by `min` and `max`.
 fn fit_length(found: usize, schema: &Value, (min, max): (&str, &str), pointer: &str) -> Result<(), Misfit> {
     let length = u64::try_from(found).unwrap_or(u64::MAX);
     let bound = |name: &str| schema.get(name).and_then(Value::as_u64);
@@ -130,7 +132,7 @@ fn is_of(value: &Value, name: &str) -> bool {
     }
 }
 
-/// The JSON type of a value.
+/// The name of a value's JSON type, such as "object".
 pub(crate) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -142,7 +144,7 @@ pub(crate) fn type_name(value: &Value) -> &'static str {
     }
 }
 
-/// The allowed types in words.
+/// The names of the types that a schema allows, joined by "or".
 fn type_words(wanted: &Value) -> String {
     match wanted {
         Value::Array(names) => names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or "),

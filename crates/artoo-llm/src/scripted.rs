@@ -22,7 +22,7 @@ pub enum Script {
     Never,
 }
 
-/// The closure that computes the answer to a request.
+/// The closure that computes the scripted answer to a model request.
 type Author = dyn Fn(&ModelRequest) -> Script + Send + Sync;
 
 /// A test model whose answers are computed by a closure, and which records its requests. Only JSON answers have

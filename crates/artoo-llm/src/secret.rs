@@ -4,18 +4,19 @@ use std::fmt;
 
 use artoo_proto::escape;
 
-/// Text that replaces a removed key.
+/// Text that takes the place of a removed key in a text.
 const MARK: &str = "[key]";
 
-/// Shortest key that is also removed from a model's answer. Local servers take dummies such as `none` or `ollama`;
-/// removing those words would change what the model said.
+/// Minimum length of a key, in characters, that is removed from model answers too. Local servers take dummy keys such
+/// as `none`; removing those words would change the answer.
 const ANSWER_KEY_MIN_CHARS: usize = 16;
 
-/// Shortest key that is removed from any text. Shorter ones are dummies, and as letters of ordinary words they would
-/// make the text unreadable.
+/// Minimum length of a key, in characters, that is removed from texts. Shorter ones are dummies and occur in ordinary
+/// words.
 const KEY_MIN_CHARS: usize = 8;
 
-/// Shortest beginning of a key that is removed at the end of a text, which may be truncated inside the key.
+/// Minimum length of a key's beginning, in characters, that is removed at the end of a text, which may be cut inside
+/// the key.
 const PARTIAL_KEY_MIN_CHARS: usize = 4;
 
 /// An API key. `Debug` and `Display` show a placeholder; it can't be serialized.
@@ -30,12 +31,13 @@ impl Secret {
         Self(key.trim().to_owned())
     }
 
+    /// Whether the key is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The key itself, for the header that it is sent in.
+    /// The key itself, for the header in which it is sent.
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }
@@ -60,6 +62,7 @@ pub(crate) struct Scrubber {
 }
 
 impl Scrubber {
+    /// Creates a scrubber for these keys; keys that are too short are ignored.
     pub(crate) fn new(keys: impl IntoIterator<Item = Secret>) -> Self {
         Self { keys: keys.into_iter().filter(|key| key.0.len() >= KEY_MIN_CHARS).collect() }
     }
@@ -118,6 +121,7 @@ fn spellings(key: &str) -> [String; 8] {
     ]
 }
 
+/// Tests of removing keys from texts.
 #[cfg(test)]
 mod tests {
     use super::{Scrubber, Secret};
@@ -140,6 +144,7 @@ mod tests {
         check("nothing\nto hide", "nothing\\nto hide");
     }
 
+    /// A secret's `Debug` and `Display` don't show the key.
     #[test]
     fn secret_is_not_printed() {
         let secret = Secret::new(format!("{KEY}\n"));
@@ -147,6 +152,7 @@ mod tests {
         assert!(!format!("{secret:?} {secret} {:?}", Scrubber::new([secret.clone()])).contains("canary"));
     }
 
+    /// Short dummy keys such as `ollama` are not removed from a model's answer.
     #[test]
     fn dummy_key_does_not_change_an_answer() {
         let answer = |key: &str, text: &str| Scrubber::new([Secret::new(key)]).answer(text.to_owned());
@@ -154,6 +160,7 @@ mod tests {
         assert_eq!(answer(KEY, &format!("ask {KEY}")), "ask [key]");
     }
 
+    /// Keys shorter than eight characters are not removed from texts.
     #[test]
     fn short_dummy_keys_are_not_masked() {
         let shown = |key: &str, text: &str| Scrubber::new([Secret::new(key)]).shown(text, 100);

@@ -1,4 +1,4 @@
-//! Calls and tokens of past tasks, stored for the estimate of the next one.
+//! The file with the calls and tokens that past tasks took, from which the next task is estimated.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,13 +10,13 @@ use crate::whole_file::Book;
 /// Maximum number of tasks stored for one model: enough that one unusual task doesn't change the median.
 const TASKS_MAX: usize = 32;
 
-/// Minimum number of tasks for a median.
+/// Minimum number of past tasks with a model from which a median is computed.
 const TASKS_MIN: usize = 3;
 
 /// Maximum number of models stored; the least recently used is removed first.
 const ENTRIES_MAX: usize = 64;
 
-/// Calls and tokens that one task took.
+/// Numbers of calls and tokens that one task took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
     pub calls: u64,
@@ -27,7 +27,7 @@ pub struct Taken {
     pub completion_tokens: u64,
 }
 
-/// The stored tasks of one model and use.
+/// What the file stores for one model in one tier: its last tasks, and when it was last used.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Entry {
     /// Calls and tokens of the stored tasks, newest last.
@@ -41,7 +41,7 @@ struct Entry {
 pub struct SpendingBook(Book<Entry>);
 
 impl SpendingBook {
-    /// Reads the file; a missing or unreadable one counts as empty.
+    /// Reads the file of past tasks; a missing or unreadable file counts as empty.
     #[must_use]
     pub fn open(path: impl Into<PathBuf>) -> Self {
         Self(Book::open(path.into()))
@@ -64,7 +64,8 @@ impl SpendingBook {
         })
     }
 
-    /// Stores the calls and tokens of a task; the file is replaced atomically.
+    /// Adds a task's calls and tokens to the file, which is replaced atomically; `name` is that of the model and its
+    /// use.
     ///
     /// # Errors
     /// If the file can't be written.
@@ -78,22 +79,24 @@ impl SpendingBook {
     }
 }
 
-/// The median; the lower one of an even number.
+/// The median of the numbers; of an even number of them, the lower one in the middle.
 fn median(mut numbers: Vec<u64>) -> u64 {
     numbers.sort_unstable();
     let middle = numbers.len().saturating_sub(1) / 2;
     numbers.get(middle).copied().unwrap_or_default()
 }
 
+/// Tests of storing tasks and computing medians.
 #[cfg(test)]
 mod tests {
     use super::{ENTRIES_MAX, SpendingBook, TASKS_MAX, TASKS_MIN, Taken};
 
-    /// The use of a task with this number of calls.
+    /// Sample calls and tokens of a task with this number of calls.
     fn taken(calls: u64) -> Taken {
         Taken { calls, prompt_tokens: 100 * calls, cached_tokens: 0, completion_tokens: 10 * calls }
     }
 
+    /// A median of earlier costs needs three tasks with the same model.
     #[doc = "holds: law 3"]
     #[test]
     fn median_needs_enough_tasks_of_one_model() {
@@ -110,6 +113,7 @@ mod tests {
         assert_eq!((again.median("all b"), again.median("hands a")), (None, None));
     }
 
+    /// A damaged file of earlier costs counts as empty, and the numbers of tasks and models stay limited.
     #[test]
     fn damaged_spending_book_counts_as_empty() {
         let folder = tempfile::tempdir().unwrap();

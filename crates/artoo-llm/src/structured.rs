@@ -1,4 +1,4 @@
-//! Optional parts of requests: reply formats, tool calls and parameters, and what to leave out after an endpoint's
+//! Optional parts of model requests (reply format, tool calls, parameters), and which to leave out after an endpoint's
 //! error.
 
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub enum ReplyFormat {
     PromptOnly,
 }
 
-/// Support of native tool calls, as found by a probe.
+/// How native tool calls are used with an endpoint, as a probe found: not at all, if the model chooses to, or always.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolCalls {
@@ -55,7 +55,7 @@ pub struct Dialect {
     pub tool_calls: ToolCalls,
 }
 
-/// The error message of an endpoint, with the fields that classify it.
+/// An endpoint's error: its message, and the parameter, code and type that it names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Complaint {
     pub message: String,
@@ -123,7 +123,7 @@ impl Complaint {
 }
 
 impl ReplyFormat {
-    /// Whether the format makes the endpoint enforce the schema.
+    /// Whether the endpoint itself enforces the schema if this format is requested.
     #[must_use]
     pub fn holds_to_schema(self) -> bool {
         matches!(self, Self::JsonSchema | Self::StrictSchema)
@@ -131,7 +131,8 @@ impl ReplyFormat {
 }
 
 impl Dialect {
-    /// All optional parts, for an endpoint that was not probed. Tool calls are off.
+    /// A dialect with all optional parts and this reply format, for an endpoint that was not probed. Tool calls are
+    /// off.
     #[must_use]
     pub const fn full(format: ReplyFormat) -> Self {
         Self {
@@ -145,9 +146,8 @@ impl Dialect {
         }
     }
 
-    /// The dialect to try after a refused request: without the part that the error is about, or `None` if that is
-    /// unknown. `formats` are the protocol's reply formats, strongest first. If tools were offered, first the choice
-    /// becomes optional, then no tools are offered.
+    /// The dialect without the part that an endpoint refused; `None` if its error names none. `formats`: those of the
+    /// protocol, strongest first. Of tool calls, first the obligation is dropped, then the tools.
     ///
     /// If the error names a parameter, only that counts, else the words of its message.
     #[must_use]
@@ -194,7 +194,8 @@ impl Dialect {
     }
 }
 
-/// The sentence of a prompt that asks for a JSON reply of this form; see [`artoo_proto::shape()`].
+/// The sentence of a prompt that asks for a JSON reply of this form, which [`artoo_proto::shape()`] makes from a
+/// schema.
 #[must_use]
 pub fn asked_for(form: &str) -> String {
     format!("Answer with one JSON object of this form, and with nothing else:\n{form}")
@@ -207,7 +208,7 @@ pub(crate) fn schema_name(name: &str) -> String {
     if name.is_empty() { "reply".to_owned() } else { name }
 }
 
-/// Parses an error body: OpenAI's form, the shorter forms of local servers, or plain text.
+/// Parses the body of an error response: OpenAI's form, the shorter forms of local servers, or plain text.
 #[must_use]
 pub fn complaint(text: &str) -> Complaint {
     let Ok(parsed) = serde_json::from_str::<Value>(text) else {
@@ -216,7 +217,7 @@ pub fn complaint(text: &str) -> Complaint {
     complaint_of(&parsed)
 }
 
-/// Parses an error message from a body that is JSON.
+/// Parses an endpoint's error from the JSON of its body.
 pub(crate) fn complaint_of(parsed: &Value) -> Complaint {
     let inner = parsed.get("error").unwrap_or(parsed);
     let plain = |value: &Value| match value {

@@ -1,4 +1,4 @@
-//! Assignment of models to roles, with fallback models.
+//! Assigns models to roles in two tiers, each with fallback models.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,16 +10,15 @@ use async_trait::async_trait;
 use crate::Model;
 use crate::observe::{Caller, Observer, Step};
 
-/// Maximum number of tasks for which the planner's rank is stored.
+/// Maximum number of tasks for which it is stored which model made the plan.
 const TASKS_REMEMBERED: usize = 1_024;
 
 /// Time for which a failed model is skipped while another can answer.
 #[doc(alias = "limit")]
 const REST: Duration = Duration::from_secs(30);
 
-/// Two ranked lists of models, best first: `brain` for the perceiver (R1), the planner (R2) and the meta-validator
-/// (R4b), `hands` for the executor (R3) and the agent-validator (R4a). The first model of a list answers; if it is
-/// unreachable, refuses or is overloaded, the next one is asked, and the observer gets a report.
+/// Two lists of models, best first: `brain` for R1, R2 and R4b, `hands` for R3 and R4a. The first model answers; if it
+/// can't, the next one is asked and the observer is told.
 ///
 /// The meta-validator is never served by a lower rank than the planner's last plan, so the judge of a plan is never
 /// weaker than its author.
@@ -41,7 +40,7 @@ struct Ranked {
 }
 
 impl Ranked {
-    /// Whether the model failed so recently that it is skipped.
+    /// Whether the model failed so recently that others are asked first.
     fn is_resting(&self) -> bool {
         let since = *self.resting_since.lock().unwrap_or_else(PoisonError::into_inner);
         since.is_some_and(|since| since.elapsed() < REST)
@@ -54,7 +53,7 @@ impl Ranked {
 }
 
 impl Tiers {
-    /// Creates the tiers; the models of `brain` also serve the hands after those of `hands`.
+    /// Creates the tiers; if no model of `hands` can answer, those of `brain` are asked in its place.
     #[must_use]
     pub fn new(brain: Vec<Arc<dyn Model>>, hands: Vec<Arc<dyn Model>>, observer: Option<Arc<dyn Observer>>) -> Self {
         let ranked = |models: Vec<Arc<dyn Model>>| -> Vec<Ranked> {
@@ -64,7 +63,7 @@ impl Tiers {
         Self { brain: ranked(brain), hands: ranked(hands), observer, planned_by: Mutex::default() }
     }
 
-    /// Whether a role is served by `hands`.
+    /// Whether the models of `hands` answer this role: the executor (R3) and the agent-validator (R4a).
     #[must_use]
     pub fn is_for_hands(role: Role) -> bool {
         matches!(role, Role::Executor | Role::AgentValidator)
@@ -77,13 +76,13 @@ impl Tiers {
         list.get(..lowest.map_or(list.len(), |rank| rank + 1)).unwrap_or(list)
     }
 
-    /// Rank of the model that made the task's last plan; 0 (the best) if unknown.
+    /// Position in the list (0 is the best) of the model that made the task's last plan; 0 if unknown.
     fn planners_rank(&self, task_id: &TaskId) -> usize {
         let planned = self.planned_by.lock().unwrap_or_else(PoisonError::into_inner);
         planned.iter().rev().find(|(known, _)| known == task_id).map_or(0, |(_, rank)| *rank)
     }
 
-    /// Records the rank of the model that made a task's last plan.
+    /// Stores which position in the list the model has that made a task's last plan.
     fn planned(&self, task_id: &TaskId, rank: usize) {
         let mut planned = self.planned_by.lock().unwrap_or_else(PoisonError::into_inner);
         planned.retain(|(known, _)| known != task_id);
@@ -94,8 +93,7 @@ impl Tiers {
     }
 }
 
-/// Whether another model may succeed after this failure: not if the reply itself was bad, or the call was not
-/// allowed.
+/// Whether another model may be asked after this failure: not if the reply itself was bad or the call was not allowed.
 fn may_fall_back(failure: &ModelFailure) -> bool {
     matches!(
         failure,

@@ -1,5 +1,4 @@
-//! The HTTP client. TLS is configured here, so that building a client can't panic and doesn't depend on the machine's
-//! files.
+//! Builds HTTP clients. TLS is configured here, so that building a client can't panic or depend on the machine's files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,7 +9,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::{ClientConfig, RootCertStore, crypto::ring};
 
-/// Settings of an HTTP client.
+/// Settings of an HTTP client: connect timeout, extra certificates, and whether proxies are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct ClientSettings {
     pub(crate) connect_timeout: Duration,
@@ -41,7 +40,7 @@ pub(crate) fn client(settings: &ClientSettings) -> Result<reqwest::Client, Strin
     builder.build().map_err(|error| format!("the HTTP client can't be built: {error}"))
 }
 
-/// The bundled root certificates and those of a PEM file.
+/// The trusted root certificates: the bundled ones and those of a PEM file.
 fn roots(ca_file: Option<&PathBuf>) -> Result<RootCertStore, String> {
     let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     if let Some(path) = ca_file {

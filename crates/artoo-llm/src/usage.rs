@@ -1,11 +1,11 @@
-//! Token counts: those an endpoint reports, and estimates.
+//! Token counts of model calls: those that an endpoint reports, and estimates.
 
 use artoo_proto::{ModelRequest, Prompt, Usage};
 
-/// Characters per token in estimates: the usual rule of thumb for English text.
+/// Characters per token assumed in estimates: the usual rule of thumb for English text.
 const CHARS_PER_TOKEN: usize = 4;
 
-/// Maximum of characters per token over a whole prompt: English prose, which needs the fewest tokens, stays below.
+/// The most characters per token that a whole prompt can have, for the least estimate; English prose stays below.
 const CHARS_PER_TOKEN_MOST: usize = 6;
 
 /// Token counts reported by an endpoint.
@@ -45,7 +45,7 @@ pub(crate) fn tokens_of_prompt(prompt: &Prompt, schema_text: &str) -> u64 {
     tokens_of([&prompt.system, &prompt.user, schema_text].iter().map(|text| text.chars().count()).sum())
 }
 
-/// Minimum number of tokens of a text with this many characters.
+/// The fewest tokens that a text with this many characters can have.
 #[must_use]
 pub fn least_tokens(chars: usize) -> u64 {
     u64::try_from(chars / CHARS_PER_TOKEN_MOST).unwrap_or(u64::MAX)
@@ -61,12 +61,14 @@ pub fn of_call(counts: Counts, prompt_tokens: u64, written_chars: usize) -> Usag
     }
 }
 
+/// Tests of token counts.
 #[cfg(test)]
 mod tests {
     use artoo_proto::Usage;
 
     use super::{Counts, estimated_tokens, of_call};
 
+    /// Token counts that an endpoint does not report are estimated.
     #[test]
     fn missing_token_counts_are_estimated() {
         let check = |prompt: Option<u64>, completion: Option<u64>, prompt_tokens: u64, completion_tokens: u64| {

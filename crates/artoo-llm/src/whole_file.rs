@@ -1,4 +1,4 @@
-//! Small files that are read whole and replaced atomically.
+//! Small files that are read as a whole and replaced atomically, such as the results of probes.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Maximum size of a file that is read: several times what any of them needs.
+/// Maximum size of such a file, in bytes; a larger one counts as empty.
 const FILE_MAX_BYTES: u64 = 256 * 1024;
 
-/// Mode of new files: only the owner can read or write.
+/// Permission bits of new files: only the owner can read or write.
 pub(crate) const FILE_MODE: u32 = 0o600;
 
-/// Entries by name, stored in a JSON file.
+/// A JSON file with named entries, held in memory.
 #[derive(Debug)]
 pub(crate) struct Book<T> {
     path: PathBuf,
@@ -23,14 +23,15 @@ pub(crate) struct Book<T> {
 }
 
 impl<T: Serialize + DeserializeOwned> Book<T> {
-    /// Reads the file; a missing, too long or invalid one counts as empty.
+    /// Reads the JSON file; a missing, too large or invalid one counts as empty.
     pub(crate) fn open(path: PathBuf) -> Self {
         let is_small = fs::metadata(&path).is_ok_and(|found| found.len() <= FILE_MAX_BYTES);
         let text = is_small.then(|| fs::read(&path).ok()).flatten().unwrap_or_default();
         Self { entries: serde_json::from_slice(&text).unwrap_or_default(), path }
     }
 
-    /// Replaces the file, without the oldest entries beyond `most`; `at_s` gives an entry's time.
+    /// Writes the entries to the file, which is replaced; the oldest beyond `most` are dropped. `at_s` gives an entry's
+    /// time in seconds.
     pub(crate) fn save(&mut self, most: usize, at_s: impl Fn(&T) -> i64) -> io::Result<()> {
         while self.entries.len() > most {
             let oldest = self.entries.iter().min_by_key(|(_, entry)| at_s(entry)).map(|(key, _)| key.clone());

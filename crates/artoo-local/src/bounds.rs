@@ -1,35 +1,37 @@
-//! The schema that a reply is written under: the requested schema, with limits for everything that has none.
+//! Adds limits to a reply's schema wherever it has none, so that a model that writes under it must come to an end.
 //!
 //! A reply that fits the narrower schema fits the requested one; a model that repeats itself then ends at one of these
 //! limits, and not at the token limit.
 
 use serde_json::{Map, Value, json};
 
-/// Maximum number of characters of a string for which the schema has no limit.
+/// Maximum length set for a string whose schema has no limit, in characters.
 const TEXT_CHARS: u64 = 2_000;
 
-/// Maximum number of items of an array for which the schema has no limit.
+/// Maximum number of items set for an array whose schema has no limit.
 const ITEMS: u64 = 32;
 
-/// Maximum number of keys of an object for which the schema has no limit.
+/// Maximum number of keys set for an object whose schema has no limit.
 const KEYS: u64 = 16;
 
-/// Pattern of the keys of an object whose schema names no keys.
+/// Pattern of the keys allowed in an object whose schema names no keys.
 const KEY: &str = "^[A-Za-z0-9_. -]{1,64}$";
 
-/// Largest integer (and, negated, the smallest) where the schema has no limit: every JSON parser represents it exactly.
+/// Largest integer (negated, the smallest) allowed where the schema has no limit: every JSON parser represents it
+/// exactly.
 const WHOLE_MAX: i64 = (1 << 53) - 1;
 
-/// Keyword for the options of the constraint library: no white space between tokens, and `oneOf` treated like `anyOf`.
+/// Keyword by which a schema carries options of the constraint library: no white space between tokens, `oneOf` treated
+/// like `anyOf`.
 const OPTIONS: &str = "x-guidance";
 
-/// Keywords whose value is a schema or a list of schemas.
+/// Keywords of JSON Schema whose value is a schema or a list of schemas.
 const BELOW: [&str; 5] = ["items", "prefixItems", "anyOf", "oneOf", "allOf"];
 
-/// Keywords whose value maps names to schemas.
+/// Keywords of JSON Schema whose value maps names to schemas.
 const NAMED: [&str; 3] = ["properties", "$defs", "definitions"];
 
-/// A schema with limits where it has none, and with the options of the constraint library.
+/// The schema with limits added where it has none, and with the options of the constraint library.
 pub(crate) fn constrained(schema: &Value) -> Value {
     let mut schema = bounded(schema);
     if let Some(fields) = schema.as_object_mut() {
@@ -48,7 +50,7 @@ pub(crate) fn asks_for_nothing(schema: &Value) -> bool {
     }
 }
 
-/// A schema with limits where it has none, at every depth.
+/// The schema with limits added where it has none, at every depth.
 fn bounded(schema: &Value) -> Value {
     let Value::Object(fields) = schema else {
         return if asks_for_nothing(schema) { any_scalar() } else { schema.clone() };
@@ -82,8 +84,7 @@ fn bounded(schema: &Value) -> Value {
     Value::Object(fields)
 }
 
-/// Limits the keys of an object: one with named keys gets no others, one without gets at most `KEYS` keys with plain
-/// values. (A model may still write one of those keys twice; the reader then rejects the reply.)
+/// Limits an object's keys: if the schema names keys, no others are allowed; if not, at most `KEYS` with plain values.
 fn bound_object(fields: &mut Map<String, Value>) {
     if fields.get("additionalProperties").is_some_and(|others| *others == Value::Bool(false)) {
         return;
@@ -100,7 +101,7 @@ fn bound_object(fields: &mut Map<String, Value>) {
     }
 }
 
-/// The value of a schema's keyword, with limits in the schemas that it contains.
+/// The value of a schema's keyword, with limits added in the schemas that it contains.
 fn below(name: &str, part: &Value) -> Value {
     if BELOW.contains(&name) {
         let several = part.as_array().map(|parts| parts.iter().map(bounded).collect());
@@ -121,6 +122,7 @@ fn any_scalar() -> Value {
     ]})
 }
 
+/// Tests of adding limits to schemas.
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};

@@ -1,24 +1,23 @@
-//! Settings for running a model file.
+//! Settings for running a model file in this process.
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Default tokens of context: enough for the roles' longest prompts with their replies, and few enough that a model of
-/// a few billion parameters still fits into the memory of an ordinary machine.
+/// Default context size in tokens: enough for the roles' longest prompts with their replies, and little enough memory
+/// for an ordinary machine.
 #[doc(alias = "limit")]
 pub(crate) const CONTEXT_TOKENS: u32 = 16_384;
 
-/// Default time limit for one call, without the wait for its turn: a slow machine writes the longest reply within it.
+/// Default time limit of one call, without the wait for its turn: a slow machine writes the longest reply within it.
 #[doc(alias = "limit")]
 const TOTAL_DEADLINE: Duration = Duration::from_secs(600);
 
-/// Maximum number of threads that compute by default: with more, the memory speed is the limit.
+/// Maximum number of computing threads by default: with more, the memory's speed is the limit.
 #[doc(alias = "limit")]
 const THREADS_MAX: u32 = 4;
 
-/// Default memory for saved states of evaluated prompt beginnings, in bytes: one state for each role, with a model of a
-/// few billion parameters.
+/// Default memory for saved states of evaluated prompt beginnings, in bytes: enough for one state of each role.
 const PREFIX_BYTES: usize = 1 << 30;
 
 /// Settings for running a model file.

@@ -1,4 +1,4 @@
-//! Constrains a reply to a schema while it is written: computes the tokens that may come next, and those that must.
+//! Constrains a reply to a schema while it is written: computes which tokens may come next, and which must.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use toktrie::{InferenceCapabilities, TokenId};
 use crate::bounds;
 use crate::vocabulary::Vocabulary;
 
-/// Creates the constraints of replies, for the vocabulary of one model.
+/// Creates the constraint of each reply, for the vocabulary of one model.
 pub(crate) struct Constraints {
     factory: ParserFactory,
 }
 
-/// The state of one reply under its schema: which tokens may come next.
+/// The state of one reply under its schema: it knows which tokens may come next.
 pub(crate) struct Constraint {
     matcher: Matcher,
 }
 
 impl Constraints {
-    /// The factory for the vocabulary of a model.
+    /// Prepares constraints for the vocabulary of a model.
     pub(crate) fn new(vocabulary: &Arc<Vocabulary>) -> Result<Self, String> {
         let tokens: toktrie::TokEnv = Arc::clone(vocabulary) as _;
         let abilities = InferenceCapabilities { ff_tokens: true, ..InferenceCapabilities::default() };
@@ -33,7 +33,7 @@ impl Constraints {
         Ok(Self { factory })
     }
 
-    /// The constraint of a reply to a schema; an error if the schema is not supported.
+    /// Creates the constraint of a reply to a schema; an error if the schema is not supported.
     pub(crate) fn of(&self, schema: &Value) -> Result<Constraint, String> {
         let grammar = TopLevelGrammar::from_json_schema(bounds::constrained(schema));
         let matcher = Matcher::new(self.factory.create_parser(grammar));
@@ -42,19 +42,19 @@ impl Constraints {
 }
 
 impl Constraint {
-    /// Whether the reply is complete under its schema.
+    /// Whether the reply written so far is complete under its schema.
     pub(crate) fn is_complete(&self) -> bool {
         self.matcher.is_stopped() && self.matcher.stop_reason().is_ok()
     }
 
-    /// The tokens that must come next, whatever the model would choose; they are taken already.
+    /// The tokens that must come next whatever the model would choose; the constraint counts them as written.
     pub(crate) fn forced(&mut self) -> Result<Vec<i32>, String> {
         let tokens = self.matcher.consume_ff_tokens();
         self.matcher.get_error().map_or(Ok(()), Err)?;
         Ok(tokens.into_iter().filter_map(|token| i32::try_from(token).ok()).collect())
     }
 
-    /// The likeliest token that may come next; `None` if none may.
+    /// The most likely token among those that may come next; `None` if no token may.
     pub(crate) fn choose(&mut self, logits: &[f32]) -> Result<Option<i32>, String> {
         // Usually the model's own choice is allowed, and checking one token is cheaper than computing the whole mask.
         if let Some(token) = likeliest(logits, |_| true)
@@ -66,14 +66,14 @@ impl Constraint {
         Ok(likeliest(logits, |token| allowed.is_allowed(id(token))))
     }
 
-    /// Advances the constraint by the token that was chosen.
+    /// Tells the constraint that this token was written.
     pub(crate) fn take(&mut self, token: i32) -> Result<(), String> {
         self.matcher.consume_token(id(token)).map_err(|error| error.to_string())
     }
 }
 
-/// The likeliest of the tokens that `counts` accepts; of equally likely ones the first, as in llama.cpp. `None` if
-/// there is none.
+/// The most likely token among those that `counts` accepts; of equally likely ones the first, as in llama.cpp. `None`
+/// if it accepts none.
 pub(crate) fn likeliest(logits: &[f32], counts: impl Fn(i32) -> bool) -> Option<i32> {
     let mut best: Option<(i32, f32)> = None;
     for (token, logit) in (0..).zip(logits) {
@@ -85,15 +85,17 @@ pub(crate) fn likeliest(logits: &[f32], counts: impl Fn(i32) -> bool) -> Option<
     best.map(|(token, _)| token)
 }
 
-/// The id of a token as the constraint library has it.
+/// The id of a token in the type of the constraint library.
 fn id(token: i32) -> TokenId {
     TokenId::try_from(token).unwrap_or(TokenId::MAX)
 }
 
+/// Tests of choosing the most likely token.
 #[cfg(test)]
 mod tests {
     use super::likeliest;
 
+    /// Of the allowed tokens the one with the highest logit is chosen, the first if several are equal.
     #[test]
     fn most_likely_allowed_token_is_chosen() {
         let check = |logits: &[f32], odd: bool, expected| {

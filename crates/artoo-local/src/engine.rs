@@ -1,4 +1,4 @@
-//! Evaluates the new part of a prompt with llama.cpp, and writes a reply token by token.
+//! The engine: evaluates the new part of a prompt with llama.cpp, and writes a reply token by token.
 
 use std::num::NonZeroU32;
 
@@ -13,11 +13,11 @@ use crate::prefixes::{Prefixes, common};
 use crate::runtime::Runtime;
 use crate::vocabulary::Vocabulary;
 
-/// Number of tokens that are evaluated together: enough that the weights are read rarely, few enough that a cancelled
-/// call ends soon.
+/// Number of tokens evaluated together: enough that the weights are read rarely, few enough that a cancelled call ends
+/// soon.
 pub(crate) const STEP: usize = 64;
 
-/// The id of the only sequence in the context; what other prompts left is stored outside the context, as saved states.
+/// The id of the only token sequence in the llama.cpp context; states of other prompts are saved outside of it.
 const SEQUENCE: i32 = 0;
 
 /// A llama.cpp context, the tokens evaluated in it, and saved states of earlier prompts.
@@ -36,7 +36,7 @@ pub(crate) struct Engine<'m> {
     rewinds: bool,
 }
 
-/// A reply to write: the prompt, its constraint and its length.
+/// What the engine is to write: the prompt's tokens, the reply's constraint and maximum length.
 pub(crate) struct Order<'o> {
     /// The tokens of the prompt, at least one.
     pub(crate) prompt: &'o [i32],
@@ -48,7 +48,7 @@ pub(crate) struct Order<'o> {
     pub(crate) max_tokens: usize,
 }
 
-/// The caller that waits for a reply, and is informed of its progress.
+/// The caller that waits for a reply: it is told of the progress and can cancel.
 pub(crate) trait Reader {
     /// Whether the caller has cancelled the call, or the program is ending.
     fn is_gone(&self) -> bool;
@@ -69,7 +69,7 @@ pub(crate) enum End {
     Abandoned,
 }
 
-/// A written reply, complete or not.
+/// The bytes and tokens of a written reply, and why its writing ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Output {
     /// The reply as bytes; a cut reply may end inside a character.
@@ -148,9 +148,8 @@ impl<'m> Engine<'m> {
         Ok(output)
     }
 
-    /// Truncates the context to the part that it shares with a prompt, or loads a longer saved beginning of the prompt.
-    /// Returns the number of the prompt's tokens that the context then has; at least one token is left to be evaluated,
-    /// since the reply begins after the last one.
+    /// Truncates the context to the part shared with the prompt, or loads a longer saved beginning; returns how many of
+    /// the prompt's tokens it then has. At least one token is left to evaluate.
     fn go_back_to(&mut self, prompt: &[i32]) -> usize {
         let most = common(&self.held, prompt).min(self.in_steps).min(prompt.len().saturating_sub(1));
         let live = if self.rewinds || most == self.held.len() { most / STEP * STEP } else { 0 };
@@ -176,14 +175,14 @@ impl<'m> Engine<'m> {
         live
     }
 
-    /// Clears the context.
+    /// Empties the context, so that the next prompt is evaluated from its start.
     fn forget(&mut self) {
         self.context.clear_kv_cache();
         self.held.clear();
         self.in_steps = 0;
     }
 
-    /// Evaluates the prompt from token `known` on; false if the call was cancelled before the end.
+    /// Evaluates the prompt's tokens from number `known` on; false if the call was cancelled before the end.
     fn evaluate_prompt(&mut self, order: &Order<'_>, known: usize, reader: &dyn Reader) -> Result<bool, String> {
         let stable = order.stable / STEP * STEP;
         let mut rest = order.prompt.get(known..).unwrap_or_default();
@@ -204,7 +203,7 @@ impl<'m> Engine<'m> {
         Ok(true)
     }
 
-    /// Saves the state of the context: the beginning of every prompt of this kind.
+    /// Saves the state of the context, which now holds the beginning that all prompts of this kind share.
     fn save_prefix(&mut self) {
         let bytes = self.context.state_seq_get_size_ext(SEQUENCE, LlamaStateSeqFlags::empty());
         if !self.prefixes.wants(&self.held, bytes) {
@@ -217,7 +216,7 @@ impl<'m> Engine<'m> {
         }
     }
 
-    /// Evaluates tokens, at most `STEP`; with `last`, the next token of the reply may be chosen after them.
+    /// Evaluates at most `STEP` tokens; with `last`, the reply's next token may be chosen after them.
     fn evaluate(&mut self, tokens: &[i32], last: bool) -> Result<(), String> {
         self.batch.clear();
         for (at, token) in (self.held.len()..).zip(tokens) {
@@ -236,7 +235,7 @@ impl<'m> Engine<'m> {
         Ok(())
     }
 
-    /// The next token of the reply: the likeliest one that the constraint allows.
+    /// Chooses the next token of the reply: the most likely one that the constraint allows.
     fn choose(&mut self, constraint: Option<&mut Constraint>) -> Result<i32, String> {
         let logits = self.context.get_logits_ith(self.batch.n_tokens() - 1);
         let Some(constraint) = constraint else {

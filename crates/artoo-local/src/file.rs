@@ -1,4 +1,4 @@
-//! Checks a model file before llama.cpp opens it: llama.cpp's own checks say little, and some of them end the process.
+//! Checks a model file before llama.cpp opens it, whose own checks say little and sometimes end the process.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
@@ -9,14 +9,13 @@ use crate::LocalError;
 /// Versions of the GGUF format that llama.cpp reads.
 const VERSIONS: std::ops::RangeInclusive<u32> = 2..=3;
 
-/// Maximum number of tensors, and of metadata entries, of a model file. No model has more, so a larger count means that
-/// the file is damaged.
+/// Maximum number of tensors, and of metadata entries, in a model file; a larger count means that the file is damaged.
 const COUNT_MAX: u64 = 1 << 20;
 
-/// Length of the header in bytes: magic, version, number of tensors, number of metadata entries.
+/// Length of a model file's header in bytes: magic, version, number of tensors, number of metadata entries.
 const HEAD_BYTES: usize = 24;
 
-/// Checks that a path is a regular file with the header of a GGUF model.
+/// Checks that a path is a regular file that begins with the header of a GGUF model.
 pub(crate) fn check(path: &Path) -> Result<(), LocalError> {
     let unreadable = |source| LocalError::Unreadable { path: path.to_owned(), source };
     let found = std::fs::metadata(path).map_err(|source| {
@@ -39,7 +38,7 @@ pub(crate) fn check(path: &Path) -> Result<(), LocalError> {
     }
 }
 
-/// What is wrong with the header of a model file; `None` if nothing is.
+/// What is wrong with the header of a model file, as text; `None` if nothing is.
 fn head_problem(head: &[u8; HEAD_BYTES]) -> Option<&'static str> {
     let (magic, rest) = head.split_first_chunk::<4>()?;
     let (version, rest) = rest.split_first_chunk::<4>()?;
@@ -55,6 +54,7 @@ fn head_problem(head: &[u8; HEAD_BYTES]) -> Option<&'static str> {
     (!count(tensors) || !count(facts)).then_some("its head is damaged")
 }
 
+/// Tests of the check of a model file's header.
 #[cfg(test)]
 mod tests {
     use super::check;

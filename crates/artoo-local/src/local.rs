@@ -1,4 +1,4 @@
-//! A model from a file, as the rest of the program uses it: [`Local`].
+//! A model from a file, as the rest of the program uses it through [`Local`].
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,17 +20,16 @@ use crate::runtime::Facts;
 use crate::worker::{self, Job, Outcome, Progress, Task};
 use crate::{LocalConfig, LocalError, file, processor, prompt, reply};
 
-/// How long dropping a `Local` waits for its thread, which checks for the end at every token and every step of a
-/// prompt.
+/// How long dropping a `Local` waits for its thread, which looks for the end at every token and every step of a prompt.
 const DROP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The HTTP status that an endpoint would return for a request that it can't serve.
+/// The HTTP status reported for a request that can't be served, since an endpoint would return it.
 const REJECTED: u16 = 400;
 
-/// Price of a call: a local model costs no money, so a limit on money is never reached.
+/// Price of a call: zero, since a local model costs no money.
 const PRICE: Price = Price { prompt: 0.0, cached: 0.0, written: 0.0, completion: 0.0 };
 
-/// A model from a file. Calls are served one at a time.
+/// A model from a file, run on a thread of this process. Calls are served one at a time.
 pub struct Local {
     config: LocalConfig,
     /// Sends tasks to the model's thread; `None` after the start of `drop`, which ends the thread.
@@ -45,7 +44,7 @@ pub struct Local {
     ended: Mutex<Receiver<()>>,
 }
 
-/// A plain text that the model wrote, with its reasoning and cost.
+/// A text that the model wrote, with its reasoning, tokens and usage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     /// The text of the reply, without reasoning; if the reply was cut, everything that was written.
@@ -63,8 +62,8 @@ pub struct Written {
 }
 
 impl Local {
-    /// Checks the processor and the header of the file, and starts the thread; the model is loaded by the first call,
-    /// or by [`Local::load`].
+    /// Checks the processor and the file's header, and starts the model's thread; the first call, or [`Local::load`],
+    /// loads the model.
     ///
     /// # Errors
     /// [`LocalError`] if the processor lacks a feature, the file is not a GGUF file, or no thread can be started.
@@ -146,7 +145,7 @@ impl Local {
         Ok(Written { text, reasoning, tokens, is_cut, usage, cached_tokens: progress.cached() })
     }
 
-    /// Sends a task to the model's thread; `None` if the thread has stopped.
+    /// Sends a task to the model's thread; `None` if the thread has ended.
     fn send(&self, task: Task) -> Option<()> {
         self.tasks.as_ref()?.send(task).ok()
     }
@@ -180,7 +179,7 @@ impl Local {
         }
     }
 
-    /// Serves a request that has its turn: writes the reply, reports the exchange, and parses the reply.
+    /// Serves a request whose turn it is: writes the reply, reports the exchange to the observer, and parses the reply.
     async fn ask_in(
         &self,
         turn: OwnedSemaphorePermit,
@@ -203,7 +202,7 @@ impl Local {
         Ok(ModelReply { body: ReplyBody::Json { value: value? }, usage, model: self.name() })
     }
 
-    /// Passes the whole exchange (prompt and reply) to the observer, if it wants exchanges.
+    /// Passes the exchange (prompt and reply) to the observer, if there is one that wants exchanges.
     fn show(&self, request: &ModelRequest, sent: &str, output: &crate::engine::Output, failed: Option<&ModelFailure>) {
         let Some(observer) = self.observer.as_ref().filter(|observer| observer.wants_exchanges()) else { return };
         observer.exchange(&Exchange {
@@ -282,7 +281,7 @@ fn caller(request: &ModelRequest) -> Caller {
     Caller { role: request.role, task_id: request.task_id.clone(), subtask_id: request.subtask_id }
 }
 
-/// The failure to report for an outcome other than a complete reply.
+/// Converts the outcome of a call without a complete reply to the failure that the role receives.
 fn failure(outcome: Outcome, usage: Usage) -> ModelFailure {
     match outcome {
         Outcome::DoesNotFit { needed, room } => ModelFailure::DoesNotFit { needed, room },
@@ -293,12 +292,12 @@ fn failure(outcome: Outcome, usage: Usage) -> ModelFailure {
     }
 }
 
-/// The failure of a call whose model thread has stopped.
+/// The failure of a call whose model thread has ended.
 fn stopped() -> ModelFailure {
     ModelFailure::Unreachable { detail: LocalError::Stopped.to_string() }
 }
 
-/// Milliseconds since `started`.
+/// Milliseconds that have passed since `started`.
 fn millis(started: Instant) -> u64 {
     u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,10 +1,11 @@
-//! Saved states of evaluated beginnings of prompts, so that a role's fixed instructions are evaluated once.
+//! Stores the engine's states after evaluated prompt beginnings, so that a role's fixed instructions are evaluated only
+//! once.
 //!
 //! The type of a state does not matter here. Only beginnings whose length is a multiple of the step are saved: the rest
 //! of a prompt is then evaluated in the same pieces as without a saved state, and gives the same numbers to the last
 //! bit.
 
-/// Saved beginnings of prompts with their states; the least recently used is dropped first.
+/// Saved prompt beginnings with the engine's states after them; the least recently used is dropped first.
 #[derive(Debug)]
 pub(crate) struct Prefixes<S> {
     /// The saved beginnings, in no particular order.
@@ -15,7 +16,7 @@ pub(crate) struct Prefixes<S> {
     uses: u64,
 }
 
-/// A saved beginning of a prompt.
+/// One saved prompt beginning: its tokens and the engine's state after them.
 #[derive(Debug)]
 struct Kept<S> {
     /// The tokens of the beginning.
@@ -29,13 +30,13 @@ struct Kept<S> {
 }
 
 impl<S> Prefixes<S> {
-    /// An empty store for at most `bytes_max` bytes of states.
+    /// Creates an empty store for at most `bytes_max` bytes of states.
     pub(crate) fn new(bytes_max: usize) -> Self {
         Self { kept: Vec::new(), bytes_max, uses: 0 }
     }
 
-    /// The longest saved beginning of a prompt: its length in tokens, and its state. It is always shorter than the
-    /// prompt.
+    /// The longest saved beginning of this prompt: its length in tokens, and the state after it. It is always shorter
+    /// than the prompt.
     pub(crate) fn longest(&mut self, prompt: &[i32]) -> Option<(usize, &S)> {
         self.uses += 1;
         let begins = |kept: &&mut Kept<S>| kept.tokens.len() < prompt.len() && prompt.starts_with(&kept.tokens);
@@ -44,12 +45,12 @@ impl<S> Prefixes<S> {
         Some((kept.tokens.len(), &kept.state))
     }
 
-    /// Whether a beginning should be saved: it is not saved already, and its state fits into the limit.
+    /// Whether a prompt beginning should be saved: it is not saved yet, and its state of `bytes` fits into the limit.
     pub(crate) fn wants(&self, tokens: &[i32], bytes: usize) -> bool {
         !tokens.is_empty() && bytes <= self.bytes_max && !self.kept.iter().any(|kept| kept.tokens == tokens)
     }
 
-    /// Saves a beginning with its state; drops the least recently used ones if there is no room.
+    /// Saves a prompt beginning with the state after it; drops the least recently used ones if there is no room.
     pub(crate) fn save_prefix(&mut self, tokens: &[i32], state: S, bytes: usize) {
         if !self.wants(tokens, bytes) {
             return;
@@ -65,17 +66,19 @@ impl<S> Prefixes<S> {
     }
 }
 
-/// Number of tokens that two prompts have in common at their beginning.
+/// Number of tokens at the start that two prompts have in common.
 pub(crate) fn common(one: &[i32], other: &[i32]) -> usize {
     one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }
 
+/// Tests of the store of prompt beginnings.
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::{Prefixes, common};
 
+    /// The longest saved beginning of a prompt is found; the least recently used one is dropped first.
     #[test]
     fn longest_prefix_is_found_oldest_dropped() {
         let mut prefixes = Prefixes::new(10);
@@ -104,6 +107,7 @@ mod tests {
     }
 
     proptest! {
+        /// The saved states never take more bytes than allowed.
         #[test]
         fn saved_prefixes_stay_within_the_limit(
             steps in prop::collection::vec((prop::collection::vec(0..3, 1..5), 0_usize..6, any::<bool>()), 0..60),

@@ -1,10 +1,10 @@
-//! Whether this processor has the features that llama.cpp was compiled for. Checked before any code of llama.cpp runs:
-//! an instruction that a processor does not know ends the whole process.
+//! Checks that this processor has the features llama.cpp was compiled for, before any of its code runs: an unknown
+//! instruction ends the process.
 
 use crate::LocalError;
 
-/// Build options of llama.cpp (from `.cargo/config.toml`), each with its value, whether this processor has the feature,
-/// and the feature's name.
+/// The processor features that llama.cpp may need: for each the value of its build option, whether this processor has
+/// it, and its name.
 #[cfg(target_arch = "x86_64")]
 fn needs() -> [(Option<&'static str>, bool, &'static str); 6] {
     use std::arch::is_x86_feature_detected as has;
@@ -18,18 +18,18 @@ fn needs() -> [(Option<&'static str>, bool, &'static str); 6] {
     ]
 }
 
-/// No features to check: on other architectures llama.cpp is compiled for every processor of the architecture.
+/// Nothing to check: on other architectures llama.cpp is compiled for every processor of the architecture.
 #[cfg(not(target_arch = "x86_64"))]
 fn needs() -> [(Option<&'static str>, bool, &'static str); 0] {
     []
 }
 
-/// Checks that this processor has every feature that llama.cpp was compiled for.
+/// An error if this processor lacks a feature that llama.cpp was compiled for.
 pub(crate) fn check() -> Result<(), LocalError> {
     first_missing(&needs()).map_or(Ok(()), |missing| Err(LocalError::Processor { missing }))
 }
 
-/// The name of the first feature that is compiled in and that the processor lacks.
+/// The name of the first feature in the list that is compiled in and that the processor lacks; `None` if it has all.
 fn first_missing(needs: &[(Option<&'static str>, bool, &'static str)]) -> Option<&'static str> {
     needs.iter().find(|(option, is_there, _)| *option == Some("ON") && !is_there).map(|(.., name)| *name)
 }
@@ -43,6 +43,7 @@ pub(crate) fn compiled_for() -> &'static str {
     }
 }
 
+/// Tests of finding missing processor features.
 #[cfg(test)]
 mod tests {
     use super::{check, first_missing};

@@ -1,4 +1,4 @@
-//! Turns a request into the tokens that the model reads.
+//! Turns a model request into the tokens that the model reads.
 
 use artoo_llm::structured;
 use artoo_proto::Prompt;
@@ -9,7 +9,7 @@ use crate::prefixes::common;
 use crate::runtime::Runtime;
 use crate::template::without_open_reasoning;
 
-/// A rendered prompt and its tokens.
+/// A prompt rendered in the model's format, with its tokens and how many of them don't change between calls.
 pub(crate) struct Tokens {
     /// The text of the prompt, rendered by the chat template.
     pub(crate) rendered: String,
@@ -19,20 +19,20 @@ pub(crate) struct Tokens {
     pub(crate) stable: usize,
 }
 
-/// The messages of a request, with the schema appended to the system message: both rarely change from call to call, and
-/// what does not change is evaluated once.
+/// The messages of a request with the schema appended to the system message: what rarely changes is evaluated once.
 pub(crate) fn with_schema(prompt: &Prompt, schema: Option<&Value>) -> Prompt {
     let Some(schema) = schema else { return prompt.clone() };
     let system = format!("{}\n\n{}", prompt.system, structured::asked_for(&artoo_proto::shape(schema)));
     Prompt { system, user: prompt.user.clone() }
 }
 
-/// The schema that constrains a reply; `None` if the schema allows any text.
+/// The schema that constrains a reply; `None` if it allows any value.
 pub(crate) fn held_to(schema: &Value) -> Option<&Value> {
     (!bounds::asks_for_nothing(schema)).then_some(schema)
 }
 
-/// Renders messages (without any control marks in them) and splits the result into tokens.
+/// Renders the messages in the model's format and splits them into tokens; control marks inside the messages are
+/// disarmed.
 pub(crate) fn tokens(runtime: &Runtime, prompt: &Prompt, is_constrained: bool) -> Result<Tokens, String> {
     let vocabulary = &runtime.vocabulary;
     let clean = |text: &str| vocabulary.without_marks(text).into_owned();

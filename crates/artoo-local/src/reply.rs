@@ -1,4 +1,4 @@
-//! Turns the output of a model into a reply: complete, valid, parsed strictly, with reasoning separated.
+//! Turns what a model wrote into a reply: complete, valid, parsed strictly, with reasoning separated.
 
 use artoo_llm::reader;
 use artoo_proto::{ModelFailure, Usage, escape};
@@ -7,13 +7,13 @@ use serde_json::Value;
 use crate::engine::Output;
 use crate::worker::incomplete_reason;
 
-/// The marks before and after the reasoning that a model writes before its answer.
+/// The tags before and after the reasoning that a model writes before its answer.
 const REASONING: (&str, &str) = ("<think>", "</think>");
 
-/// Maximum number of characters quoted of a text that can't be parsed.
+/// Maximum number of characters that an error quotes of a text that can't be parsed.
 const EXCERPT_CHARS: usize = 200;
 
-/// A plain text, and the reasoning that the model wrote before it.
+/// The answer that a model wrote, and the reasoning before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Text {
     /// The text without reasoning.
@@ -50,6 +50,7 @@ pub(crate) fn value(output: &Output, schema: Option<&Value>, usage: Usage) -> Re
     reader::read(&text.answer, schema).map_err(|error| error.into_failure(&text.answer).with_usage(usage))
 }
 
+/// Tests of turning outputs into replies.
 #[cfg(test)]
 mod tests {
     use artoo_proto::{ModelFailure, Usage};
@@ -58,11 +59,12 @@ mod tests {
     use super::{text, value};
     use crate::engine::{End, Output};
 
-    /// An output with these bytes and this ending.
+    /// A sample output of the engine with these bytes and this reason of ending.
     fn output(bytes: &[u8], end: End) -> Output {
         Output { bytes: bytes.to_owned(), tokens: Vec::new(), end }
     }
 
+    /// Only a complete reply that fits its schema becomes a value; others are failures with the tokens used.
     #[doc = "holds: law 0.14"]
     #[test]
     fn only_complete_fitting_replies_become_values() {

@@ -1,4 +1,4 @@
-//! A loaded model file: weights, vocabulary, chat template, and facts about the model for display.
+//! A loaded model file: weights, vocabulary, chat template, and facts about the model to show to the user.
 
 use std::path::Path;
 use std::pin::Pin;
@@ -16,10 +16,10 @@ use crate::template::Template;
 use crate::vocabulary::{Vocabulary, mark};
 use crate::{LocalConfig, LocalError, file, processor};
 
-/// Parts of the names of architectures that can only read text (embedding models, encoders), not write it.
+/// Words in the names of model architectures that only read text (embedding models, encoders) and can't write it.
 const READERS: [&str; 4] = ["bert", "t5", "clip", "embedding"];
 
-/// Facts about a loaded model.
+/// Facts about a loaded model, to be shown to the user: name, size, context, template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
     /// The name in the model file's metadata, or the file's name if there is none.
@@ -52,7 +52,7 @@ pub enum TemplateSource {
     ChatMl,
 }
 
-/// A loaded model with everything that calls need.
+/// A loaded model with all that calls need: vocabulary, constraints and chat template.
 pub(crate) struct Runtime {
     pub(crate) backend: &'static LlamaBackend,
     pub(crate) model: Arc<LlamaModel>,
@@ -99,7 +99,7 @@ impl Runtime {
     }
 }
 
-/// The llama.cpp library, started once per process; its messages go to the log only.
+/// Starts the llama.cpp library, once per process; its messages go to the log only.
 fn backend() -> Result<&'static LlamaBackend, LocalError> {
     static BACKEND: OnceLock<Result<LlamaBackend, String>> = OnceLock::new();
     let started = BACKEND.get_or_init(|| {
@@ -109,13 +109,13 @@ fn backend() -> Result<&'static LlamaBackend, LocalError> {
     started.as_ref().map_err(|problem| LocalError::NoBackend { problem: problem.clone() })
 }
 
-/// Whether the model can write text: its attention is causal, and its architecture is not one of `READERS`.
+/// Whether the model can write text: its attention looks back only, and its architecture is not one of `READERS`.
 fn writes(model: &LlamaModel, architecture: &str) -> bool {
     let looks_ahead = model.meta_val_str(&format!("{architecture}.attention.causal")).is_ok_and(|it| it == "false");
     !looks_ahead && !READERS.iter().any(|kind| architecture.contains(kind))
 }
 
-/// The chat template of the model file (or `ChatML`), compiled, and where it comes from.
+/// Compiles the chat template of the model file, or ChatML if it has none; also returns which of the two it is.
 fn template(model: &LlamaModel, path: &Path) -> Result<(Template, TemplateSource), LocalError> {
     let vocabulary = model.vocab();
     let found = model.chat_template(None).ok().and_then(|template| template.to_string().ok());

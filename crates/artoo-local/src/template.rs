@@ -1,23 +1,22 @@
-//! A model's chat template, a Jinja program from the model file: run with a step limit, and with Python's string
-//! methods.
+//! A model's chat template (a Jinja program in the model file), run with a step limit and Python's string methods.
 
 use artoo_proto::Prompt;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, Error, ErrorKind, Value, context};
 use minijinja_contrib::pycompat;
 
-/// Maximum number of steps that a template may run: far more than the longest needs, and done within milliseconds.
+/// Maximum number of steps that a template may run: far more than the longest one needs, and over within milliseconds.
 const STEPS: u64 = 1_000_000;
 
-/// The template for files that have none, as in llama.cpp: ChatML, which most models were trained with.
+/// The chat template for model files that have none, as in llama.cpp: ChatML, with which most models were trained.
 const CHAT_ML: &str = "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n\
                        {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
 
-/// The mark that opens reasoning, and the text that closes it. A prompt whose template has opened reasoning is closed
-/// with it, since a reply under a schema can't contain reasoning.
+/// The tag that opens reasoning, and the text that closes it. Reasoning that a template opened is closed, since a reply
+/// under a schema can't contain it.
 const REASONING: (&str, &str) = ("<think>", "\n</think>\n\n");
 
-/// Name of the template in its environment.
+/// Name under which the template engine stores the chat template.
 const NAME: &str = "chat";
 
 /// A compiled chat template.
@@ -32,7 +31,8 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// Compiles a template and renders it once as a test. `bos` and `eos` are the model's begin and end marks as text.
+    /// Compiles a chat template and renders it once as a test. `bos` and `eos` are the model's begin and end marks as
+    /// text.
     pub(crate) fn new(source: Option<&str>, bos: String, eos: String) -> Result<Self, Error> {
         let mut environment = Environment::new();
         environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
@@ -52,7 +52,7 @@ impl Template {
         Ok(template)
     }
 
-    /// Renders the prompt in the model's format, up to where the answer begins.
+    /// Renders a prompt in the model's format, up to where the model's answer begins.
     pub(crate) fn render(&self, prompt: &Prompt) -> Result<String, Error> {
         let Prompt { system, user } = prompt;
         let message = |role: &str, content: &str| context! { role => role, content => content };
@@ -82,19 +82,20 @@ pub(crate) fn without_open_reasoning(mut rendered: String) -> String {
     rendered
 }
 
-/// Today's date in UTC, for templates that state it; `format` is that of `strftime`.
+/// Today's date in UTC, for chat templates that state it; `format` is that of `strftime`.
 fn today(format: String) -> Result<String, Error> {
     let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
     jiff::fmt::strtime::format(format, &now).map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))
 }
 
+/// Tests of rendering chat templates.
 #[cfg(test)]
 mod tests {
     use artoo_proto::Prompt;
 
     use super::{Template, without_open_reasoning};
 
-    /// The prompt that a template renders.
+    /// The sample prompt rendered by this template, or by the default one; or the error's text.
     fn rendered(source: Option<&str>) -> Result<String, String> {
         let prompt = Prompt { system: "Be brief.".to_owned(), user: " Hi\n".to_owned() };
         let template = Template::new(source, "<s>".to_owned(), "</s>".to_owned());
@@ -136,6 +137,7 @@ mod tests {
         assert_eq!(rendered(None), Ok(expected.to_owned()));
     }
 
+    /// For a chat template without a system role, the instructions are put before the user's message.
     #[test]
     fn instructions_precede_user_message_without_system_role() {
         let source = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system') }}{% endif %}\
@@ -143,6 +145,7 @@ mod tests {
         assert_eq!(rendered(Some(source)), Ok("1: Be brief.\n\n Hi\n".to_owned()));
     }
 
+    /// A chat template that never ends, or fails, is an error.
     #[test]
     fn endless_template_ends_with_an_error() {
         for source in [
@@ -157,6 +160,7 @@ mod tests {
         }
     }
 
+    /// Reasoning that a chat template opened is closed, so that the answer follows.
     #[test]
     fn opened_reasoning_is_closed() {
         let check = |text: &str, expected: &str| assert_eq!(without_open_reasoning(text.to_owned()), expected);

@@ -8,8 +8,8 @@ use llama_cpp_2::token::LlamaToken;
 use llama_cpp_2::vocab::LlamaVocab;
 use toktrie::{TokRxInfo, TokTrie, TokenId, TokenizerEnv};
 
-/// Inserted into a control mark in a text from outside: the text looks the same, but the model does not read it as a
-/// control mark.
+/// Character inserted into a control mark in a text from outside: it looks the same, but the model does not read it as
+/// one.
 const JOINER: char = '\u{2060}';
 
 /// The tokens of one model, and its tokenizer.
@@ -48,12 +48,12 @@ impl Vocabulary {
         Ok(Self { model: Arc::clone(model), trie, controls })
     }
 
-    /// Breaks up the control marks in a text from outside, so that it can't end its message and begin another.
+    /// The text with its control marks broken up, so that a text from outside can't end its message and begin another.
     pub(crate) fn without_marks<'t>(&self, text: &'t str) -> Cow<'t, str> {
         broken_up(&self.controls, text)
     }
 
-    /// The tokens of a rendered prompt; control marks in it become control tokens.
+    /// Splits a rendered prompt into tokens; control marks in it become control tokens.
     pub(crate) fn tokens(&self, rendered: &str) -> Vec<i32> {
         let vocabulary = self.model.vocab();
         // Templates may write the begin mark that the tokenizer adds as well; a prompt must have only one.
@@ -63,12 +63,12 @@ impl Vocabulary {
         vocabulary.tokenize(rendered.as_bytes(), true, true).into_iter().map(|token| token.0).collect()
     }
 
-    /// The bytes of a token in a reply; empty for a control token.
+    /// The bytes that a token adds to a reply; empty for a control token.
     pub(crate) fn piece(&self, token: i32) -> Vec<u8> {
         self.model.vocab().token_to_piece(LlamaToken::new(token), false, None)
     }
 
-    /// Whether a token ends a reply.
+    /// Whether a token ends the reply.
     pub(crate) fn is_end(&self, token: i32) -> bool {
         self.model.vocab().is_eog(LlamaToken::new(token))
     }
@@ -87,19 +87,19 @@ impl TokenizerEnv for Vocabulary {
     }
 }
 
-/// The text of a control token, e.g. of one that begins or ends a message; empty if the model has no such token.
+/// The text of a control token, such as the one that begins a message; empty if the model has no such token.
 pub(crate) fn mark(vocabulary: &LlamaVocab<'_>, token: LlamaToken) -> String {
     // llama.cpp ends the process when it is asked for a token that does not exist.
     let text = (0..vocabulary.n_tokens()).contains(&token.0).then(|| vocabulary.text(token)).flatten();
     text.map(|text| text.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// The id of a token as the constraint library has it; `None` for a negative one.
+/// The id of a token in the type of the constraint library; `None` for a negative one.
 fn id(token: LlamaToken) -> Option<TokenId> {
     TokenId::try_from(token.0).ok()
 }
 
-/// Inserts `JOINER` into each of the marks that a text contains.
+/// Inserts `JOINER` into each control mark that a text contains.
 fn broken_up<'t>(marks: &[String], text: &'t str) -> Cow<'t, str> {
     let mut text = Cow::Borrowed(text);
     for mark in marks.iter().filter(|mark| !mark.is_empty()) {
@@ -112,10 +112,12 @@ fn broken_up<'t>(marks: &[String], text: &'t str) -> Cow<'t, str> {
     text
 }
 
+/// Tests of breaking up control marks.
 #[cfg(test)]
 mod tests {
     use super::broken_up;
 
+    /// Control marks in a text from outside are broken up, also where breaking one up would form another.
     #[test]
     fn special_tokens_in_outside_text_are_split() {
         let marks = ["<|im_start|>", "<|im_end|>", "<s>"].map(str::to_owned);

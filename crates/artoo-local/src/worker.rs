@@ -14,7 +14,7 @@ use crate::prompt::{self, Tokens};
 use crate::runtime::{Facts, Runtime};
 use crate::{LocalConfig, LocalError};
 
-/// A task for the model's thread: to load the model, or to write a reply.
+/// A task for the model's thread: load the model, split a prompt into tokens, or write a reply.
 pub(crate) enum Task {
     /// Load the model unless it is loaded already, and send its facts.
     Load(Sender<Result<Facts, LocalError>>),
@@ -24,7 +24,7 @@ pub(crate) enum Task {
     Write(Box<Job>),
 }
 
-/// A reply to write, and the channels for its progress and its outcome.
+/// A reply to write: prompt, schema and length, with the channels for its progress and its outcome.
 pub(crate) struct Job {
     /// The messages of the request.
     pub(crate) prompt: Prompt,
@@ -42,7 +42,7 @@ pub(crate) struct Job {
     pub(crate) turn: OwnedSemaphorePermit,
 }
 
-/// Number of tokens that a call has used so far; also read when the call is cancelled.
+/// Numbers of tokens that a call has used so far; they can be read even after the call was cancelled.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     /// Number of tokens of the prompt; 0 until its evaluation begins.
@@ -53,7 +53,7 @@ pub(crate) struct Progress {
     pub(crate) written: AtomicU64,
 }
 
-/// The result of a call.
+/// The outcome of a call on the model's thread: a reply, or why there is none.
 pub(crate) enum Outcome {
     /// The model wrote a reply, or a part of one; `rendered` is the prompt as text.
     Written { rendered: String, output: Output },
@@ -67,7 +67,7 @@ pub(crate) enum Outcome {
     Failed { problem: String },
 }
 
-/// Runs tasks until the sender is dropped.
+/// Runs the model's thread: loads the model at the first task and runs tasks until the sender is dropped.
 pub(crate) fn run(config: &LocalConfig, tasks: &Receiver<Task>, ending: &Arc<AtomicBool>) {
     while let Ok(first) = tasks.recv() {
         // After a panic, the caller of the task sees a closed channel; the model is loaded again for the next task.
@@ -81,7 +81,7 @@ pub(crate) fn run(config: &LocalConfig, tasks: &Receiver<Task>, ending: &Arc<Ato
     }
 }
 
-/// Answers a task with an error: the model can't be used.
+/// Answers a task with the error that the model can't be used.
 fn answer_unusable(task: Task, problem: LocalError) {
     // A caller that has cancelled gets nothing.
     match task {
@@ -112,7 +112,7 @@ fn serve(runtime: &Runtime, config: &LocalConfig, first: Task, tasks: &Receiver<
     }
 }
 
-/// Writes the reply of a job and sends the outcome, unless the caller has cancelled already.
+/// Writes the reply of a job and sends the outcome; does nothing if the caller has cancelled.
 fn write(runtime: &Runtime, engine: &mut Engine<'_>, job: Job, ending: &AtomicBool) {
     if job.reply.is_closed() {
         return;
@@ -150,7 +150,7 @@ fn attempt(runtime: &Runtime, engine: &mut Engine<'_>, job: &Job, ending: &Atomi
     }
 }
 
-/// The caller of a job, who may cancel it.
+/// The caller of a job as the engine sees it: receives progress, and may have cancelled.
 struct Waiting<'j> {
     job: &'j Job,
     ending: &'j AtomicBool,
@@ -171,7 +171,7 @@ impl Reader for Waiting<'_> {
     }
 }
 
-/// Why a reply is incomplete, in words; `None` for a complete one.
+/// Why a reply is incomplete, as text; `None` for a complete one.
 pub(crate) fn incomplete_reason(end: &End) -> Option<&'static str> {
     match end {
         End::Complete => None,

@@ -5,7 +5,7 @@ use clap::error::ErrorKind;
 
 use super::{Command, CommandLine, Deadline, FORM, RANGE};
 
-/// What a command line is parsed as: a task, a subcommand, or a kind of error.
+/// The expected outcome of parsing a command line: a task, a subcommand, or a kind of error.
 #[derive(Debug, PartialEq)]
 enum Meaning {
     Task(&'static str),
@@ -36,6 +36,7 @@ fn check(arguments: &[&str], expected: &Meaning) {
     assert!(is_it, "{arguments:?} is {parsed:?}, not {expected:?}");
 }
 
+/// Words on the command line that don't begin with a subcommand are a request.
 #[test]
 fn words_other_than_subcommands_are_a_task() {
     use ErrorKind as E;
@@ -74,6 +75,7 @@ fn words_other_than_subcommands_are_a_task() {
     check(&["--deadline", "0s", "x"], &Meaning::Error(E::ValueValidation));
 }
 
+/// `--deadline` takes a whole number with s, m or h, between one second and one week; anything else is an error.
 #[test]
 fn deadline_needs_unit_and_has_bounds() {
     let ms = |limit_ms| Ok(Deadline { limit_ms });

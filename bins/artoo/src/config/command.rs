@@ -10,11 +10,12 @@ use super::KEY_FILE_MAX_BYTES;
 use crate::failure::CommandProblem;
 use crate::terminal;
 
-/// Time limit of a command that prints a key; long enough for a password manager to ask its user for a password.
+/// Time limit of a command that prints a model's key; long enough for a password manager to ask its user for a
+/// password.
 const WITHIN: Duration = Duration::from_secs(60);
 
-/// Runs `command` in a shell and returns its first line of output, the key. On a terminal its standard error is shown,
-/// since it may ask a question; otherwise it is dropped, since it may hold the key.
+/// Runs `command` in a shell; returns its first output line, a model's key. Its standard error is shown on a terminal
+/// only, else dropped.
 pub(crate) fn key_from(command: &str) -> Result<String, CommandProblem> {
     let mut child = Command::new("sh")
         .args(["-c", command])
@@ -45,10 +46,12 @@ pub(crate) fn key_from(command: &str) -> Result<String, CommandProblem> {
     if key.is_empty() { Err(CommandProblem::Nothing) } else { Ok(key.to_owned()) }
 }
 
+/// Tests of reading a key from a command's output.
 #[cfg(test)]
 mod tests {
     use super::key_from;
 
+    /// A key is the first line that a command prints; a command that fails or prints nothing is an error.
     #[test]
     fn only_first_line_of_command_is_key() {
         let check = |command: &str, expected: Result<&str, &str>| {

@@ -20,7 +20,7 @@ const FILE: &str = "config.toml";
 #[doc(alias = "limit")]
 const KEY_FILE_MAX_BYTES: u64 = 16 * 1024;
 
-/// How the value of a setting in the configuration file is read.
+/// The type of a setting's value in the configuration file: text, true or false, path, or one of three places of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,
@@ -36,7 +36,8 @@ pub(crate) enum Kind {
     KeyCommand,
 }
 
-/// Declares the settings of the configuration file: name in the file, environment variable, kind and description.
+/// Macro that declares the enum `Setting`: for each setting its name in the file, environment variable, kind and
+/// description.
 macro_rules! settings {
     ($($setting:ident $name:literal $variable:literal $kind:ident $meaning:literal,)*) => {
         /// A setting of the configuration file. If its environment variable is set, the variable wins over the file.
@@ -115,7 +116,7 @@ impl Setting {
         self.row().1
     }
 
-    /// How the setting's value is read.
+    /// The type of the setting's value: text, true or false, path, or one of three places of a key.
     pub(crate) fn kind(self) -> Kind {
         self.row().2
     }
@@ -125,7 +126,7 @@ impl Setting {
         self.row().3
     }
 
-    /// The setting with this name, or with this name in earlier versions.
+    /// Finds the setting with this name, or which had this name in earlier versions; `None` if there is none.
     fn named(name: &str) -> Option<Self> {
         let current = name.strip_prefix("hands").map(|rest| format!("worker{rest}"));
         let name = current.as_deref().unwrap_or(name);
@@ -133,7 +134,7 @@ impl Setting {
     }
 }
 
-/// The location of the configuration folder.
+/// The configuration folder, and a value of `XDG_CONFIG_HOME` that was ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) folder: PathBuf,
@@ -183,7 +184,8 @@ pub(crate) fn with_file(mut variables: Variables) -> Result<Variables, Failure> 
     Ok(variables)
 }
 
-/// Files in a project folder that look like a configuration of artoo; they are never read.
+/// Paths of files in a project folder that look like a configuration of artoo; artoo never reads them, doctor only
+/// reports them.
 pub(crate) fn ignored_in(folder: &Path) -> Vec<PathBuf> {
     let names = [".env", "artoo.toml", ".artoo.toml", ".artoo/config.toml"];
     names.iter().map(|name| folder.join(name)).filter(|path| path.is_file()).collect()

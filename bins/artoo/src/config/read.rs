@@ -26,7 +26,7 @@ pub(crate) struct ConfigFile {
     entries: BTreeMap<Setting, Entry>,
 }
 
-/// One setting in the text of the file.
+/// A setting as it stands in the configuration file: its value, its line, and its place in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
     value: String,
@@ -82,7 +82,8 @@ pub(crate) fn parse(path: &Path, home: &Path, text: &str) -> Result<ConfigFile, 
     Ok(ConfigFile { path: path.to_path_buf(), entries })
 }
 
-/// Refuses a configuration file that gives the same endpoint key in two ways, such as by a file and by a command.
+/// Refuses a configuration file that gives the key of the same endpoint in two ways, such as by a file and by a
+/// command.
 fn one_key_each(path: &Path, entries: &BTreeMap<Setting, Entry>) -> Result<(), ConfigProblem> {
     let places = [
         vec![Setting::SecretFile, Setting::SecretVariable, Setting::SecretCommand],
@@ -99,7 +100,7 @@ fn one_key_each(path: &Path, entries: &BTreeMap<Setting, Entry>) -> Result<(), C
     Ok(())
 }
 
-/// The setting with this name; an error that suggests a similar name.
+/// Finds the setting with this name; the error for an unknown name suggests a similar one.
 pub(crate) fn key_of(name: &str) -> Result<Setting, String> {
     if let Some(key) = Setting::named(name) {
         return Ok(key);
@@ -115,8 +116,8 @@ pub(crate) fn key_of(name: &str) -> Result<Setting, String> {
     })
 }
 
-/// The word if it is spelled like a name, otherwise a placeholder, since the word may be a secret key in the wrong
-/// place.
+/// The word if it is spelled like a setting's name, otherwise a placeholder, since the word may be a secret typed in
+/// the wrong place.
 fn shown_if_name(word: &str, is_letter: fn(&char) -> bool) -> String {
     let is_of_names = |c: char| is_letter(&c) || c.is_ascii_digit() || c == '_';
     let is_name = word.chars().count() <= NAME_MAX_CHARS && word.chars().all(is_of_names);
@@ -135,11 +136,13 @@ fn whole_path(home: &Path, value: &str, key: Setting) -> Result<String, String> 
 }
 
 impl ConfigFile {
+    /// The text of a setting's value; `None` if the configuration file does not set it.
     pub(crate) fn get(&self, key: Setting) -> Option<&str> {
         self.entries.get(&key).map(|entry| entry.value.as_str())
     }
 
-    /// The file's text with a setting changed, added, or with `None` removed; everything else stays, comments included.
+    /// Returns the file's text with a setting changed or added, or removed if the value is `None`; all else stays,
+    /// comments included.
     pub(crate) fn edited(&self, text: &str, key: Setting, value: Option<&str>) -> String {
         let value = value.map(|value| match key.kind() {
             Kind::Flag => value.to_owned(),
@@ -165,8 +168,8 @@ impl ConfigFile {
         }
     }
 
-    /// For each setting of the file whose variable is not in `set`: the variable, its value, and its origin (setting,
-    /// file and line). Keys are read from their file, variable or command.
+    /// For each setting of the file whose environment variable is not in `set`: the variable, its value, and its origin
+    /// (setting, file and line). Keys are read from their file, variable or command.
     pub(crate) fn variables(&self, set: &Variables) -> Result<Vec<(&'static str, String, String)>, ConfigProblem> {
         let mut filled = Vec::new();
         for (key, entry) in &self.entries {

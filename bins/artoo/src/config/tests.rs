@@ -16,6 +16,7 @@ use crate::variables::Variables;
 struct Folder(TempDir);
 
 impl Folder {
+    /// Creates an empty temporary folder.
     fn new() -> Self {
         Self(TempDir::new().unwrap())
     }
@@ -25,7 +26,7 @@ impl Folder {
         self.0.path()
     }
 
-    /// Writes a file with this text and mode.
+    /// Writes a file with this name, text and permission bits into the folder; returns its path.
     fn write(&self, name: &str, text: &str, mode: u32) -> PathBuf {
         let path = self.path().join(name);
         fs::write(&path, text).unwrap();
@@ -73,6 +74,7 @@ fn missing_or_empty_config_sets_nothing() {
     assert!(Setting::ALL.into_iter().all(|key| empty.get(key).is_none()));
 }
 
+/// A configuration file or folder that other users can change is refused.
 #[doc = "holds: design F2"]
 #[test]
 fn writable_config_file_or_folder_is_refused() {
@@ -90,6 +92,7 @@ fn writable_config_file_or_folder_is_refused() {
     assert!(matches!(load(&path, Path::new("/")), Err(ConfigProblem::Distrust(Distrust::OpenToOthers { .. }))));
 }
 
+/// `XDG_CONFIG_HOME` is ignored if it lies in the current project's folder or is relative.
 #[doc = "holds: design F3"]
 #[test]
 fn config_in_project_folder_is_ignored() {
@@ -123,6 +126,7 @@ fn variables_override_the_config_file() {
     assert!(filled[2].2.ends_with("config.toml:4"), "{:?}", filled[2]);
 }
 
+/// A key file that other users can read, or that is empty or missing, is refused.
 #[test]
 fn readable_key_files_are_refused() {
     let folder = Folder::new();
@@ -141,6 +145,7 @@ fn readable_key_files_are_refused() {
     assert_eq!((filled[0].0, filled[0].1.as_str()), ("OPENAI_API_KEY", "k"));
 }
 
+/// The settings' earlier names, such as `hands` for `worker`, are still read.
 #[test]
 fn names_of_earlier_versions_are_read() {
     let folder = Folder::new();

@@ -10,7 +10,7 @@ use super::{Setting, load};
 use crate::failure::Failure;
 use crate::leftovers;
 
-/// Settings that `artoo setup` replaces in the configuration file.
+/// Settings that `artoo setup` writes anew; it copies all other settings of the old configuration file.
 pub(crate) const OF_SETUP: [Setting; 6] = [
     Setting::Model,
     Setting::BaseUrl,
@@ -20,7 +20,8 @@ pub(crate) const OF_SETUP: [Setting; 6] = [
     Setting::SecretCommand,
 ];
 
-/// Settings of the existing configuration file except those in `decided`; empty if the file can't be read.
+/// Settings of the existing configuration file that are copied into the new one: all except `decided`. Empty if the
+/// file can't be read.
 pub(crate) fn kept(path: &Path, home: &Path, decided: &[Setting]) -> BTreeMap<Setting, String> {
     // A file that can't be read is only backed up; none of its settings are taken over.
     let Ok(Some(file)) = load(path, home) else { return BTreeMap::new() };
@@ -69,7 +70,7 @@ fn make_folder(folder: &Path) -> Result<(), Failure> {
     made.map_err(|source| Failure::NotWritten { path: folder.to_owned(), source })
 }
 
-/// Replaces a file atomically.
+/// Replaces a file atomically: writes the bytes to a temporary file, readable by its owner only, and renames it.
 fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     leftovers::remove_beside(path);
     let new = path.with_extension(format!("new.{}", std::process::id()));
@@ -88,6 +89,7 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     })
 }
 
+/// Tests of writing the configuration file: other settings, backup, leftover temporary files, and permissions.
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -99,6 +101,7 @@ mod tests {
     use super::{OF_SETUP, config, kept, key_file, text};
     use crate::config::{Setting, load};
 
+    /// After new settings were written, the file's other settings can still be read, and the old file is a backup.
     #[test]
     fn written_settings_are_read_and_others_stay() {
         let folder = TempDir::new().unwrap();
@@ -115,6 +118,7 @@ mod tests {
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
+    /// A write of the configuration file removes the temporary files that killed processes left beside it.
     #[test]
     fn a_write_removes_files_of_killed_writes() {
         let folder = TempDir::new().unwrap();
@@ -129,8 +133,9 @@ mod tests {
         assert!(stay.iter().all(there) && !go.iter().any(there));
     }
 
+    /// A path with `~/` in the old configuration is taken over as the full path.
     #[test]
-    fn home_paths_are_written_with_tilde() {
+    fn tilde_in_old_setting_is_expanded() {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("config.toml");
         config(&path, "workspace = \"~/w\"\nmodel = \"openai\"\n").unwrap();

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use artoo_proto::units;
 
-/// Number of cells of a bar.
+/// Width of a progress bar, in characters.
 const CELLS: u128 = 12;
 
-/// Minimum time over which a rate is computed.
+/// Time that work must have taken before its rate and the time left are shown.
 const RATE_AFTER: Duration = Duration::from_secs(1);
 
 /// The progress of work that is counted in bytes or entries.
@@ -23,7 +23,8 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// The progress line; without a bar if the total is unknown.
+    /// The progress of the work as a line of text: bar, share, rate and time left; without a bar if the total is
+    /// unknown.
     pub(crate) fn line(&self) -> String {
         let size = |number: u64| if self.is_in_bytes { units::bytes(number) } else { units::number(number) };
         let mut parts = match self.total {
@@ -41,7 +42,7 @@ impl Work {
     }
 }
 
-/// A bar with the share that is done.
+/// A progress bar as text, with the percentage that is done.
 fn share(done: u64, total: u64) -> String {
     let of = |parts: u128| if total == 0 { parts } else { u128::from(done.min(total)) * parts / u128::from(total) };
     let filled = of(CELLS);
@@ -49,7 +50,7 @@ fn share(done: u64, total: u64) -> String {
     format!("{cells} {} %", of(100))
 }
 
-/// A duration in words.
+/// A duration given in seconds as text, such as "5 min" or "1 h 20 min".
 fn time(seconds: u64) -> String {
     match seconds {
         0..60 => format!("{seconds} s"),
@@ -58,6 +59,7 @@ fn time(seconds: u64) -> String {
     }
 }
 
+/// Tests of the progress line.
 #[cfg(test)]
 mod tests {
     use std::time::Duration;

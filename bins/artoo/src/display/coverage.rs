@@ -4,19 +4,20 @@ use artoo_proto::{Coverage, CoverageState, Covered, OfferedReading, escape, unit
 
 use super::{Line, QUOTE};
 
-/// Maximum length of the words of a request shown in one row, in characters.
+/// Maximum length of the quoted words of a request in one row of the coverage table, in characters.
 const WORDS_CHARS: usize = 120;
 
-/// Maximum length of what was found, shown in one row, in characters.
+/// Maximum length of the evidence in one row of the coverage table, in characters.
 const WHY_CHARS: usize = 300;
 
-/// The table of coverage: a row for each part of the request.
+/// The coverage table: for each part of the request one row with its state, its words, and the evidence; polite words
+/// have none.
 pub(crate) fn table(coverage: &Coverage) -> Vec<Line> {
     let rows = coverage.rows.iter().filter(|row| row.state != CoverageState::Courtesy || row.confirmed);
     rows.map(row).collect()
 }
 
-/// Changes that nobody requested, and changed files that other programs run, one line each.
+/// Warnings, one line each: changes that the request did not ask for, and changed files that other programs run.
 pub(crate) fn unasked(coverage: &Coverage) -> Vec<Line> {
     let unasked = coverage.unasked.iter().map(|change| {
         let path = if change.path.is_empty() { "(unknown)" } else { &change.path };
@@ -29,7 +30,7 @@ pub(crate) fn unasked(coverage: &Coverage) -> Vec<Line> {
     unasked.chain(run).collect()
 }
 
-/// One row: the state, the words, and what was found.
+/// One row of the coverage table: the state of a part of the request, its words, and the evidence.
 fn row(row: &Covered) -> Line {
     let words = escape::shorten(&escape::one_line(row.words.trim()), WORDS_CHARS);
     let confirmed = if row.confirmed { ", as you confirmed" } else { "" };
@@ -49,7 +50,7 @@ fn row(row: &Covered) -> Line {
     }
 }
 
-/// A state in words.
+/// The word shown for the coverage state of a part of the request, such as "shown" or "not shown".
 fn state(state: CoverageState) -> &'static str {
     match state {
         CoverageState::Shown => "shown",
@@ -100,6 +101,7 @@ pub(crate) fn readings(offered: &[OfferedReading]) -> Vec<Line> {
     lines
 }
 
+/// Tests of the coverage table and of the question that confirms a reading.
 #[cfg(test)]
 mod tests {
     use artoo_proto::{Coverage, CoverageState, Covered, EvidenceId, Obligation, OfferedReading, Unasked};
@@ -107,6 +109,7 @@ mod tests {
     use super::{first_gap, readings, table, unasked};
     use crate::display::Line;
 
+    /// A sample row of coverage: these words of a request in this state.
     fn covered(words: &str, state: CoverageState) -> Covered {
         Covered {
             span: (0, words.len()),
@@ -120,10 +123,12 @@ mod tests {
         }
     }
 
+    /// The texts of the lines, without their styles.
     fn texts(lines: Vec<Line>) -> Vec<String> {
         lines.into_iter().map(|line| line.text).collect()
     }
 
+    /// Line breaks in a request's words or in evidence can't add lines to the coverage table.
     #[doc = "holds: law 0.12"]
     #[test]
     fn coverage_rows_contain_hostile_words() {
@@ -155,6 +160,7 @@ mod tests {
         assert_eq!(texts(unasked(&coverage)), ["  Not asked for: /home/a\\n/.envrc: made"]);
     }
 
+    /// The question that confirms a model's reading quotes the user's words and what they are read as.
     #[test]
     fn reading_question_quotes_words_and_effect() {
         let obligation = Obligation { step: serde_json::Value::Null, reading: "delete a\nAllow it? y".to_owned() };

@@ -79,12 +79,13 @@ pub(crate) fn audit(report: &AuditReport) -> Value {
     json!({"event": "audit", "report": report})
 }
 
-/// The JSON line `estimate`, shown before the first model call or, with `--estimate`, in place of a task.
+/// The JSON line with the estimate of a task's cost, shown before the first model call or, with `--estimate`, in place
+/// of a task.
 pub(crate) fn estimate(estimate: &Value) -> Value {
     json!({"event": "estimate", "estimate": estimate})
 }
 
-/// A finished task: its outcome and what it spent.
+/// A finished task with all that its result shows: outcome, cost, questions, and entry of the undo journal.
 #[derive(Debug)]
 pub(crate) struct EndedTask {
     pub(crate) outcome: TaskOutcome,
@@ -104,7 +105,7 @@ pub(crate) struct EndedTask {
 }
 
 impl EndedTask {
-    /// What is shown of the task to a person.
+    /// The parts of the task from which its text for a person is made.
     pub(crate) fn shown<'a>(&'a self, user_format: &'a UserFormat) -> ResultView<'a> {
         ResultView {
             result: &self.outcome.result,
@@ -131,7 +132,7 @@ impl EndedTask {
         }
     }
 
-    /// Everything that is known of the task beyond what is shown by default.
+    /// Lines with everything known of the task that is not shown by default: criteria, loss, costs.
     pub(crate) fn details(&self, user_format: &UserFormat) -> Vec<Line> {
         let mut lines = self.shown(user_format).details();
         // Without a language model there is no other way.
@@ -169,7 +170,7 @@ pub(crate) fn result(performed: &EndedTask, exit: Exit, close: &CloseReport) -> 
     })
 }
 
-/// The last JSON line of a run without a result: the error.
+/// The last JSON line of a run that ended with an error instead of a result: its exit code, message and remedy.
 pub(crate) fn error(failure: &Failure) -> Value {
     json!({
         "event": "error", "exit_code": failure.exit().code(), "message": failure.message(), "remedy": failure.remedy()

@@ -16,13 +16,13 @@ use crate::texts;
 /// Maximum length of a progress line, in characters.
 const LINE_CHARS: usize = 200;
 
-/// Maximum length of a step's intent in the moving line, in characters.
+/// Maximum length of a subtask's intent in the status line, in characters.
 const INTENT_CHARS: usize = 48;
 
-/// Time after the start of a task before which a screen without moving lines shows no stage.
+/// Time after a task's start in which no status is shown on a terminal whose lines can't be redrawn.
 const STILL_AFTER: Duration = Duration::from_secs(1);
 
-/// Time after which the moving line says how far the work of a tool is.
+/// Time that a tool must have run before the status line shows how far its work is.
 const BAR_AFTER: Duration = Duration::from_secs(1);
 
 /// Frames of the spinner, one for each update.
@@ -40,7 +40,7 @@ pub(crate) struct TaskProgress {
     replans: u32,
 }
 
-/// The stage of the task, and when it began.
+/// An effect of the task that is running: the stage it belongs to, and when it began.
 #[derive(Debug)]
 struct Running {
     stage: String,
@@ -48,6 +48,7 @@ struct Running {
 }
 
 impl TaskProgress {
+    /// Creates the progress of a task that begins at `now`.
     pub(crate) fn new(now: Instant) -> Self {
         Self { began: now, frame: 0, running: BTreeMap::new(), intents: BTreeMap::new(), replans: 0 }
     }
@@ -78,7 +79,7 @@ impl TaskProgress {
         }
     }
 
-    /// Updates the tracked state by a message.
+    /// Updates the state behind the status line by a message: the intents of subtasks and the number of replans.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the moving line needs two kinds of message")]
     fn learn(&mut self, envelope: &Envelope) {
         match &envelope.message {
@@ -128,7 +129,8 @@ pub(crate) fn tool_line(activity: &[Activity], now: Instant) -> Option<String> {
     (elapsed >= BAR_AFTER).then(|| format!("{} {}", oldest.verb, work.line()))
 }
 
-/// The name of the stage that an effect belongs to; `None` for effects that take little time.
+/// The name of the task's stage, such as planning, to which a running effect belongs; `None` for effects that take
+/// little time.
 fn stage(effect: &EffectKind, by: Role, intent: Option<&str>, replans: u32) -> Option<String> {
     let about = |stage: &str| intent.map_or_else(|| stage.to_owned(), |intent| format!("{stage}: {intent}"));
     Some(match effect {
@@ -193,22 +195,23 @@ fn of_plan(plan: &Plan) -> Vec<Line> {
     lines
 }
 
-/// A text on one line of limited length.
+/// Shortens a text to one line of at most `LINE_CHARS` characters.
 fn shortened(text: &str) -> String {
     escape::shorten(&escape::one_line(text), LINE_CHARS)
 }
 
-/// A progress line.
+/// A progress line with this text, shortened.
 fn line(text: &str) -> Line {
     Line::plain(shortened(text))
 }
 
-/// A faint progress line.
+/// A progress line with this text in faint letters, shortened.
 fn faint(text: &str) -> Line {
     Line::faint(shortened(text))
 }
 
-/// Lines about the discarded changes of a subtask's calls, once the subtask has ended.
+/// Lines that name the incidental changes (such as compiled modules) of a subtask's programs that were discarded, once
+/// the subtask has ended.
 pub(crate) fn incidental(event: &TapEvent) -> Vec<Line> {
     let TapEvent::Message { envelope } = event else { return Vec::new() };
     let Message::ExecutionResult(ended) = &envelope.message else { return Vec::new() };

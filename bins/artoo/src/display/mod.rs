@@ -18,10 +18,10 @@ use artoo_proto::{KeptOutput, escape, units};
 #[doc(alias = "limit")]
 const SHOWN_MAX: usize = 1_000;
 
-/// Number of lines shown of the beginning, and of the end, of an answer that is too long for a terminal.
+/// Number of lines shown from the beginning, and as many from the end, of an answer that is too long for a terminal.
 const END_LINES: usize = 30;
 
-/// Maximum length of a line of an answer on a terminal, in characters.
+/// Maximum length of one line of an answer on a terminal, in characters; the rest is left out.
 const LINE_CHARS: usize = 4_000;
 
 /// Number of characters of a SHA-256 that are shown to identify a stored output.
@@ -30,13 +30,13 @@ const ID_CHARS: usize = 12;
 /// Maximum number of lines that are quoted of an unverified output.
 const QUOTED_MAX: usize = 8;
 
-/// Prefix of every line of quoted output.
+/// Prefix of every line of quoted text, so that text of a model or program can't imitate lines of artoo.
 pub(crate) const QUOTE: &str = "  | ";
 
 /// Prefix of the continuation of a wrapped quoted line.
 const QUOTE_GOES_ON: &str = "  : ";
 
-/// Style of a line on a terminal.
+/// Style of a line on a terminal, which decides its colour; a warning is shown even if output is quiet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
     /// Bold and not wrapped, so that it can be copied: the answer itself.
@@ -61,26 +61,32 @@ pub(crate) struct Line {
 }
 
 impl Line {
+    /// A line of an answer to the user's request.
     pub(crate) fn answer(text: impl Into<String>) -> Self {
         Self { style: Style::Answer, text: text.into() }
     }
 
+    /// A line without colour or emphasis.
     pub(crate) fn plain(text: impl Into<String>) -> Self {
         Self { style: Style::Plain, text: text.into() }
     }
 
+    /// A line in faint letters, for what matters less.
     pub(crate) fn faint(text: impl Into<String>) -> Self {
         Self { style: Style::Faint, text: text.into() }
     }
 
+    /// A line in bold letters.
     pub(crate) fn strong(text: impl Into<String>) -> Self {
         Self { style: Style::Strong, text: text.into() }
     }
 
+    /// A line in the colour of success.
     pub(crate) fn good(text: impl Into<String>) -> Self {
         Self { style: Style::Good, text: text.into() }
     }
 
+    /// A warning, which is shown even if output is quiet.
     pub(crate) fn warning(text: impl Into<String>) -> Self {
         Self { style: Style::Warning, text: text.into() }
     }
@@ -105,7 +111,7 @@ pub(crate) fn quoted_briefly(text: &str) -> Vec<Line> {
     lines
 }
 
-/// The lines of an answer that a terminal shows: all of a short answer, otherwise its beginning, its end, and how to
+/// The lines of an answer that a terminal shows: all of a short answer, otherwise its first and last lines, and how to
 /// see the rest.
 fn excerpt(answer: &[Line], whole: &[&KeptOutput]) -> Vec<Line> {
     let split = |line: &Line| -> Vec<Line> {
@@ -132,16 +138,19 @@ fn excerpt(answer: &[Line], whole: &[&KeptOutput]) -> Vec<Line> {
     lines
 }
 
+/// Tests of shortening long answers and quoting unverified text.
 #[cfg(test)]
 mod tests {
     use artoo_proto::KeptOutput;
 
     use super::{END_LINES, Line, QUOTED_MAX, SHOWN_MAX, excerpt, quoted_briefly};
 
+    /// A text of this many lines: the numbers from 1.
     fn numbered(lines: usize) -> String {
         (1..=lines).map(|number| number.to_string()).collect::<Vec<_>>().join("\n")
     }
 
+    /// Of an answer with too many lines the terminal shows the first and the last ones.
     #[test]
     fn terminal_shows_ends_of_long_answers() {
         let short = excerpt(&[Line::answer(numbered(SHOWN_MAX))], &[]);

@@ -1,4 +1,4 @@
-//! `--output`: the answer in a file.
+//! The option `--output`: writes a task's answer to a file.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};

@@ -17,7 +17,7 @@ use crate::texts;
 /// Maximum length of the evidence shown with a criterion, in characters.
 const EVIDENCE_CHARS: usize = 240;
 
-/// Maximum length of the assumptions and of the reading of a request in their line, in characters.
+/// Maximum length of the line with the reading of a request and its assumptions, in characters.
 const READING_CHARS: usize = 400;
 
 /// Maximum number of unmet criteria that the verdict names.
@@ -26,14 +26,14 @@ const UNMET_SHOWN: usize = 2;
 /// Maximum length of an unmet criterion in the verdict, in characters.
 const UNMET_CHARS: usize = 100;
 
-/// The questions of a task about approvals.
+/// How many approval questions a task asked, and how many of them the user denied.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Questions {
     pub(crate) asked: u64,
     pub(crate) denied: u64,
 }
 
-/// The parts of an ended task from which its text is made.
+/// The parts of an ended task (result, cost, undo entry, questions) from which the text for the user is made.
 pub(crate) struct ResultView<'a> {
     pub(crate) result: &'a FinalResult,
     /// Model calls and tokens by role.
@@ -53,7 +53,7 @@ pub(crate) struct ResultView<'a> {
 }
 
 impl ResultView<'_> {
-    /// The answer for standard output; empty if the task has none. A partial result of an abandoned task is no answer.
+    /// The answers to write to standard output; empty for an abandoned task, whose partial result is no answer.
     pub(crate) fn answers(&self) -> Vec<Answer> {
         let by_code = self.usage.is_empty();
         match &self.result.ending {
@@ -83,7 +83,8 @@ impl ResultView<'_> {
         lines.into_iter().map(of).collect()
     }
 
-    /// The basis of an accepted result; `None` for other endings.
+    /// What supports an accepted result (checked, mixed, judged, words only); `None` for a result that was not
+    /// accepted.
     fn basis(&self) -> Option<Basis> {
         match &self.result.ending {
             Ending::Accept { basis } => Some(*basis),
@@ -107,8 +108,8 @@ impl ResultView<'_> {
         lines
     }
 
-    /// Whether the task changed anything; `None` if that is not known. Without an approval and a file for the answer, a
-    /// task changes nothing that the undo journal does not hold.
+    /// Whether the task changed anything on the machine: true or false by the undo journal and the approvals; `None` if
+    /// that is not known.
     fn has_changed(&self) -> Option<bool> {
         let is_approved = self.questions.asked > self.questions.denied || self.saved.is_some();
         match self.undo {
@@ -165,7 +166,7 @@ impl ResultView<'_> {
         }
     }
 
-    /// How the request was read and what was assumed, or what to say or do next.
+    /// The line below the verdict: how the request was read and what was assumed, or what to say or do next.
     fn second_line(&self) -> Option<Line> {
         let result = self.result;
         if self.basis() == Some(Basis::Checked) {
@@ -186,7 +187,8 @@ impl ResultView<'_> {
         Some(Line::plain(format!("  {}", self.user_format.sentence(&step))))
     }
 
-    /// The request as code read it, with the assumptions; the assumptions alone if code read nothing.
+    /// The request as code read it, with the assumptions; only the assumptions if code could not read it; `None`
+    /// without either.
     fn reading(&self) -> Option<String> {
         let read = self.result.coverage.iter().flat_map(|coverage| &coverage.rows).filter_map(|row| row.act.as_deref());
         let mut reading = read.map(escape::one_line).collect::<Vec<_>>().join("; ");
@@ -204,14 +206,15 @@ impl ResultView<'_> {
         Some(format!("  {text}"))
     }
 
-    /// The assumptions of the task in one line; `None` without any.
+    /// The task's assumptions joined to one line; `None` if it has none.
     fn assumed(&self) -> Option<String> {
         let all: Vec<String> = self.result.assumptions.iter().map(|assumed| escape::one_line(assumed)).collect();
         let text = escape::shorten(&all.join(", "), READING_CHARS);
         (!all.is_empty()).then(|| self.user_format.sentence(&text))
     }
 
-    /// How to undo the changes, the questions, and the cost, in one line; `None` if there is nothing to say.
+    /// The line below the verdict with how to undo the changes, the number of questions, and the cost; `None` if there
+    /// is nothing to say.
     fn footer(&self) -> Option<Line> {
         let mut items: Vec<String> = self.saved.iter().cloned().collect();
         let entry = self.undo.filter(|entry| entry.changes > 0 && !entry.interrupted);
@@ -222,7 +225,7 @@ impl ResultView<'_> {
         (!items.is_empty()).then(|| Line::faint(format!("  {}", items.join(" · "))))
     }
 
-    /// Lines about unusual events of the task.
+    /// Warnings below the answer, such as denied actions and unasked changes; empty for an ordinary task.
     fn warnings(&self) -> Vec<Line> {
         let result = self.result;
         let mut lines = Vec::new();
@@ -302,25 +305,26 @@ impl ResultView<'_> {
     }
 }
 
-/// The word of a directive, as in JSON.
+/// The name of an enum value as written in JSON, such as `change_path` for a directive.
 fn json_word(directive: &impl serde::Serialize) -> String {
     let value = serde_json::to_value(directive).unwrap_or_default();
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// A denied action with its reason.
+/// The text of a denied action with the reason of the denial.
 fn of_denied(action: &DeniedAction) -> String {
     format!("{} ({})", escape::one_line(&action.action), escape::one_line(&action.reason))
 }
 
-/// Lines below a heading; nothing if there are none.
+/// A heading followed by the lines; nothing at all if there are no lines.
 fn section(heading: &str, lines: impl IntoIterator<Item = Line>) -> Vec<Line> {
     let mut lines = lines.into_iter().peekable();
     let heading = lines.peek().map(|_| Line::plain(heading));
     heading.into_iter().chain(lines).collect()
 }
 
-/// One line for each criterion: checked in code first, then judged by a model, then unmet.
+/// One line for each criterion with its mark (checked, judged or unmet) and evidence; checked ones first, unmet ones
+/// last.
 fn criteria<'a>(reports: impl Iterator<Item = &'a CriterionReport>) -> Vec<Line> {
     let shown = |report: &CriterionReport| {
         let mark = texts::mark(report.mark);
@@ -334,7 +338,7 @@ fn criteria<'a>(reports: impl Iterator<Item = &'a CriterionReport>) -> Vec<Line>
     reports.into_iter().map(shown).collect()
 }
 
-/// The number of model calls and of their tokens.
+/// The number of model calls and of their tokens as text.
 pub(crate) fn calls(usage: &Usage) -> String {
     let tokens = usage.prompt_tokens.saturating_add(usage.completion_tokens);
     let calls = units::count(usage.model_calls.into(), "model call", "model calls");
@@ -353,7 +357,7 @@ pub(crate) fn undoable(entry: &Entry) -> Vec<Line> {
     lines
 }
 
-/// Lines that name the discarded changes of a call.
+/// Lines that name the changes of a call that artoo discarded as incidental, such as compiled modules.
 pub(crate) fn incidental(call: &ToolCall) -> Vec<Line> {
     call.incidental.iter().map(|change| Line::faint(format!("not kept: {}", escape::one_line(change)))).collect()
 }

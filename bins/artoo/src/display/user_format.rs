@@ -13,7 +13,7 @@ use crate::clock;
 /// Maximum number of rows that are laid out as a table; a longer answer is shown with exact values.
 const TABLE_ROWS_MAX: usize = 2_000;
 
-/// Space between two columns.
+/// The text between two columns of a table.
 const GAP: &str = "  ";
 
 /// Formats values for the user: paths relative to these folders, and exact or human-readable numbers.
@@ -26,6 +26,7 @@ pub(crate) struct UserFormat {
 }
 
 impl UserFormat {
+    /// Creates the format for a user's home and current folder; `is_exact` shows values unchanged.
     pub(crate) fn of(environment: &Environment, is_exact: bool) -> Self {
         Self { home: environment.home.clone(), cwd: environment.cwd.clone(), is_exact }
     }
@@ -84,7 +85,8 @@ impl UserFormat {
         lines
     }
 
-    /// One cell of a table.
+    /// The text of one cell of a table, formatted for its column: a path relative to the folder, a size in units, a
+    /// local time.
     fn cell(&self, cell: &str, column: Column) -> String {
         match column {
             Column::Text => cell.to_owned(),
@@ -132,7 +134,7 @@ impl UserFormat {
     }
 }
 
-/// The heading of a column.
+/// The heading shown above a table's column of this kind, such as "size".
 fn heading(column: Column) -> &'static str {
     match column {
         Column::Text | Column::Sentence => "value",
@@ -143,12 +145,12 @@ fn heading(column: Column) -> &'static str {
     }
 }
 
-/// Whether a column is aligned right.
+/// Whether a column of a table holds numbers, which are aligned right.
 fn is_number(column: Column) -> bool {
     matches!(column, Column::Bytes | Column::Count)
 }
 
-/// A time as local date and time of day; of another year with the year instead of the time of day.
+/// A time as text: local date and time of day; for a time of another year, the year instead of the time of day.
 pub(crate) fn when(at: Timestamp) -> String {
     let local = |at: Timestamp| {
         let offset = Offset::from_seconds(utc_offset_s(at)).unwrap_or(Offset::UTC);
@@ -159,12 +161,14 @@ pub(crate) fn when(at: Timestamp) -> String {
     strtime::format(form, shown).unwrap_or_else(|_| at.to_string())
 }
 
+/// Tests of how answers are shown to a user: tables, labels, and the home folder as a tilde.
 #[cfg(test)]
 mod tests {
     use artoo_proto::{Answer, Column, Environment};
 
     use super::UserFormat;
 
+    /// A sample format for a user whose home folder is `/home/ada`; `is_exact` shows values unchanged.
     fn user_format(is_exact: bool) -> UserFormat {
         let path = |path: &str| path.to_owned();
         let environment = Environment {
@@ -177,6 +181,7 @@ mod tests {
         UserFormat::of(&environment, is_exact)
     }
 
+    /// The texts of the lines that are shown for the answers.
     fn shown(user_format: &UserFormat, answers: &[Answer]) -> Vec<String> {
         user_format.answers(answers).into_iter().map(|line| line.text).collect()
     }
@@ -213,6 +218,7 @@ mod tests {
         );
     }
 
+    /// In a sentence, paths in the home folder begin with `~` and times are local.
     #[test]
     fn sentences_show_home_folder_as_tilde() {
         let check = |text: &str, expected: &str| assert_eq!(user_format(false).sentence(text), expected);

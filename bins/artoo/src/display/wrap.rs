@@ -8,10 +8,11 @@ use super::{QUOTE, QUOTE_GOES_ON};
 /// Minimum terminal width for wrapping, in columns; narrower terminals get unwrapped lines.
 const COLUMNS_MIN: usize = 20;
 
-/// Number of columns that a tab is counted as.
+/// Number of columns that a tab counts as when the width of a text is measured.
 const TAB_COLUMNS: usize = 8;
 
-/// Number of columns reserved for the mark of what [`shorten`] leaves out.
+/// Number of columns reserved for the note in a line shortened by [`shorten`] that says how many characters are left
+/// out.
 const GAP_COLUMNS: usize = 18;
 
 /// Wraps a text to rows of at most `columns` columns: quoted text may break anywhere, other text breaks at spaces.
@@ -19,7 +20,7 @@ pub(crate) fn rows(text: &str, columns: usize) -> Vec<String> {
     text.split('\n').flat_map(|line| rows_of(line, columns)).collect()
 }
 
-/// Wraps one line.
+/// Wraps one line of text to rows of at most `columns` columns.
 fn rows_of(line: &str, columns: usize) -> Vec<String> {
     if columns < COLUMNS_MIN || width(line) <= columns {
         return vec![line.to_owned()];
@@ -70,8 +71,8 @@ fn fill<'a>(pieces: impl Iterator<Item = &'a str>, first: &str, next: &str, colu
     rows
 }
 
-/// Shortens a line to at most `columns` columns and says how many characters are left out; one part in `end` of what is
-/// shown is its end, and with 0 none.
+/// Shortens a line to at most `columns` columns with a note of how many characters are left out. 1/`end` of the shown
+/// part is the line's end; with 0 none is.
 pub(crate) fn shorten(line: &str, columns: usize, end: usize) -> String {
     if width(line) <= columns {
         return line.to_owned();
@@ -84,7 +85,7 @@ pub(crate) fn shorten(line: &str, columns: usize, end: usize) -> String {
     format!("{} […{} more…]{}", part(0..head), part(head..tail).chars().count(), part(tail..line.len()))
 }
 
-/// Length in bytes of the first pieces that fit into this many columns.
+/// Length in bytes of as many pieces from the first on as fit into this many columns.
 fn bytes_within<'a>(columns: usize, pieces: impl Iterator<Item = &'a str>) -> usize {
     let fitting = pieces.scan(0, |used, piece| {
         *used += width(piece);

@@ -18,7 +18,7 @@ const HELD_MAX: usize = 1_000;
 /// Maximum width of the status line, in columns.
 const STATUS_MAX_CHARS: usize = 100;
 
-/// Interval between two lines of the status where lines are not redrawn.
+/// Interval at which the status is written again as a new line, on a screen whose lines are not redrawn.
 const STILL_EVERY: Duration = Duration::from_secs(10);
 
 /// Control sequence that empties the line of the cursor, and moves the cursor to its start.
@@ -55,7 +55,7 @@ struct Streams {
     questions: Questions,
 }
 
-/// An output stream: standard output or standard error.
+/// One of the two output streams: standard output or standard error.
 #[derive(Debug, Clone, Copy)]
 enum Stream {
     Out,
@@ -89,12 +89,13 @@ impl Screen {
         self.is_live
     }
 
-    /// Whether colour is allowed on a terminal.
+    /// Whether colour may be used for lines on a terminal.
     pub(crate) fn has_colour(&self) -> bool {
         self.lock().has_colour
     }
 
-    /// Writes the answers to standard output: `shown` or an excerpt of it on a terminal, the exact texts elsewhere.
+    /// Writes a task's answers to standard output: on a terminal the lines `shown` (long ones shortened), elsewhere the
+    /// exact texts.
     pub(crate) fn deliver(&self, shown: &[Line], answers: &[Answer], evidence: &EvidenceStore) {
         if Stream::Out.columns().is_some() {
             let whole: Vec<&KeptOutput> = answers.iter().filter_map(|answer| answer.whole.as_ref()).collect();
@@ -137,13 +138,13 @@ impl Screen {
         self.json(&value);
     }
 
-    /// Writes lines to standard error; only warnings if quiet.
+    /// Writes lines to standard error; with `--quiet` only the warnings among them.
     pub(crate) fn tell(&self, lines: &[Line]) {
         let is_wanted = |line: &&Line| !self.is_quiet || line.style == Style::Warning;
         self.lock().tell(lines.iter().filter(is_wanted));
     }
 
-    /// Writes lines to standard error, also if quiet.
+    /// Writes lines to standard error, even with `--quiet`.
     pub(crate) fn insist(&self, lines: &[Line]) {
         self.lock().tell(lines);
     }
@@ -183,7 +184,7 @@ impl Screen {
         streams.has_status = true;
     }
 
-    /// Whether lines can be overwritten in place.
+    /// Whether lines of the terminal can be overwritten in place; false with `--plain` and off a terminal.
     pub(crate) fn is_redrawn(&self) -> bool {
         self.is_redrawn
     }
@@ -201,14 +202,14 @@ impl Screen {
         streams.held.get_or_insert_default();
     }
 
-    /// Counts a question of the running task, which the user answered.
+    /// Counts a question of the running task that the user has answered; `is_denied` if the answer was a denial.
     pub(crate) fn count_question(&self, is_denied: bool) {
         let questions = &mut self.lock().questions;
         questions.asked += 1;
         questions.denied += u64::from(is_denied);
     }
 
-    /// Returns and resets the number of questions.
+    /// Returns the numbers of questions asked and denied since the last call, and resets them to 0.
     pub(crate) fn take_questions(&self) -> Questions {
         std::mem::take(&mut self.lock().questions)
     }
@@ -250,13 +251,14 @@ impl Screen {
         }
     }
 
+    /// Locks the state of the output streams, even after a panic in another thread.
     fn lock(&self) -> MutexGuard<'_, Streams> {
         self.streams.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Streams {
-    /// Writes lines to standard error, or holds them back while a question is open.
+    /// Writes lines to standard error, or stores them to be shown later while a question or the prompt is open.
     fn tell<'a>(&mut self, lines: impl IntoIterator<Item = &'a Line>) {
         match &mut self.held {
             Some(held) => {
@@ -267,14 +269,14 @@ impl Streams {
         }
     }
 
-    /// Removes the status line.
+    /// Removes the status line from the terminal, if one is shown.
     fn clear_status(&mut self) {
         if std::mem::take(&mut self.has_status) {
             self.write(Stream::Err, CLEAR_LINE);
         }
     }
 
-    /// Writes a text to a stream.
+    /// Removes the status line and writes a text to a stream; the first error on standard output is stored.
     fn write(&mut self, stream: Stream, text: &str) {
         self.clear_status();
         if let (Stream::Out, Err(error)) = (stream, stream.write(text.as_bytes())) {
@@ -282,7 +284,7 @@ impl Streams {
         }
     }
 
-    /// Writes lines to a stream.
+    /// Writes lines to a stream: escaped, and on a terminal wrapped and coloured.
     fn show<'a>(&mut self, stream: Stream, lines: impl IntoIterator<Item = &'a Line>) {
         let columns = stream.columns();
         let text: String = lines.into_iter().map(|line| self.shown(line, columns)).collect();
@@ -313,8 +315,8 @@ impl Streams {
     }
 }
 
-/// Writes answers with exact values, control characters escaped: whole from the evidence store if they are cut, each with
-/// its label if there are several.
+/// Writes answers with exact values, control characters escaped. Shortened answers are read whole from the evidence
+/// store. Several answers get labels.
 pub(crate) fn write_exact(answers: &[Answer], evidence: &EvidenceStore, out: &mut impl Write) -> io::Result<()> {
     let mut out = Escaped { out, torn: Vec::new(), ended: true };
     for answer in answers {
@@ -333,7 +335,7 @@ pub(crate) fn write_exact(answers: &[Answer], evidence: &EvidenceStore, out: &mu
     Ok(())
 }
 
-/// The writer of `write_exact`: escapes control characters in the bytes.
+/// A writer that passes bytes on to another and escapes control characters in them.
 struct Escaped<'a, W> {
     out: &'a mut W,
     /// Bytes of an incomplete UTF-8 character at the end of the last write.
@@ -343,7 +345,7 @@ struct Escaped<'a, W> {
 }
 
 impl<W: Write> Escaped<'_, W> {
-    /// Writes an incomplete character that is left, and a final line break if it is missing.
+    /// Ends an answer: writes the bytes of an incomplete character at its end, and a line break if none ended it.
     fn end(&mut self) -> io::Result<()> {
         let torn = String::from_utf8_lossy(&std::mem::take(&mut self.torn)).into_owned();
         self.out.write_all(escape::visible(&torn).as_bytes())?;
@@ -394,7 +396,7 @@ impl Stream {
     }
 }
 
-/// Escapes characters in JSON that control a terminal or reorder text.
+/// Replaces characters that control a terminal or reorder text by JSON escapes (`\u…`); the JSON value stays the same.
 fn ascii_where_hostile(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let mut one = [0; 4];
@@ -413,12 +415,14 @@ fn ascii_where_hostile(json: &str) -> String {
     out
 }
 
+/// Tests of the escapes in JSON output.
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
     use super::ascii_where_hostile;
 
+    /// Control characters in JSON output are escaped so that the parsed value stays the same.
     #[doc = "holds: design H2"]
     #[test]
     fn json_escapes_terminal_controls_without_data_loss() {

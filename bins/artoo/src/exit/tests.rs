@@ -58,6 +58,7 @@ fn every_ending_has_its_documented_code() {
     }
 }
 
+/// Each exit code has its documented number; only an accepted result has 0.
 #[doc = "holds: law 0.9"]
 #[test]
 fn exit_code_zero_needs_evidence() {
@@ -81,6 +82,7 @@ fn exit_code_zero_needs_evidence() {
     }
 }
 
+/// With `--accept judged`, a text judged by a model gives exit code 0 only if the request asks for nothing else.
 #[test]
 fn judged_texts_are_accepted_on_request_alone() {
     let row = |state: CoverageState| Covered {

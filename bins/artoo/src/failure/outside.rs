@@ -1,4 +1,4 @@
-//! Exit codes and remedies of the errors of other crates.
+//! Exit codes and remedies for error types that other crates of the workspace define.
 
 use std::io;
 
@@ -10,7 +10,8 @@ use artoo_tools::undo::UndoError;
 use super::{Consequence, internal, usage};
 use crate::exit::Exit;
 
-/// Consequence of a task of `artoo undo` or `artoo model` that was understood but could not be carried out.
+/// Consequence of an `artoo undo` or `artoo model` that was understood but could not be carried out: exit code
+/// `NotAchieved` and this remedy.
 const fn not_achieved(remedy: &'static str) -> Consequence {
     (Exit::NotAchieved, Some(remedy))
 }

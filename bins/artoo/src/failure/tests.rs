@@ -1,4 +1,5 @@
-//! Writes the page of errors from the code: a row for every variant, with its text, exit code and remedy.
+//! Generates docs/errors.md from the error types and tests that it is current: a row for each variant with text, exit
+//! code and remedy.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -27,10 +28,10 @@ use super::{CommandProblem, ConfigProblem, Failure};
 use crate::display::testing::result_with;
 use crate::exit::Exit;
 
-/// Set to 1, the page is written instead of compared.
+/// Environment variable: if it is 1, the test writes docs/errors.md instead of comparing it.
 const BLESS: &str = "ARTOO_BLESS";
 
-/// Sources with the enums of errors, whose doc comments say when each variant occurs.
+/// Source files with the error enums; the doc comments of their variants go into docs/errors.md.
 const SOURCES: [&str; 12] = [
     "bins/artoo/src/failure.rs",
     "bins/artoo/src/failure/configuration.rs",
@@ -46,8 +47,8 @@ const SOURCES: [&str; 12] = [
     "crates/artoo-tools/src/undo/store.rs",
 ];
 
-/// A function that returns samples of every variant, each with its pattern as text. The match has no wildcard, so that a
-/// new variant does not compile without a row.
+/// Generates a function that returns sample errors of an enum, each with its pattern as text. A variant without a
+/// sample does not compile.
 macro_rules! samples {
     ($function:ident: $kind:ty; $($pattern:pat => $($sample:expr),+;)*) => {
         fn $function() -> Vec<(&'static str, $kind)> {
@@ -65,11 +66,12 @@ macro_rules! samples {
     };
 }
 
-/// A sample cause: an I/O error with the text "REASON".
+/// A sample I/O error with the text "REASON", used as the cause of sample errors.
 fn reason() -> io::Error {
     io::Error::other("REASON")
 }
 
+/// The word as an owned string, for a field of a sample error.
 fn text(word: &str) -> String {
     word.to_owned()
 }
@@ -223,7 +225,7 @@ samples! { failures: Failure;
     Failure::Unwritten { .. } => Failure::Unwritten { source: reason() };
 }
 
-/// A sample error of the configuration file.
+/// A sample error of the program caused by this problem of the configuration file.
 fn config(source: ConfigProblem) -> Failure {
     Failure::Config { source }
 }
@@ -243,7 +245,7 @@ fn digest(digit: char) -> artoo_llm::files::Checksum {
     digit.to_string().repeat(64).parse().unwrap()
 }
 
-/// A sample error of opening the memory.
+/// A sample error of opening the memory: its file can't be read.
 fn no_memory() -> OpenError {
     OpenError::Io { path: path(), source: reason() }
 }
@@ -294,7 +296,7 @@ samples! { reasons: AbandonReason;
     AbandonReason::RoleFailed { .. } => AbandonReason::RoleFailed { detail: text("REASON") };
 }
 
-/// The reason to abandon a task when a model's provider fails so.
+/// The reason by which a task is abandoned if its model fails with this error.
 fn provider(failure: ModelFailure) -> AbandonReason {
     AbandonReason::Provider { failure }
 }
@@ -309,12 +311,12 @@ fn abstention() -> Abstention {
     }
 }
 
-/// The root folder of the repository.
+/// The path of the repository's root folder.
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The variant that a pattern ends in, such as `FilesError::Busy`.
+/// Splits the variant that a pattern names, such as `FilesError::Busy`, into enum and variant.
 fn variant(pattern: &str) -> (String, String) {
     let is_of_path = |c: char| !(c.is_alphanumeric() || c == ':');
     let path = pattern.split(is_of_path).rfind(|word| word.contains("::")).expect("a pattern names a variant");
@@ -322,7 +324,7 @@ fn variant(pattern: &str) -> (String, String) {
     (kind.to_owned(), variant.to_owned())
 }
 
-/// The doc comment of a variant: when it occurs.
+/// The doc comment of an error variant, found in the source text; it says when the error occurs.
 fn occasion(kind: &str, variant: &str, sources: &str) -> String {
     let head = if kind == "Failure" { text("failures! {\n") } else { format!("enum {kind} {{\n") };
     let (_, body) = sources.split_once(&head).unwrap_or_else(|| panic!("no source declares {kind}"));
@@ -340,7 +342,7 @@ fn occasion(kind: &str, variant: &str, sources: &str) -> String {
     comment.join(" ")
 }
 
-/// The heading of the page's section on an exit code.
+/// The heading in docs/errors.md of the section on the errors with this exit code.
 fn heading(code: u8) -> &'static str {
     match code {
         1 => "1: internal failure",
@@ -357,7 +359,7 @@ fn heading(code: u8) -> &'static str {
     }
 }
 
-/// The text of the page of errors.
+/// The expected text of docs/errors.md, generated from the samples and the doc comments of the variants.
 fn page() -> String {
     let sources: String =
         SOURCES.iter().map(|path| fs::read_to_string(repository().join(path)).expect("a source can be read")).collect();
@@ -399,6 +401,7 @@ fn page() -> String {
     page
 }
 
+/// docs/errors.md equals the page that is generated from the error types.
 #[test]
 fn page_of_errors_shows_the_code() {
     let path = repository().join("docs/errors.md");
@@ -411,6 +414,7 @@ fn page_of_errors_shows_the_code() {
     assert!(shown == page, "docs/errors.md is not what the code says; {BLESS}=1 writes it anew. First: {differs:?}");
 }
 
+/// The message of an error names each of its causes only once.
 #[test]
 fn failure_message_names_each_cause_once() {
     let failure = Failure::NotWritten { path: path(), source: reason() };

@@ -4,12 +4,13 @@ use std::path::Path;
 
 use crate::display::Line;
 
-/// Greetings and questions about artoo itself, in lowercase and without marks at their end.
+/// Inputs that get artoo's greeting as the answer: greetings and questions about artoo, in lowercase, without
+/// punctuation at the end.
 const GREETINGS: [&str; 8] =
     ["hello", "hi", "hey", "help me", "what can you do", "what can i do", "who are you", "what are you"];
 
-/// Three lines for words that only greet artoo or ask what it can do: what it is, requests that work without a model on
-/// this machine, and where to read on. `None` for all other words.
+/// Three lines in reply to a mere greeting or "what can you do": what artoo is, example requests, where to read on.
+/// `None` for other words.
 pub(crate) fn greeting_for(words: &str) -> Option<Vec<Line>> {
     let words = words.trim_matches(|c: char| c.is_whitespace() || "?!.,".contains(c)).to_lowercase();
     if !GREETINGS.contains(&words.as_str()) {
@@ -25,7 +26,7 @@ pub(crate) fn greeting_for(words: &str) -> Option<Vec<Line>> {
     ])
 }
 
-/// Requests that reflex answers without asking, about this folder.
+/// Three example requests about this folder that the embedded parser answers without a model and without asking.
 fn examples(folder: &str) -> [String; 3] {
     [
         format!("how many files are in {folder}"),
@@ -51,12 +52,14 @@ fn folder(here: &Path, home: &Path) -> String {
     }
 }
 
+/// Tests of the reply to greetings.
 #[cfg(test)]
 mod tests {
     use tempfile::TempDir;
 
     use super::{folder, greeting_for};
 
+    /// Only a mere greeting gets the greeting as reply; a greeting followed by a request is a request.
     #[test]
     fn greeting_with_a_request_is_a_request() {
         for words in ["hello", " Hi! ", "HEY", "help me", "What can you do?", "who are you??"] {
@@ -68,6 +71,7 @@ mod tests {
         }
     }
 
+    /// The example requests name `~/Downloads` if it exists, else the current folder.
     #[test]
     fn examples_name_a_folder_that_exists() {
         let home = TempDir::new().unwrap();

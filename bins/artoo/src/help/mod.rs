@@ -44,8 +44,7 @@ pub(crate) fn page(words: &[String]) -> Option<String> {
     Some(command.render_long_help().to_string())
 }
 
-/// The command line, in which the help of a command shows the shared options that change what the command does. `run`
-/// and `resume` take all of them.
+/// Builds the command line's definition; the help of each subcommand lists only the shared options that apply to it.
 pub(crate) fn command() -> clap::Command {
     let mut command = CommandLine::command();
     command.build();
@@ -58,7 +57,7 @@ pub(crate) fn command() -> clap::Command {
     })
 }
 
-/// Parses the arguments of this process.
+/// Parses this process's arguments; the error of clap may also be a request for help or for the version.
 pub(crate) fn command_line() -> Result<CommandLine, clap::Error> {
     // The help of all commands costs more instructions than the rest of the start.
     let asks_for_help = std::env::args_os().any(|given| given == "--help" || given == "-h");
@@ -70,7 +69,7 @@ pub(crate) fn command_line() -> Result<CommandLine, clap::Error> {
     Ok(line)
 }
 
-/// A command, or a subcommand of it, in whose help the shared options that mean nothing for it are hidden.
+/// Hides in the help of a subcommand the shared options that mean nothing for it.
 fn with_shown_options(command: clap::Command, name: &str) -> clap::Command {
     let is_shown = |option: &str| match option {
         "json" | "quiet" | "plain" | "data_dir" => true,
@@ -108,11 +107,12 @@ pub(crate) fn version(screen: &Screen) -> Exit {
     Exit::Accepted
 }
 
+/// Tests of the help pages: size, options and completeness.
 #[cfg(test)]
 mod tests {
     use super::{CommandFactory, CommandLine, TOPICS, page};
 
-    /// Height and width of a usual terminal, with a line left for the prompt.
+    /// Rows and columns of a usual terminal, less one row for the prompt; a help page must fit.
     const SCREEN: (usize, usize) = (23, 80);
 
     #[test]
@@ -123,6 +123,7 @@ mod tests {
         }
     }
 
+    /// The help topics name only command-line options that exist.
     #[test]
     fn topics_name_only_options_that_exist() {
         let mut command = CommandLine::command();

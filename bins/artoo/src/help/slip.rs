@@ -8,7 +8,7 @@ use crate::args::{Command, CommandLine};
 use crate::failure::Failure;
 use crate::suggest;
 
-/// Commands that other programs have, and the command of artoo that comes closest.
+/// Subcommands known from other programs (such as `login`), each with the artoo subcommand that comes closest.
 const HABITS: [(&str, &str); 6] = [
     ("auth", "setup"),
     ("init", "setup"),
@@ -43,7 +43,7 @@ pub(crate) fn check_command(words: &[String], is_readable: impl Fn(&str) -> bool
     }
 }
 
-/// Whether these words are a subcommand or options of a command, and not words that could be anything.
+/// Whether the words after a command's name parse as its subcommand or options, rather than as free text.
 fn takes(name: &str, rest: &[String]) -> bool {
     let line = ["artoo", name].into_iter().chain(rest.iter().map(String::as_str));
     let is_free = |word: &String| !word.starts_with('-');

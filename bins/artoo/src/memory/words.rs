@@ -1,4 +1,4 @@
-//! The content of the memory in plain words; ids and numbers only on request.
+//! The content of the memory as text for the user; ids and numbers only on request.
 
 use std::collections::BTreeSet;
 
@@ -15,19 +15,19 @@ use super::{CommandOutput, NOTE_TASK};
 use crate::display::user_format::{UserFormat, when};
 use crate::{Exit, Line, Settings};
 
-/// Maximum number of entries of a list: tasks, pieces of advice, notes.
+/// Maximum number of entries in a list that `artoo memory` shows: tasks, pieces of advice, notes.
 const LIST_MAX: usize = 10;
 
 /// Maximum number of subjects that `artoo memory why` names if their records don't fit.
 const SUBJECTS_MAX: usize = 5;
 
-/// Maximum length of a record's text, in characters.
+/// Maximum length of the shown text of a memory record, in characters.
 const TEXT_CHARS: usize = 160;
 
-/// Decisions nearer to zero than this say neither that something worked nor that it failed.
+/// A decision value of memory nearer to zero than this counts as neither good nor bad experience.
 const UNDECIDED: f64 = 0.2;
 
-/// Describes the content of an engine at a time.
+/// Describes the records and advice of the memory's engine, as of a given time, as text for the user.
 pub(crate) struct MemoryText<'a> {
     engine: &'a Engine,
     now_ms: i64,
@@ -37,17 +37,18 @@ pub(crate) struct MemoryText<'a> {
 }
 
 impl<'a> MemoryText<'a> {
+    /// Creates the describer for the memory as of `now`.
     pub(crate) fn new(engine: &'a Engine, now: Timestamp, settings: &Settings) -> Self {
         let user_format = UserFormat::of(&settings.environment, settings.exact);
         Self { engine, now_ms: now.as_millis(), user_format, verbose: settings.verbose }
     }
 
-    /// A text in one short line, with the home folder as `~`.
+    /// A text shortened to one line, with the home folder as `~`.
     fn short(&self, text: &str) -> String {
         escape::short_line(&self.user_format.sentence(text), TEXT_CHARS)
     }
 
-    /// The answer if memory has no records about something.
+    /// The output if memory has no records about `what`, with this exit code.
     pub(crate) fn none(&self, what: &str, exit: Exit) -> CommandOutput {
         let line = match self.engine.is_empty() {
             true => "Memory is empty: it begins with the first task.".to_owned(),
@@ -56,7 +57,7 @@ impl<'a> MemoryText<'a> {
         (vec![Line::plain(line)], json!({"found": false}), exit)
     }
 
-    /// The newest tasks, what memory advises, rules and notes.
+    /// The output of `artoo memory`: the newest tasks, what memory advises, rules and notes.
     pub(crate) fn overview(&self) -> CommandOutput {
         if self.engine.is_empty() {
             return self.none("", Exit::Accepted);
@@ -82,7 +83,7 @@ impl<'a> MemoryText<'a> {
         (lines, value, Exit::Accepted)
     }
 
-    /// What a plan for a request would be told from memory; `unknown` is the exit code if that is nothing.
+    /// What memory would tell a planner about this request; `unknown` is the exit code if it would tell nothing.
     pub(crate) fn recalled(&self, words: &str, unknown: Exit) -> CommandOutput {
         let tools = self.tools();
         let recall = self.engine.recall(&RecallQuery::new(words).tools(&tools), self.now_ms);
@@ -118,7 +119,8 @@ impl<'a> MemoryText<'a> {
         (lines, value, Exit::Accepted)
     }
 
-    /// The records behind the advice on a request, or beside a record, with their shares.
+    /// The output of `artoo memory why`: the records that the advice on a request, or a given record, rests on, with
+    /// their shares.
     pub(crate) fn why(&self, what: &str) -> CommandOutput {
         let (mut subjects, mut lines, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for (tag, intent) in self.tags(what) {
@@ -150,7 +152,7 @@ impl<'a> MemoryText<'a> {
         }
     }
 
-    /// When the advice on a request will end if no new records are written.
+    /// The output of `artoo memory forecast`: when the advice on a request ends if no new records are written.
     pub(crate) fn forecast(&self, words: &str) -> CommandOutput {
         let (mut lines, mut values) = (Vec::new(), Vec::new());
         for (tag, intent) in self.tags(words) {
@@ -173,7 +175,7 @@ impl<'a> MemoryText<'a> {
         }
     }
 
-    /// Rules, lasting habits, and proposals for such.
+    /// The output of `artoo memory rules`: rules, lasting habits, and proposals of such.
     pub(crate) fn rules(&self) -> CommandOutput {
         let (mut rules, mut proposals) = (self.engine.sop_records(), self.engine.thinking_proposals());
         // `artoo skills` shows these.
@@ -210,7 +212,7 @@ impl<'a> MemoryText<'a> {
         (lines, json!({"rules": rules, "habits": habits, "proposals": proposals}), Exit::Accepted)
     }
 
-    /// A record in one line.
+    /// One line about a memory record: its text, what it is about, and on request its id and numbers.
     pub(crate) fn record(&self, record: &Megram) -> Line {
         let content = if is_skill(&record.space) { skill_text(record) } else { record.content.clone() };
         let text = self.short(&content);
@@ -226,7 +228,7 @@ impl<'a> MemoryText<'a> {
         Line::plain(format!("  {}: {told}{}", day(record.created_at_ms), self.aside(&format!("{}, {task}", record.id))))
     }
 
-    /// A piece of advice in one line.
+    /// One line about a piece of memory's advice: what has worked or failed, and how certain that is.
     fn advice(&self, advice: &Advice) -> Line {
         let (action, decision) = (advice.potentials.action, advice.potentials.decision);
         let verdict = match (action, advice.capped) {
@@ -249,8 +251,8 @@ impl<'a> MemoryText<'a> {
         ))
     }
 
-    /// The tags that memory has for a request: those of its advice, else those of the records with its words; for a
-    /// record its own tag. Also returns the intent.
+    /// The subjects (tags) that memory has on a request: of its advice, else of records with its words, each with an
+    /// intent. For a record's id, its own tag.
     fn tags(&self, what: &str) -> Vec<(Tag, Option<String>)> {
         let of_records = |selector| -> BTreeSet<_> {
             self.engine.find(&selector, LIST_MAX).into_iter().map(|record| (record.tag(), record.intent)).collect()
@@ -275,7 +277,7 @@ impl<'a> MemoryText<'a> {
             .collect()
     }
 
-    /// What a tag is about, in words: tools and the request or the target.
+    /// What a memory tag (the subject of a record) is about, in words: tools and the request or the target.
     fn about(&self, tag: &Tag, intent: Option<&str>) -> String {
         let tools = tools_of(&tag.space, &tag.entity).join(" and ");
         let tail = |name: &str| unescape(name.split_once(':').map_or(name, |(_, tail)| tail));
@@ -289,32 +291,32 @@ impl<'a> MemoryText<'a> {
         self.short(&text)
     }
 
-    /// Ids and numbers in brackets, if the user asked for them.
+    /// A text in brackets if the user asked for details, otherwise an empty text.
     fn aside(&self, text: &str) -> String {
         if self.verbose { format!(" ({})", escape::one_line(text)) } else { String::new() }
     }
 }
 
-/// Whether a tag's name is that of a skill.
+/// Whether the name is in the namespace that memory uses for skills.
 fn is_skill(name: &str) -> bool {
     name.starts_with(skill::SPACE)
 }
 
-/// A record about a skill in words: the request of an episode, the pattern of a skill, or what was noted.
+/// The text of a memory record about a skill: the request of an episode, the pattern of a skill, or the note itself.
 fn skill_text(record: &Megram) -> String {
     let episode = serde_json::from_str::<Episode>(&record.content).map(|episode| episode.request);
     let pattern = || serde_json::from_str::<Skill>(&record.content).map(|skill| skill.shown());
     episode.or_else(|_| pattern()).unwrap_or_else(|_| record.content.clone())
 }
 
-/// Lines below a heading; nothing if there are none.
+/// A heading followed by the lines; nothing at all if there are no lines.
 fn headed(heading: &str, lines: impl IntoIterator<Item = Line>) -> Vec<Line> {
     let mut lines = lines.into_iter().peekable();
     let heading = lines.peek().map(|_| Line::strong(heading));
     heading.into_iter().chain(lines).collect()
 }
 
-/// A time as text.
+/// A time in milliseconds since 1970 as local date and time.
 fn day(at_ms: i64) -> String {
     when(Timestamp::from_millis(at_ms))
 }

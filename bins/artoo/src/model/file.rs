@@ -12,7 +12,7 @@ use crate::settings::{Settings, Variables};
 /// Whether this build can run model files.
 pub(crate) const HAS_ENGINE: bool = cfg!(feature = "local-llm");
 
-/// A model file selected by the user.
+/// A model file selected by the user: its path, and its record if it was installed by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chosen {
     pub(crate) path: PathBuf,
@@ -21,13 +21,13 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    /// Checks that a recorded model file is unchanged; a file that is not recorded always passes.
+    /// An error if a recorded model file has changed since it was recorded; a file without a record always passes.
     pub(crate) fn check_unchanged(&self) -> Result<(), FilesError> {
         self.model.as_ref().map_or(Ok(()), files::Model::check_unchanged)
     }
 }
 
-/// The model file with this installed name, or at this path, which begins with `/` or `~/` and need not exist.
+/// Finds the model file installed under this name, or at this path, which begins with `/` or `~/` and need not exist.
 pub(crate) fn find(given: &str, settings: &Settings) -> Result<Chosen, Failure> {
     let folder = ModelFolder::new(&settings.data_dir);
     if files::is_path(given) {
@@ -62,7 +62,7 @@ pub(super) fn build(
     engine(given, &chosen.path, variables, shared)
 }
 
-/// Loads a model file with the engine of this build.
+/// Builds the model that runs a file with the engine compiled into artoo (feature `local-llm`).
 #[cfg(feature = "local-llm")]
 fn engine(given: &str, path: &Path, variables: &Variables, shared: &Shared) -> Result<Arc<dyn Model>, Failure> {
     let mut config = artoo_local::LocalConfig::new(path);
@@ -72,7 +72,7 @@ fn engine(given: &str, path: &Path, variables: &Variables, shared: &Shared) -> R
     Ok(Arc::new(local.map_err(|error| Failure::ModelFile { given: given.to_owned(), source: error.into() })?))
 }
 
-/// Refuses a model file, since this build has no engine.
+/// Error for a model file, since artoo was compiled without the engine for model files.
 #[cfg(not(feature = "local-llm"))]
 fn engine(given: &str, _path: &Path, _variables: &Variables, _shared: &Shared) -> Result<Arc<dyn Model>, Failure> {
     Err(Failure::NoEngine { model: given.to_owned() })

@@ -7,7 +7,7 @@ use super::ModelKind;
 use crate::money::Prices;
 use crate::{Failure, Variables};
 
-/// Position of a model in the choice; decides which key and URL apply to the model.
+/// Position of a model among the chosen ones (first, worker or fallback); it decides which key and URL apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// The first model, which the configuration file's endpoint and key belong to.
@@ -67,7 +67,8 @@ pub(crate) fn remote(kind: &ModelKind, place: Place, variables: &Variables) -> R
     Ok(config)
 }
 
-/// Whether a URL given with the model has the origin that the configured key is for.
+/// Whether the URL written in a model's choice has the origin (host and port) for which the key is configured, so that
+/// the key may be sent there.
 fn is_origin_of_key(protocol: Protocol, url: &str, variables: &Variables, place: Place) -> Result<bool, Failure> {
     let names = Names::of(protocol);
     let in_file = variables.of_file("OPENAI_BASE_URL").filter(|_| place == Place::First);
@@ -75,7 +76,7 @@ fn is_origin_of_key(protocol: Protocol, url: &str, variables: &Variables, place:
     Ok(artoo_llm::remote::same_origin(url, &home))
 }
 
-/// Extra headers for the first endpoint, `Name: value` separated by semicolons; treated as secrets.
+/// Extra HTTP headers for the first model's endpoint, read from `ARTOO_HEADERS`; their values are treated as secrets.
 fn headers(variables: &Variables, place: Place) -> Result<Vec<(String, Secret)>, Failure> {
     let Some(text) = variables.text("ARTOO_HEADERS")?.filter(|_| place == Place::First) else {
         return Ok(Vec::new());

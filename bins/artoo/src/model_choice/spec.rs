@@ -1,4 +1,4 @@
-//! The syntax of a model choice.
+//! The syntax of a model's choice, such as `openai:NAME@URL`, and its parser.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use artoo_llm::Protocol;
 
-/// A model, as written in `--model` and `ARTOO_MODEL`.
+/// A model as the user chooses it in `--model` or `ARTOO_MODEL`: reflex, an endpoint, a file, or a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ModelKind {
     /// The built-in parser of requests; no language model.

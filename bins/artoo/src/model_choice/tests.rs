@@ -10,6 +10,7 @@ fn openai(name: Option<&str>) -> ModelKind {
     ModelKind::openai(name.map(str::to_owned))
 }
 
+/// The text of a model choice is parsed exactly; anything not in the documented form is an error.
 #[test]
 fn model_name_must_match_exactly() {
     for (text, expected) in [
@@ -37,6 +38,7 @@ fn model_name_must_match_exactly() {
     }
 }
 
+/// The option wins over `ARTOO_MODEL`, which wins over a configured endpoint, which wins over the default.
 #[test]
 fn more_specific_model_setting_wins() {
     let check = |option: Option<ModelKind>, set: &[(&str, &str)], expected: ModelKind, why: &str| {
@@ -53,6 +55,7 @@ fn more_specific_model_setting_wins() {
     assert!(ModelChoice::resolve(None, &Variables::of(&[("ARTOO_MODEL", "gpt")])).is_err());
 }
 
+/// An endpoint without URL, key or model name, where needed, is refused before a task begins.
 #[doc = "holds: design F6"]
 #[test]
 fn incomplete_endpoint_is_refused_before_a_task() {
@@ -66,6 +69,7 @@ fn incomplete_endpoint_is_refused_before_a_task() {
     check(&[("OPENAI_BASE_URL", "http://localhost:1/v1")], Some("m"), None);
 }
 
+/// A key is sent only to the endpoint that it was configured for.
 #[test]
 fn key_is_sent_to_its_endpoint_only() {
     let check = |set: &[(&str, &str)], spec: &str, place: Place, has_key: bool| {
@@ -85,6 +89,7 @@ fn key_is_sent_to_its_endpoint_only() {
     check(&[key], "ollama:m", Place::First, false);
 }
 
+/// A worker and fallback models count only if the first model is at an endpoint, not with reflex.
 #[test]
 fn fallback_models_need_an_endpoint() {
     let set = [("ARTOO_HANDS", "ollama:m"), ("ARTOO_FALLBACK", "openai:a, anthropic:b")];
@@ -95,6 +100,7 @@ fn fallback_models_need_an_endpoint() {
     assert_eq!((alone.worker, alone.fallback.len()), (None, 0));
 }
 
+/// Files that may hold secrets go to no model but reflex and local models that the user trusts.
 #[doc = "holds: law 1.21"]
 #[test]
 fn secrets_go_only_to_trusted_local_models() {
@@ -125,6 +131,7 @@ fn secrets_go_only_to_trusted_local_models() {
     assert!(told.unwrap_err().message().contains("give yes or no"));
 }
 
+/// The variables' earlier names, such as `ARTOO_HANDS`, are still read.
 #[test]
 fn names_of_earlier_versions_are_read() {
     let check = |set: &[(&str, &str)], worker: Option<&str>, origin: Option<&str>| {

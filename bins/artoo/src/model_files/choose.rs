@@ -56,6 +56,7 @@ fn configure(path: &Path, home: &Path, kind: &ModelKind) -> Result<BTreeMap<Sett
     Ok(old)
 }
 
+/// Tests of `artoo model use`.
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -68,6 +69,7 @@ mod tests {
     use crate::config::{Setting, load};
     use crate::model::ModelKind;
 
+    /// `artoo model use` changes the model in the configuration file and leaves its other settings.
     #[test]
     fn model_use_keeps_other_settings() {
         let folder = TempDir::new().unwrap();
@@ -92,6 +94,7 @@ mod tests {
         assert_eq!(fs::read_to_string(path.with_extension("toml.old")).unwrap(), text);
     }
 
+    /// `artoo model use` creates the configuration file if there is none.
     #[test]
     fn model_use_creates_the_file() {
         let folder = TempDir::new().unwrap();

@@ -13,7 +13,7 @@ use crate::{Exit, Failure, Line, Screen, Settings};
 pub(super) const NO_ENGINE: &str = "This build of artoo can't run model files itself; that needs a build with --features local-llm. A server \
      on this machine, such as llama.cpp's, can serve them to it.";
 
-/// An installed model with the state of its file.
+/// An installed model with the state of its file, as `artoo model list` shows it.
 struct Installed {
     model: Model,
     state: FileState,
@@ -78,7 +78,7 @@ fn installed(model: Model, verify: bool, settings: &Settings) -> Installed {
     Installed { gguf: Gguf::read(&model.path).ok(), state, verified, is_in_use, model }
 }
 
-/// The lines about an installed model.
+/// The lines that `artoo model list` shows about an installed model.
 fn model_lines(installed: &Installed) -> [Line; 3] {
     let Model { name, path, record } = &installed.model;
     let in_use = if installed.is_in_use { "  (in use)" } else { "" };
@@ -101,7 +101,7 @@ fn model_lines(installed: &Installed) -> [Line; 3] {
     ]
 }
 
-/// The lines about a model of the catalog.
+/// The lines that `artoo model list` shows about a model of the catalog, which can be downloaded.
 fn entry_lines(entry: &Entry, is_suggested: bool) -> [Line; 3] {
     let Entry { name, title, good_for, memory_gb, licence, checked, .. } = entry;
     let suggested = if is_suggested { "  (suggested for this machine)" } else { "" };

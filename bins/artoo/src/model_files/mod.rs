@@ -46,6 +46,7 @@ pub(crate) fn describe(gguf: &Gguf) -> String {
     format!("{architecture}, {parameters} parameters, {}{context}{template}", gguf.quantisation)
 }
 
+/// Tests of the errors of `artoo model`.
 #[cfg(test)]
 mod tests {
     use std::io;
@@ -55,6 +56,7 @@ mod tests {
     use crate::exit::Exit;
     use crate::failure::Failure;
 
+    /// A full disk and a denied write lead to different exit codes or remedies when a model file is written.
     #[test]
     fn full_disk_differs_from_denied_write() {
         let failure = |kind: io::ErrorKind| Failure::from(FilesError::Io { path: "/d".into(), source: kind.into() });

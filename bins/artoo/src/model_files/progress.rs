@@ -17,7 +17,7 @@ pub(super) struct ProgressLine {
     state: Mutex<State>,
 }
 
-/// The state of a download's progress line.
+/// When a download's progress line was last updated, and when the download began at how many bytes.
 #[derive(Default)]
 struct State {
     updated: Option<Instant>,
@@ -26,6 +26,7 @@ struct State {
 }
 
 impl ProgressLine {
+    /// Creates the progress line of a download on this screen.
     pub(super) fn new(screen: &Screen) -> Self {
         Self { screen: screen.clone(), state: Mutex::default() }
     }

@@ -74,7 +74,7 @@ pub(super) fn puller(settings: &Settings, variables: &Variables) -> Result<Pulle
     Ok(Puller::new(ModelFolder::new(&settings.data_dir), ca_file, DownloadLimits::default()))
 }
 
-/// Records a local model file, which is used in place.
+/// Records a local model file under a name; the file is used where it is, not copied.
 pub(super) async fn register(puller: &Puller, wanted: Wanted, screen: &Screen) -> Result<Model, Failure> {
     let registered = puller.register(wanted, clock::now(), Arc::new(ProgressLine::new(screen))).await;
     screen.status("");
@@ -92,7 +92,7 @@ fn verification(wanted: &Wanted) -> (&'static str, fn(String) -> Line) {
     }
 }
 
-/// The lines of the question about a download.
+/// The lines of the question whether to download a model file: size, free space, and how it is verified.
 fn question(offer: &Offer, (verification, style): (&str, fn(String) -> Line), settings: &Settings) -> Vec<Line> {
     let Offer { wanted, bytes, received, free } = offer;
     let mut lines = vec![Line::strong(format!("{} would be fetched:", wanted.name))];
@@ -113,7 +113,7 @@ fn question(offer: &Offer, (verification, style): (&str, fn(String) -> Line), se
     lines
 }
 
-/// Shows an installed model file as text or JSON.
+/// Shows a model file after its installation, as text or JSON.
 fn show(model: &Model, verification: (&str, fn(String) -> Line), settings: &Settings, screen: &Screen) {
     let Model { name, path, record } = model;
     let value = json!({

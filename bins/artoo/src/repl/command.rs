@@ -44,7 +44,7 @@ impl Command {
         ("/exit", Self::Exit, "leaves; so does Ctrl-D, and Ctrl-C twice"),
     ];
 
-    /// Whole inputs that mean a command, besides its word.
+    /// Whole inputs, such as "quit" or "again", that mean a command besides its own word.
     const PHRASES: [(Self, &'static [&'static str]); 5] = [
         (Self::Help, &["help", "?", "/?"]),
         (Self::Exit, &["exit", "quit", "/quit", "bye"]),
@@ -92,7 +92,7 @@ pub(crate) enum TypedLine {
     Mistake(TypingMistake),
 }
 
-/// A typing mistake; the line must not become a task.
+/// A typing mistake at the prompt, such as an unknown command; the line is explained and not run as a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TypingMistake {
     /// A command followed by other words, although commands take no arguments; holds the command's word.
@@ -182,10 +182,12 @@ fn is_command_like(word: &str) -> bool {
     word.strip_prefix('/').is_some_and(|name| name.chars().all(|c| c.is_alphabetic() || c == '-' || c == '_'))
 }
 
+/// Tests of classifying typed lines.
 #[cfg(test)]
 mod tests {
     use super::{Command, TypedLine, TypingMistake, read};
 
+    /// A typed line that begins like a command or an option is never run as a task.
     #[test]
     fn unknown_commands_and_options_start_no_task() {
         let task = |text: &str| TypedLine::Task(text.to_owned());

@@ -1,4 +1,4 @@
-//! The line editor, on a thread of its own, since waiting for a key can't be cancelled.
+//! The prompt's line editor, on a thread of its own, since waiting for a key can't be cancelled.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -20,10 +20,10 @@ const PROMPT: &str = "artoo> ";
 /// The text shown before the typed line, in bold.
 const PROMPT_COLOURED: &str = "\u{1b}[1martoo> \u{1b}[0m";
 
-/// The line editor with the file of its history.
+/// The line editor of the crate rustyline with artoo's hooks and a history file.
 type Lines = Editor<LineHelper, FileHistory>;
 
-/// The outcome of reading a line at the prompt.
+/// The outcome of reading a line at the prompt: an input, Ctrl-C, or the end of input.
 #[derive(Debug)]
 pub(super) enum Typed {
     /// The text that the user typed, one or more lines.
@@ -43,6 +43,7 @@ pub(super) struct Prompt {
 }
 
 impl Prompt {
+    /// Creates the prompt; names typed after `@` are completed relative to `cwd`.
     pub(super) fn new(screen: &Screen, history: HistoryFile, cwd: &Path) -> Self {
         Self { screen: screen.clone(), history, cwd: cwd.to_owned(), editor: None }
     }
@@ -91,7 +92,7 @@ impl Prompt {
         self.editor = None;
     }
 
-    /// Creates the line editor and loads the history; a history that can't be loaded is only a warning.
+    /// Creates the line editor and loads the history; if the history can't be loaded, a warning is shown.
     fn open(&self) -> Result<Lines, ReadlineError> {
         // If standard output is redirected, the prompt is shown on the terminal all the same.
         let is_plain = io::stdout().is_terminal();

@@ -48,7 +48,7 @@ impl HistoryFile {
         load().map_err(|error| format!("the history {} can't be used: {error}; move it away", self.path.display()))
     }
 
-    /// Adds an input to the history and appends it to the history file at once, unless it is too long.
+    /// Appends an input to the history, in memory and in the file, unless it is too long.
     pub(super) fn keep<H: Helper>(&self, editor: &mut Editor<H, FileHistory>, input: &str) {
         if input.len() > ENTRY_MAX_BYTES {
             return;

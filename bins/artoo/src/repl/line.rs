@@ -28,7 +28,7 @@ pub(super) struct LineHelper {
 }
 
 impl LineHelper {
-    /// Hooks that complete names relative to a folder.
+    /// Creates hooks that complete file names relative to a folder.
     pub(super) fn in_folder(cwd: &Path) -> Self {
         Self { cwd: cwd.to_owned(), ..Self::default() }
     }
@@ -39,13 +39,14 @@ impl LineHelper {
     }
 }
 
-/// The typed input without continuation backslashes and control characters; line breaks and tabs stay.
+/// Cleans a typed input: joins lines that end with a backslash and removes control characters except line breaks and
+/// tabs.
 pub(super) fn meant(typed: &str) -> String {
     let joined = typed.replace("\\\n", "\n");
     joined.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
 
-/// Whether a character other than a line break or tab could control the terminal or reorder text.
+/// Whether a character, other than a line break or tab, could control the terminal or reorder text.
 fn is_hostile(c: char) -> bool {
     let mut bytes = [0; 4];
     let text: &str = c.encode_utf8(&mut bytes);
@@ -102,12 +103,14 @@ impl Hinter for LineHelper {
 
 impl Helper for LineHelper {}
 
+/// Tests of cleaning typed and pasted input.
 #[cfg(test)]
 mod tests {
     use rustyline::highlight::Highlighter as _;
 
     use super::{LineHelper, meant};
 
+    /// Control characters in pasted text are neither shown nor part of the request.
     #[doc = "holds: design H2"]
     #[test]
     fn pasted_control_characters_are_removed() {

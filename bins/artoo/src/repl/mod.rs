@@ -85,7 +85,7 @@ pub(crate) async fn run(
     }
 }
 
-/// Why the prompt loop ended.
+/// Why the prompt loop ended: the user left, or the user chose another model with which it begins again.
 enum PromptEnd {
     /// The user ended the session; artoo exits with this code.
     With(Exit),
@@ -114,7 +114,8 @@ struct Repl<'a> {
 }
 
 impl Repl<'_> {
-    /// Reads and handles lines until the user leaves or a signal other than Ctrl-C arrives.
+    /// The prompt's loop: reads and handles lines until the user leaves, chooses another model, or a signal other than
+    /// Ctrl-C arrives.
     async fn live(mut self, prompt: &mut Prompt, signals: &mut Signals) -> Result<PromptEnd, Failure> {
         loop {
             self.screen.tell(&self.system.take_audit_reports().iter().filter_map(audit::noted).collect::<Vec<_>>());
@@ -161,7 +162,8 @@ impl Repl<'_> {
         Path::new(&self.settings.environment.cwd)
     }
 
-    /// Runs a request, and then the request that is offered in its place if the user wants it.
+    /// Runs a request as a task; if it was declined with an offer of another request, runs that one after the user
+    /// agrees.
     async fn task(&mut self, words: &str, prompt: &mut Prompt) -> Result<(), Failure> {
         self.perform(words, prompt).await?;
         let Some((_, declined)) = self.session.last().filter(|(last, _)| last == words) else { return Ok(()) };
@@ -171,7 +173,7 @@ impl Repl<'_> {
         }
     }
 
-    /// Runs a request as a task of the session.
+    /// Runs a request as a task of the session, and records its result as the last one.
     async fn perform(&mut self, words: &str, prompt: &mut Prompt) -> Result<(), Failure> {
         // Only signals from here on are meant for this task.
         let mut signals = Signals::listen()?;
@@ -252,7 +254,8 @@ impl Repl<'_> {
         Ok(())
     }
 
-    /// Corrects memory: about the last task, or what has these words.
+    /// Runs a memory command of the prompt: marks the last result as wrong, stores a note, or deletes records with
+    /// these words.
     async fn memory(&self, command: Command, words: &str) {
         let Some(stored) = self.system.stored_memory() else { return self.show(Err(Failure::MemoryOff {})) };
         let last =
@@ -278,7 +281,7 @@ impl Repl<'_> {
         self.show(told);
     }
 
-    /// Shows the output of a memory command.
+    /// Shows the output of a memory command, or its error.
     fn show(&self, told: Result<CommandOutput, Failure>) {
         match told {
             Ok((lines, ..)) => self.screen.answer(&lines),
@@ -286,7 +289,7 @@ impl Repl<'_> {
         }
     }
 
-    /// The settings with the model of this name and its client; `None` if it can't be used, after showing why.
+    /// Builds the settings and models for another model name; `None` if it can't be used, after showing why.
     fn chosen(&self, name: &str) -> Option<(Settings, Models)> {
         let read = || -> Result<(Settings, Models), Failure> {
             let kind = name.parse().map_err(|problem: &str| Failure::Variable {
@@ -317,7 +320,7 @@ fn help() -> Vec<Line> {
     lines
 }
 
-/// Lines about a mistyped line: the problem and what to type instead.
+/// Two lines about a typing mistake: the problem, and what to type instead.
 fn of_slip(slip: &TypingMistake) -> [Line; 2] {
     let (what, instead) = slip.problem_and_remedy();
     [Line::warning(escape::one_line(&what)), Line::plain(format!("  {}", escape::one_line(&instead)))]

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-/// Maximum number of names that a completion offers.
+/// Maximum number of file names that a completion at the prompt offers.
 const OFFERED_MAX: usize = 100;
 
-/// Where an `@` begins a name: at the start or after white space.
+/// Byte positions of each `@` in the text that may begin a file name: at the start or after white space.
 fn starts(text: &str) -> impl Iterator<Item = usize> {
     text.match_indices('@').map(|(at, _)| at).filter(|at| {
         let before = text.get(..*at).unwrap_or_default();
@@ -14,8 +14,7 @@ fn starts(text: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The request with each `@name` of an existing file or folder as a path, in quotes if it has spaces. A name that does
-/// not exist stays as it is.
+/// Replaces each `@name` of an existing file or folder by its path, in quotes if it has spaces; other `@name`s stay.
 pub(super) fn expanded(text: &str, cwd: &Path) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
@@ -32,8 +31,8 @@ pub(super) fn expanded(text: &str, cwd: &Path) -> String {
     out
 }
 
-/// The longest existing name at the start of a text, and the length of its spelling there: in quotes, or up to a space
-/// or a punctuation mark.
+/// The longest existing file name at the start of a text, and how many bytes its spelling takes there: in quotes, or up
+/// to a space or punctuation mark.
 fn named<'t>(rest: &'t str, cwd: &Path) -> Option<(&'t str, usize)> {
     if let Some((name, _)) = rest.strip_prefix('"').and_then(|quoted| quoted.split_once('"')) {
         return exists(name, cwd).then_some((name, name.len() + 2));
@@ -84,12 +83,14 @@ pub(super) fn completions(begun: &str, cwd: &Path) -> Option<(usize, Vec<String>
     Some((at, names.into_iter().map(spelled).collect()))
 }
 
+/// Tests of replacing and completing `@` names.
 #[cfg(test)]
 mod tests {
     use std::fs;
 
     use super::{completions, expanded};
 
+    /// `@name` in a request becomes a path if that file exists.
     #[test]
     fn names_after_an_at_sign_become_paths() {
         let folder = tempfile::tempdir().unwrap();

@@ -30,7 +30,7 @@ const MODELS_SHOWN: usize = 20;
 /// Maximum number of invalid answers to a question of setup; after that setup is given up.
 const TRIES: u32 = 5;
 
-/// An endpoint as the user described it.
+/// A model endpoint as the user described it to `artoo setup`: protocol, URL, models, and where its key is.
 pub(super) struct Endpoint {
     pub(super) protocol: Protocol,
     pub(super) base_url: String,
@@ -49,7 +49,8 @@ pub(super) enum KeyPlace {
 }
 
 impl KeyPlace {
-    /// The setting and value for this place of the key; `None` for a typed key, which is written to a file first.
+    /// The setting (name and value) that records where the key is; `None` for a typed key, which is first written to a
+    /// file.
     pub(super) fn setting(&self) -> Option<(Setting, String)> {
         match self {
             Self::Variable(name) => Some((Setting::SecretVariable, name.clone())),
@@ -102,7 +103,7 @@ fn usable_address(person: &Person<'_>) -> Option<String> {
     None
 }
 
-/// Asks the user for the endpoint's protocol; the likely one is listed first. `None` if the user leaves.
+/// Asks the user for the endpoint's protocol, with the likely one listed first; `None` if the user leaves.
 fn spoken(person: &Person<'_>, likely: Protocol) -> Option<Protocol> {
     let mut spoken = SPOKEN.to_vec();
     spoken.sort_by_key(|(protocol, _)| *protocol != likely);

@@ -46,7 +46,8 @@ impl ModelFile {
         }
     }
 
-    /// Downloads the model file if necessary, after approval; `None` if the download was denied.
+    /// Returns the model file's name, after downloading it if necessary and approved; `None` if the user denied the
+    /// download.
     pub(super) async fn have(
         &self,
         settings: &Settings,

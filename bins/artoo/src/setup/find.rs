@@ -1,4 +1,4 @@
-//! Finds models: servers on this machine, and keys and URLs in the environment.
+//! Finds model endpoints for setup: servers on this machine, and keys and URLs in the environment.
 
 use std::time::Duration;
 
@@ -31,10 +31,10 @@ const KEYS: [(&str, Protocol, &str); 9] = [
     ("GEMINI_API_KEY", Protocol::Chat, "https://generativelanguage.googleapis.com/v1beta/openai"),
 ];
 
-/// Protocols for which an environment variable may set the endpoint's URL.
+/// Protocols whose endpoint's URL an environment variable can set; setup looks there too.
 const NAMED: [Protocol; 3] = [Protocol::Chat, Protocol::Anthropic, Protocol::Ollama];
 
-/// A model endpoint that setup found.
+/// A model endpoint that setup found on this machine or by an environment variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FoundEndpoint {
     name: String,
@@ -58,8 +58,8 @@ impl FoundEndpoint {
     }
 }
 
-/// Looks for endpoints in parallel. Only this machine and URLs in the environment are contacted, not the endpoints of
-/// keys found in the environment.
+/// Finds model endpoints, asking them in parallel. Contacts only this machine and URLs set in the environment, no
+/// others for which a key is set.
 pub(super) async fn look(variables: &Variables, time: Duration) -> Vec<FoundEndpoint> {
     let named: Vec<(Protocol, RemoteConfig)> =
         NAMED.into_iter().filter_map(|protocol| Some((protocol, named(protocol, variables)?))).collect();
@@ -97,7 +97,7 @@ pub(super) async fn look(variables: &Variables, time: Duration) -> Vec<FoundEndp
     found
 }
 
-/// The endpoint of a protocol with the URL and key from the environment; `None` if no URL is set.
+/// The configuration of a protocol's endpoint from environment variables; `None` if no variable sets its URL.
 fn named(protocol: Protocol, variables: &Variables) -> Option<RemoteConfig> {
     let names = Names::of(protocol);
     variables.text(names.base_url).ok().flatten()?;
@@ -108,13 +108,13 @@ fn named(protocol: Protocol, variables: &Variables) -> Option<RemoteConfig> {
     RemoteConfig::from_variables(protocol, lookup).ok()
 }
 
-/// The URL of a local server on a port.
+/// The URL of a model server on this machine that listens on a port.
 fn local(protocol: Protocol, port: u16) -> String {
     let version = if protocol == Protocol::Ollama { "" } else { "/v1" };
     format!("http://127.0.0.1:{port}{version}")
 }
 
-/// Asks an endpoint for its models; `None` if it lists none and its URL is not from the environment (`is_named`).
+/// Asks an endpoint for its models; `None` if it lists none, unless the user set its URL (`is_named`).
 async fn answering(
     name: String,
     config: RemoteConfig,
@@ -153,6 +153,7 @@ pub(super) async fn likely(base_url: &str, time: Duration) -> Protocol {
     }
 }
 
+/// Tests of how setup finds endpoints.
 #[cfg(test)]
 mod tests {
     use std::io::{Read, Write};
@@ -165,7 +166,7 @@ mod tests {
     use super::{FoundEndpoint, likely, look};
     use crate::variables::Variables;
 
-    /// A time limit that no machine reaches: no test waits for it to expire.
+    /// Time limit long enough that no test reaches it.
     const TIME: Duration = Duration::from_secs(30);
 
     const MODELS: &str = r#"{"data": [{"id": "m1"}, {"id": "m2"}], "version": "0.5.1"}"#;
@@ -187,6 +188,7 @@ mod tests {
         address
     }
 
+    /// Setup asks the endpoints named in the environment at the same time, not one after another.
     #[tokio::test]
     async fn environment_addresses_are_probed_concurrently() {
         // Each server answers only when the others have been asked too.
@@ -228,6 +230,7 @@ mod tests {
         );
     }
 
+    /// Setup guesses an endpoint's protocol from its URL, or from the answer of an Ollama server.
     #[tokio::test]
     async fn protocol_is_guessed_from_address_or_reply() {
         let alone = Arc::new(Barrier::new(1));

@@ -22,13 +22,13 @@ use find::FoundEndpoint;
 #[doc(alias = "limit")]
 const TRIAL_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How to get a model, for a machine on which setup finds none.
+/// Text for a machine on which setup finds no model: how to get one.
 const HOW_TO_GET_ONE: [&str; 2] = [
     "No model was found. On this machine: install Ollama, run ollama pull qwen3:4b (or llama.cpp: llama-server -m FILE.gguf), then artoo setup again.",
     "From a service with a key: choose another endpoint below, and give its address, such as https://api.openai.com/v1.",
 ];
 
-/// An entry of the list of models that setup offers first.
+/// An entry of setup's list of models: an endpoint that was found, a model file, an endpoint to type in, or reflex.
 enum Offer<'a> {
     Found(&'a FoundEndpoint),
     File(&'a ModelFile),
@@ -70,8 +70,8 @@ pub(crate) async fn run(
     }
 }
 
-/// Asks for the endpoint's model, tries the model and returns the settings; `None` if the user leaves. Only a typed key
-/// is written, to a file of its own.
+/// Asks which of the endpoint's models to use, calls it once as a trial, and returns the settings; `None` if the user
+/// leaves. A typed key is written to its own file.
 async fn of_endpoint(
     person: &Person<'_>,
     variables: &Variables,
@@ -99,13 +99,13 @@ async fn of_endpoint(
     Ok(Some(settings))
 }
 
-/// Shows that no configuration was written; returns the exit code of a cancelled run.
+/// Tells the user that the configuration was not changed; returns the exit code of a cancelled run.
 fn given_up(screen: &Screen) -> Exit {
     screen.insist(&[Line::plain("The configuration was not changed.")]);
     Exit::Cancelled
 }
 
-/// Asks for the model and returns its settings; `None` if the user leaves.
+/// Asks the user which model to use and returns the settings for it; `None` if the user leaves.
 async fn choose(
     person: &Person<'_>,
     settings: Option<&Settings>,
@@ -163,7 +163,7 @@ fn save(person: &Person<'_>, variables: &Variables, settings: BTreeMap<Setting, 
     Ok(Exit::Accepted)
 }
 
-/// An example request that suits the configured model.
+/// An example request for the end of setup that the configured model can answer.
 fn example(settings: &BTreeMap<Setting, String>) -> &'static str {
     match settings.get(&Setting::Model).map(String::as_str) {
         Some("reflex") => "the five largest files in ~/Downloads",

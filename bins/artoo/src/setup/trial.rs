@@ -1,4 +1,4 @@
-//! The trial call to the chosen model.
+//! Setup's trial call to the chosen model, and what it shows about the endpoint.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! Facts about a task from its record: calls, rounds, questions, cost.
+//! Facts about a task that are read from its record: calls, rounds, questions, cost.
 #![expect(clippy::wildcard_enum_match_arm, reason = "facts are found among many frames")]
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use crate::display::Line;
 use crate::display::result::{Questions, ResultView};
 use crate::display::user_format::UserFormat;
 
-/// Maximum length of a call's target in its line, in characters.
+/// Maximum length of a call's target (such as a path) in the line about the call, in characters.
 const TARGET_CHARS: usize = 100;
 
 /// The facts about a task that its record contains.
@@ -81,12 +81,12 @@ impl Facts {
         facts
     }
 
-    /// Number of calls that ended, and of those that did not.
+    /// Numbers of tool calls: those that ended, and those whose outcome the record does not contain.
     pub(super) fn counts(&self) -> (u64, u64) {
         (self.calls.len() as u64, self.open)
     }
 
-    /// What is shown of the task's result.
+    /// The parts of the recorded task from which the text of its result is made.
     pub(super) fn shown<'a>(
         &'a self,
         result: &'a FinalResult,
@@ -106,7 +106,7 @@ impl Facts {
         }
     }
 
-    /// A line for each call.
+    /// One line for each tool call: time, tool, target and status.
     pub(super) fn call_lines(&self) -> Vec<Line> {
         let line = |(at, call): &(Timestamp, ToolCall)| {
             let target = escape::shorten(&escape::one_line(&call.target), TARGET_CHARS);
@@ -121,7 +121,7 @@ impl Facts {
     }
 }
 
-/// How a call ended, in words.
+/// The word for how a tool call ended, such as "ok", "failed" or "denied".
 pub(super) fn status(status: CallStatus) -> &'static str {
     match status {
         CallStatus::Ok => "ok",

@@ -26,18 +26,19 @@ use facts::Facts;
 /// Name of the schema of these commands' JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.tasks/0";
 
-/// Maximum number of tasks in the list.
+/// Maximum number of tasks that `artoo tasks` lists.
 const LISTED_MAX: usize = 30;
 
-/// Maximum length of a request in the list, in characters.
+/// Maximum length of a request in the list of tasks, in characters.
 const WORDS_CHARS: usize = 80;
 
-/// The folder of the records.
+/// Path of the folder with the records of tasks, in the data folder.
 pub(crate) fn folder(data_dir: &Path) -> PathBuf {
     data_dir.join(TASKS)
 }
 
-/// A line about the newest interrupted task; `None` if none is interrupted.
+/// A line about the newest task that was interrupted (by a crash), so that `artoo resume` can continue it; `None` if
+/// there is none.
 pub(crate) fn interrupted(settings: &Settings) -> Option<Line> {
     let record = newest_open(&settings.data_dir)?;
     let (ended, open) = Facts::of(&record).counts();
@@ -45,7 +46,7 @@ pub(crate) fn interrupted(settings: &Settings) -> Option<Line> {
     Some(Line::warning(texts::interrupted(&when(record.begun.at), &words, ended, open)))
 }
 
-/// The record of the newest task without a result that no process works on.
+/// The record of the newest task that has no result and is not running; `None` if there is none.
 fn newest_open(data_dir: &Path) -> Option<Record> {
     let records = list(&folder(data_dir), true).into_iter().filter_map(|path| Record::read(&path).ok());
     records.into_iter().find(|record| !record.is_running())
@@ -106,7 +107,7 @@ pub(crate) fn run_again(task: &str, settings: &Settings, screen: &Screen) -> Res
     Ok(if again.difference.is_none() && record.damaged_bytes == 0 { Exit::Accepted } else { Exit::NotAchieved })
 }
 
-/// Runs `artoo tasks`.
+/// Runs a subcommand of `artoo tasks`: lists, shows, exports or deletes records of tasks.
 pub(crate) fn run(command: Option<TasksCommand>, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let folder = folder(&settings.data_dir);
     match command.unwrap_or(TasksCommand::List) {
@@ -189,7 +190,7 @@ pub(crate) fn report(task: Option<&str>, settings: &Settings, screen: &Screen) -
     Ok(Exit::Accepted)
 }
 
-/// Creates a file in place of the one at a path; a symlink there is replaced, not followed.
+/// Creates a file; whatever is at the path is removed first, and a symlink there is not followed.
 fn new_in_place(path: &Path) -> io::Result<fs::File> {
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
     // An error shows again when the file is created.
@@ -197,7 +198,8 @@ fn new_in_place(path: &Path) -> io::Result<fs::File> {
     fs::File::create_new(path)
 }
 
-/// Runs `artoo gc`: deletes what is older than the undo journal keeps, and what killed processes left.
+/// Runs `artoo gc`: deletes records and evidence older than the undo journal's limit, and temporary files of killed
+/// processes.
 pub(crate) fn collect_garbage(settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let days = u64::try_from(DAYS_MAX).unwrap_or_default();
     let undo = settings.data_dir.join(UNDO);
@@ -218,7 +220,7 @@ pub(crate) fn collect_garbage(settings: &Settings, screen: &Screen) -> Result<Ex
     Ok(Exit::Accepted)
 }
 
-/// What the data folder holds, in bytes.
+/// The size in bytes of each part of the data folder, with its name.
 pub(crate) fn sizes(data_dir: &Path) -> Vec<(&'static str, u64)> {
     /// The size of a file, or of all files below a folder, in bytes.
     fn size(path: &Path) -> u64 {
@@ -263,7 +265,7 @@ pub(crate) fn last_turns(settings: &Settings) -> Result<Vec<SessionTurn>, Failur
     Ok(turns)
 }
 
-/// A task in one line, and its state in another.
+/// Two lines about a recorded task for the list: its time and request, and its state.
 fn listed(record: &Record, undone: &[String]) -> [Line; 2] {
     let words = escape::shorten(&escape::one_line(&record.request().raw_input), WORDS_CHARS);
     [
@@ -272,13 +274,13 @@ fn listed(record: &Record, undone: &[String]) -> [Line; 2] {
     ]
 }
 
-/// The ids of the tasks that were undone.
+/// Ids of the tasks whose changes were undone.
 fn undone(settings: &Settings) -> Vec<String> {
     let entries = crate::undo::store(settings).entries().unwrap_or_default();
     entries.into_iter().filter(|entry| entry.undone).map(|entry| entry.id).collect()
 }
 
-/// How a task ended, and whether it was undone since; or that it has not ended.
+/// The state of a recorded task as text: how it ended and whether it was undone later, or that it has not ended.
 fn state(record: &Record, undone: &[String]) -> String {
     let undone = if undone.iter().any(|task| task == record.task_id().as_str()) { ", then undone" } else { "" };
     let ended = match record.result() {
@@ -293,7 +295,7 @@ fn state(record: &Record, undone: &[String]) -> String {
     format!("{ended}{undone}")
 }
 
-/// A task as JSON.
+/// A recorded task in brief, as JSON.
 fn summary(record: &Record, undone: &[String]) -> Value {
     json!({
         "task_id": record.task_id(), "at": record.begun.at, "request": record.request().raw_input,
@@ -301,7 +303,7 @@ fn summary(record: &Record, undone: &[String]) -> Value {
     })
 }
 
-/// A task for people: its answer and what supports it, then its calls.
+/// The output of `artoo tasks show`: the task's answer with what supports it, then its tool calls.
 fn shown(record: &Record, facts: &Facts, settings: &Settings, user_format: &UserFormat) -> Vec<Line> {
     let mut lines = listed(record, &undone(settings)).to_vec();
     if let Some(result) = record.result() {
@@ -314,7 +316,7 @@ fn shown(record: &Record, facts: &Facts, settings: &Settings, user_format: &User
     lines
 }
 
-/// A record as JSON lines: what it began with, then its frames.
+/// The record of a task as JSON lines: first its beginning (request and settings), then its frames.
 fn exported(record: &Record) -> Result<String, Failure> {
     let text = |value: serde_json::Result<String>| value.map_err(|error| Failure::NotJson { source: error });
     let mut lines = text(serde_json::to_string(&record.begun))?;

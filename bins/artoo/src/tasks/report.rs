@@ -1,4 +1,4 @@
-//! A page about a task: one HTML file without scripts, external files or links.
+//! The page that `artoo report` writes about a task: one HTML file without scripts, external files or links.
 
 #[cfg(test)]
 mod tests;
@@ -37,7 +37,7 @@ table{border-collapse:collapse;width:100%}table+table{margin-top:1.4rem}td:nth-c
 .t-good{color:var(--good)}.t-warn{color:var(--warn)}.t-bad{color:var(--bad)}details{margin:.3rem 0}summary{cursor:pointer}svg{width:100%;height:auto;max-width:44rem}\
 @media print{body{max-width:none;padding:0}pre{max-height:none;overflow:visible}details>*{display:block}}";
 
-/// Text with the characters that HTML gives a meaning escaped; control characters become visible.
+/// Escapes a text for HTML and makes control characters visible.
 fn text(from: impl Display) -> String {
     let mut to = String::new();
     for c in from.to_string().chars() {
@@ -55,7 +55,7 @@ fn text(from: impl Display) -> String {
     to
 }
 
-/// The page about a task. `record_json` is its record as JSON lines, which the page holds too.
+/// The HTML page about a task. `record_json` is the task's record as JSON lines, which the page contains too.
 pub(super) fn page(record: &Record, facts: &Facts, settings: &Settings, record_json: &str) -> String {
     let user_format = UserFormat::of(&settings.environment, settings.exact);
     let mut page = String::new();
@@ -79,7 +79,7 @@ pub(super) fn page(record: &Record, facts: &Facts, settings: &Settings, record_j
     page
 }
 
-/// A table with these headings; nothing without rows. The cells are HTML.
+/// An HTML table with these headings; empty if there are no rows. The cells are HTML already.
 fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
     if rows.is_empty() {
         return String::new();
@@ -94,12 +94,12 @@ fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
     format!("<table>{head}{body}</table>\n")
 }
 
-/// A section of the page; empty without content.
+/// An HTML section with a title; empty if its content is empty.
 fn section(title: &str, content: &str) -> String {
     if content.is_empty() { String::new() } else { format!("<h2>{title}</h2>\n{content}") }
 }
 
-/// The request, the verdict and the answer.
+/// HTML of the page's top: the request, the verdict and the answer.
 fn headline(record: &Record, facts: &Facts, settings: &Settings, user_format: &UserFormat, title: &str) -> String {
     let mut out = format!("<small>{}</small>\n<h1>{title}</h1>\n", text(record.begun.at));
     let Some(result) = record.result() else {
@@ -121,7 +121,7 @@ fn headline(record: &Record, facts: &Facts, settings: &Settings, user_format: &U
     out
 }
 
-/// The parts of the request and the criteria, with what supports each.
+/// HTML with the parts of the request and the criteria, and what supports each.
 fn coverage(result: Option<&FinalResult>) -> String {
     let Some(result) = result else { return String::new() };
     let rows: Vec<Vec<String>> = result
@@ -161,7 +161,7 @@ fn coverage(result: Option<&FinalResult>) -> String {
     section("What was asked, and what shows that it was done", &out)
 }
 
-/// What was changed, what was not allowed, and how to undo it.
+/// HTML with the changed paths, the denied actions, and how to undo the changes.
 fn changes(record: &Record, facts: &Facts, settings: &Settings) -> String {
     let short = |state: &Option<String>| {
         state.as_deref().map_or("–".to_owned(), |state| text(state.get(..12).unwrap_or(state)))
@@ -185,10 +185,10 @@ fn changes(record: &Record, facts: &Facts, settings: &Settings) -> String {
     section("What was changed", &out)
 }
 
-/// A curve: its name, its colour, and its value in a round.
+/// A curve of the picture of the loss: its name, its colour, and the function that gives its value in a round.
 type Series = (&'static str, &'static str, fn(&Loss) -> f64);
 
-/// The loss by round as a picture, with the directive after each; nothing if there was one round.
+/// HTML with a picture of the loss by round and the directive after each; empty if there was only one round.
 fn rounds(result: Option<&FinalResult>, facts: &Facts) -> String {
     let Some(result) = result.filter(|_| !facts.directives.is_empty()) else { return String::new() };
     let mut losses: Vec<Loss> = facts.directives.iter().map(|directive| directive.loss).collect();
@@ -239,7 +239,7 @@ fn rounds(result: Option<&FinalResult>, facts: &Facts) -> String {
     section("Rounds", &svg)
 }
 
-/// The calls, each with its output and evidence.
+/// HTML with the tool calls, each with its output and evidence.
 fn steps(facts: &Facts) -> String {
     let longest = facts.calls.iter().map(|(_, call)| call.elapsed_ms).max().unwrap_or(0).max(1);
     let mut out = String::new();
@@ -261,7 +261,7 @@ fn steps(facts: &Facts) -> String {
     section("Calls", &out)
 }
 
-/// The part of the page about one call.
+/// HTML about one tool call; `longest` is the longest call's duration in ms, for the bar that shows the time.
 fn step(at: Timestamp, call: &ToolCall, longest: u64) -> String {
     let class = if call.status == CallStatus::Ok { "t-good" } else { "t-bad" };
     let mut end = OUTPUT_MAX_BYTES.min(call.output.len());
@@ -290,7 +290,7 @@ fn step(at: Timestamp, call: &ToolCall, longest: u64) -> String {
     )
 }
 
-/// Model calls and tokens by role.
+/// HTML table of the model calls and tokens by role.
 fn cost(facts: &Facts) -> String {
     let row = |(role, usage): (&Role, &Usage)| {
         let numbers = [u64::from(usage.model_calls), usage.prompt_tokens, usage.completion_tokens];
@@ -302,7 +302,7 @@ fn cost(facts: &Facts) -> String {
     section("Cost", &table(&["Role", "Model calls", "Tokens read", "Tokens written"], &rows))
 }
 
-/// Versions, digests, and the lines of the audit log.
+/// HTML with the origin of the report: versions, digests, and the task's lines of the audit log.
 fn provenance(record: &Record, facts: &Facts, settings: &Settings) -> String {
     let begun = &record.begun;
     let task = redact(record.task_id().as_str()).into_owned();
@@ -340,7 +340,7 @@ fn provenance(record: &Record, facts: &Facts, settings: &Settings) -> String {
     section("Provenance", &table(&["", ""], &rows))
 }
 
-/// The record as JSON, so that the page can be read back by a program.
+/// HTML with the task's record as JSON lines, for programs that read the page.
 fn raw(record_json: &str) -> String {
     if record_json.len() > RECORD_MAX_BYTES {
         return section("Record", "<p>It is too large for this page; artoo tasks export writes it.</p>\n");

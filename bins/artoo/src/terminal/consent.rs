@@ -14,19 +14,19 @@ const DAYS: u32 = 1;
 /// Maximum lifetime of a rule (an approval for later tasks), in days.
 const DAYS_MAX: u32 = 30;
 
-/// Maximum number of further calls of one kind that a question lists.
+/// Maximum number of further calls of the same kind that a question lists.
 const LISTED_MAX: usize = 7;
 
-/// Beginning of a line that says what the action does.
+/// Beginning of the line in a question that says what the action does.
 const IT: &str = "  It ";
 
-/// Beginning of the line that says why approval is needed.
+/// Beginning of the line in a question that says why approval is needed.
 const WHY: &str = "  Asking because ";
 
-/// Number of terminal rows reserved below a page of the details, for the prompt.
+/// Rows of the terminal left free for the prompt below a page of the details.
 const ROWS_BELOW: usize = 3;
 
-/// Minimum number of rows of a page of long details.
+/// Minimum number of rows of one page of the details, on a low terminal.
 const PAGE_MIN: usize = 4;
 
 /// Maximum width of a line of the short question, in columns, for terminals that are wider or don't tell their width.
@@ -91,8 +91,8 @@ pub(super) async fn ask(talk: &mut Conversation<'_>, requests: &[&ConsentRequest
     }
 }
 
-/// The calls of one kind as one request, which is shown by their number. The wider approval for the rest of the task is
-/// offered if every call has it; a rule for later tasks is not offered.
+/// Joins calls of one kind to one request, so that one question asks about all. An approval for the task is offered if
+/// every call has it; a rule for later tasks is not.
 fn joined(first: &ConsentRequest, others: &[&ConsentRequest]) -> ConsentRequest {
     let mut all = first.clone();
     all.offers.task.extend(others.iter().flat_map(|other| other.offers.task.clone()));
@@ -104,7 +104,7 @@ fn joined(first: &ConsentRequest, others: &[&ConsentRequest]) -> ConsentRequest 
     all
 }
 
-/// The last line of the question: the answers on offer.
+/// The last line of the question: the answers that the user can type.
 fn choices(offers: &ConsentOffers) -> &'static str {
     match (offers.task.is_empty(), offers.path.is_empty()) {
         (true, true) => "Allow it? [y/N/?] ? details: ",
@@ -123,7 +123,7 @@ enum Key {
     Path,
 }
 
-/// Parses the user's answer; `None` (denied) for anything but a clear approval.
+/// Parses the user's answer to a question for approval; `None` (denied) for anything but a clear approval.
 fn key(answer: &str) -> Option<Key> {
     match answer.to_ascii_lowercase().as_str() {
         "?" => Some(Key::Details),
@@ -140,13 +140,13 @@ fn days(answer: &str) -> Option<u32> {
     days.filter(|days| (1..=DAYS_MAX).contains(days))
 }
 
-/// The line that says what an action changes.
+/// The line of a question that says what an action changes, shortened to the terminal's width.
 fn it(request: &ConsentRequest, columns: usize) -> Line {
     let what = request.effects.first().map_or("changes what is not known", String::as_str);
     Line::plain(wrap::shorten(&format!("{IT}{}", escape::one_line(what)), columns, 3))
 }
 
-/// The first three lines of the question, each one row: the call, what it changes, and why it is asked.
+/// The first three lines of the question: the call, what it changes, and why it is asked. Each fits into one row.
 fn short(request: &ConsentRequest, columns: usize) -> Vec<Line> {
     let line = |head: &str, text: &str| format!("{head}{}", escape::one_line(text));
     let why = line(WHY, &request.reason);
@@ -188,18 +188,19 @@ pub(crate) fn in_full(request: &ConsentRequest) -> Vec<Line> {
     lines
 }
 
-/// Number of columns and rows of the terminal; unlimited if unknown.
+/// Number of columns and rows of the terminal; `usize::MAX` if unknown.
 fn size() -> (usize, usize) {
     let known = |number: u16| if number == 0 { usize::MAX } else { usize::from(number) };
     tcgetwinsize(io::stderr()).map_or((usize::MAX, usize::MAX), |size| (known(size.ws_col), known(size.ws_row)))
 }
 
-/// The rows that lines take on the terminal.
+/// Wraps the lines to the terminal's width; each row becomes a line.
 fn wrapped(lines: &[Line], columns: usize) -> Vec<Line> {
     let rows = |line: &Line| wrap::rows(&escape::visible(&line.text), columns);
     lines.iter().flat_map(rows).map(Line::plain).collect()
 }
 
+/// Tests of the question for approval.
 #[cfg(test)]
 mod tests {
     use artoo_proto::{ConsentHash, ConsentOffers, ConsentRequest, SubTaskId, TaskId};
@@ -207,6 +208,7 @@ mod tests {
     use super::{Key, choices, days, in_full, key, short, wrapped};
     use crate::display::wrap::width;
 
+    /// A sample request to approve this call, which deletes files.
     fn request(shown: &str) -> ConsentRequest {
         ConsentRequest {
             task_id: TaskId::try_from("a-00000000-0000-4000-8000-000000000001".to_owned()).unwrap(),
@@ -221,10 +223,12 @@ mod tests {
         }
     }
 
+    /// The texts of the lines, without their styles.
     fn texts(lines: Vec<crate::display::Line>) -> Vec<String> {
         lines.into_iter().map(|line| line.text).collect()
     }
 
+    /// Only an exact "y", "yes", "t" or "p" approves; any other answer denies.
     #[doc = "holds: law 1.6; design H3"]
     #[test]
     fn only_plain_yes_approves() {
@@ -254,6 +258,7 @@ mod tests {
         }
     }
 
+    /// A question for approval takes four lines whatever the length of the command, and lists the answers on offer.
     #[doc = "holds: law 1.6; design H3"]
     #[test]
     fn question_has_four_lines_and_available_answers() {
@@ -282,6 +287,7 @@ mod tests {
         }
     }
 
+    /// A command that contains the words of a question is shown only with the quote prefix.
     #[doc = "holds: law 0.12; design H3"]
     #[test]
     fn hostile_command_cannot_imitate_the_question() {
@@ -305,6 +311,7 @@ mod tests {
         }
     }
 
+    /// The details of a question show every line of the command, each with the quote prefix.
     #[doc = "holds: design H3"]
     #[test]
     fn consent_details_show_every_line_marked() {

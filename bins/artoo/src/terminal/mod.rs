@@ -21,10 +21,10 @@ use crate::display::{Line, quoted};
 /// Maximum length of an answer that the user types, in bytes.
 const ANSWER_MAX_BYTES: usize = 4_096;
 
-/// Time without a new question before the collected ones are shown, so that parallel steps ask together.
+/// Questions are shown once no new one has come for this time, so that parallel steps ask together.
 const SETTLE: Duration = Duration::from_millis(60);
 
-/// Interval at which standard input is checked for an answer.
+/// Interval at which standard input is checked for a typed answer.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// The user at a terminal, who is asked for approval and clarification.
@@ -34,7 +34,7 @@ pub(crate) struct Terminal {
     waiting: Mutex<Vec<Waiting>>,
 }
 
-/// A call that waits for an approval, and where its answer goes.
+/// A call that waits for the user's approval, and the channel to which the answer is sent.
 struct Waiting {
     request: ConsentRequest,
     answer: oneshot::Sender<Option<ConsentScope>>,
@@ -46,7 +46,7 @@ impl Terminal {
         is_there().then(|| Self { screen: screen.clone(), waiting: Mutex::default() })
     }
 
-    /// Asks whether an offered request is to be run.
+    /// Asks the user whether to run the request that artoo offers in place of a declined one.
     pub(crate) async fn wants(&self, lines: &[Line]) -> bool {
         let answer = self.begin().await.ask(lines, "Run it? [y/N] ").await;
         answer.is_some_and(|answer| is_yes(&answer))
@@ -79,7 +79,7 @@ struct Conversation<'a> {
 }
 
 impl Conversation<'_> {
-    /// Shows lines and a prompt, and reads an answer; `None` at the end of input.
+    /// Shows lines and a prompt, and reads the user's answer; `None` at the end of input.
     async fn ask(&mut self, lines: &[Line], prompt: &'static str) -> Option<String> {
         self.is_open = true;
         let asking = modes::EchoOn::begin(self.screen);
@@ -107,7 +107,8 @@ impl Drop for Conversation<'_> {
     }
 }
 
-/// Reads a line from standard input, trimmed; `None` at the end of input. Reading stops when the question is dropped.
+/// Reads a line from standard input, trimmed; `None` at the end of input. Checks for input at intervals, so the wait
+/// can be cancelled.
 async fn read_line() -> Option<String> {
     let stdin = io::stdin();
     loop {

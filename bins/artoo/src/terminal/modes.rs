@@ -1,4 +1,4 @@
-//! Terminal modes: saved, without echo while the prompt runs, and with echo while a question is open.
+//! Terminal modes: the original ones are saved; echo is off while the prompt runs and on while a question is open.
 
 use std::io;
 use std::sync::OnceLock;
@@ -44,7 +44,7 @@ impl Drop for EchoOff {
     }
 }
 
-/// Turns bracketed paste on again after the line editor or a question turned it off.
+/// Turns the terminal's bracketed paste mode on again after the line editor or a question turned it off.
 pub(crate) fn enable_bracketed_paste(screen: &Screen) {
     if FOUND.get().is_some() {
         screen.control(BRACKETED_PASTE_ON);
@@ -67,7 +67,7 @@ pub(crate) struct EchoOn {
 }
 
 impl EchoOn {
-    /// Turns echo and line editing on.
+    /// Turns echo and line editing of the terminal on, until the guard is dropped.
     pub(crate) fn begin(screen: &Screen) -> Self {
         let before = tcgetattr(io::stdin()).ok();
         if let Some(before) = &before {
@@ -94,12 +94,12 @@ impl Drop for EchoOn {
     }
 }
 
-/// Sets the terminal's modes; errors are ignored, since the terminal may be closed.
+/// Sets the terminal's modes; errors are ignored, since the terminal may be gone.
 fn set(modes: &Termios) {
     let _gone = tcsetattr(io::stdin(), OptionalActions::Now, modes);
 }
 
-/// Discards input of the terminal that was not read yet.
+/// Discards what the user typed at the terminal and no program has read yet.
 fn discard_input() {
     let _gone = tcflush(io::stdin(), QueueSelector::IFlush);
 }

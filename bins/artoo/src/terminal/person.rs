@@ -1,4 +1,4 @@
-//! Questions to the user: a choice from a list, a line, a secret, an approval.
+//! Questions of `artoo setup` and other subcommands to the user: a choice from a list, a line, a secret, an approval.
 
 use std::io;
 
@@ -25,18 +25,18 @@ pub(crate) fn approves(question: &str, unattended: &str, is_json: bool, screen: 
     is_asked && Person { screen }.approves(question, false)
 }
 
-/// Whether an answer leaves a series of questions.
+/// Whether an answer is "q", with which the user leaves a series of questions.
 fn is_leave(answer: &str) -> bool {
     answer.eq_ignore_ascii_case("q")
 }
 
 impl Person<'_> {
-    /// Shows a text.
+    /// Shows a text to the user, even with `--quiet`.
     pub(crate) fn says(&self, text: &str) {
         self.screen.insist(&[Line::plain(escape::visible(text))]);
     }
 
-    /// Shows a warning.
+    /// Shows a warning to the user, even with `--quiet`.
     pub(crate) fn warns(&self, text: &str) {
         self.screen.insist(&[Line::warning(escape::visible(text))]);
     }
@@ -89,7 +89,7 @@ impl Person<'_> {
         typed
     }
 
-    /// Asks a yes-or-no question with a default.
+    /// Asks the user a yes-or-no question; an empty answer means `by_default`, no input means no.
     pub(crate) fn approves(&self, question: &str, by_default: bool) -> bool {
         self.says(question);
         let prompt = if by_default { "[Y/n] " } else { "[y/N] " };

@@ -3,7 +3,7 @@
 use crate::pty::{CTRL_D, Pty};
 use crate::world::World;
 
-/// A home folder with the files that those questions misread.
+/// Creates a home folder with files for questions that earlier versions answered wrongly.
 fn world() -> World {
     let world = World::new();
     for (path, content) in [
@@ -29,7 +29,7 @@ fn world() -> World {
     world
 }
 
-/// Asserts that each request is answered with this text.
+/// Runs each request and asserts that this text is the answer.
 #[track_caller]
 fn answers(world: &World, expected: &str, requests: &[&str]) {
     for words in requests {
@@ -40,7 +40,7 @@ fn answers(world: &World, expected: &str, requests: &[&str]) {
     }
 }
 
-/// Asserts that each request is declined for this reason.
+/// Runs each request and asserts that it is declined and this reason shown.
 #[track_caller]
 fn declines(world: &World, why: &str, requests: &[&str]) {
     for words in requests {
@@ -50,6 +50,7 @@ fn declines(world: &World, why: &str, requests: &[&str]) {
     }
 }
 
+/// Requests about text in files and about CSV tables are understood and answered rightly.
 #[test]
 fn text_and_table_requests_are_understood() {
     let world = world();
@@ -84,6 +85,7 @@ fn text_and_table_requests_are_understood() {
     declines(&world, "something else than text", &["show \"Photos/Camera Roll/IMG_1.JPG\""]);
 }
 
+/// A search of the home folder leaves out the trash, caches and artoo's data, unless they are named.
 #[test]
 fn home_search_skips_trash_and_artoo_data() {
     let world = world();
@@ -96,6 +98,7 @@ fn home_search_skips_trash_and_artoo_data() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
 }
 
+/// Counting and listing files "here" use the same folder.
 #[test]
 fn count_and_list_use_the_same_folder() {
     let world = world();
@@ -104,6 +107,7 @@ fn count_and_list_use_the_same_folder() {
     answers(&world, "2", &["how many files are in the current directory", "how many files are here"]);
 }
 
+/// If a file that a question names does not exist, the reply names files with similar names.
 #[test]
 fn missing_file_answer_suggests_near_names() {
     let world = world();
@@ -117,6 +121,7 @@ fn missing_file_answer_suggests_near_names() {
     declines(&world, "sandbox", &["what is my ip address", "which ports are open"]);
 }
 
+/// Programs that the answer depends on are found by the user's `PATH`.
 #[test]
 fn programs_are_searched_on_users_path() {
     let world = world();
@@ -136,6 +141,7 @@ fn programs_are_searched_on_users_path() {
     assert!(nowhere.code == Some(9) && nowhere.stdout.is_empty(), "{nowhere:?}");
 }
 
+/// "which one" refers to the files in the last answer, and is declined if that answer is a single file.
 #[test]
 fn pronoun_refers_to_the_last_answer() {
     let world = world();

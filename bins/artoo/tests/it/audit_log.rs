@@ -11,7 +11,7 @@ use crate::world::{RunOutput, World};
 
 const REQUEST: &str = "how many files are in ~/things";
 
-/// A home folder in which one task ran.
+/// Creates a home folder in which one task has run, so that it has an audit log.
 fn used() -> World {
     let world = World::new().with_things();
     check(&world.run(&[REQUEST]), 0, &[]);
@@ -23,7 +23,7 @@ fn log(world: &World) -> PathBuf {
     world.data_dir().join("audit.jsonl")
 }
 
-/// Asserts the exit code and that these texts are in the output.
+/// Asserts the exit code of a run and that its output contains these texts.
 fn check(ran: &RunOutput, code: i32, parts: &[&str]) {
     assert_eq!(ran.code, Some(code), "{ran:?}");
     for part in parts {
@@ -31,17 +31,18 @@ fn check(ran: &RunOutput, code: i32, parts: &[&str]) {
     }
 }
 
-/// Truncates a log to its first lines.
+/// Truncates a log to its first `kept` lines.
 fn cut(log: &Path, kept: usize) {
     let text: String = fs::read_to_string(log).unwrap().split_inclusive('\n').take(kept).collect();
     fs::write(log, text).unwrap();
 }
 
+/// Removed lines of the audit log are reported by every run of `artoo audit` until the user accepts the gap.
 #[test]
 fn missing_lines_are_reported_until_accepted() {
     let fresh = World::new().with_things();
     check(&fresh.run(&["audit"]), 0, &["no audit log yet"]);
-    /// A manipulation of a data folder.
+    /// A function that tampers with the audit log at a path.
     type Tamper = fn(&Path);
     let foreign = "the log was replaced: line ";
     let cases: [(Tamper, &str); 4] = [
@@ -78,6 +79,7 @@ fn missing_lines_are_reported_until_accepted() {
     }
 }
 
+/// A changed line of the audit log is reported until the user accepts it, even after the damaged log was removed.
 #[test]
 fn changed_evidence_is_reported_until_accepted() {
     let world = used();
@@ -107,6 +109,7 @@ fn changed_evidence_is_reported_until_accepted() {
     check(&world.run(&["audit", "--accept-gap"]), 0, &[]);
 }
 
+/// If log and statistics are deleted, the stored evidence shows that lines are missing.
 #[test]
 fn evidence_reveals_deleted_log_and_statistics() {
     let no_line = "but no log mentions it";
@@ -134,6 +137,7 @@ fn evidence_reveals_deleted_log_and_statistics() {
     }
 }
 
+/// Findings of the auditor are reported until the user has run `artoo audit` as text.
 #[test]
 fn findings_are_reported_until_viewed() {
     let world = World::new().with_things();
@@ -151,6 +155,7 @@ fn findings_are_reported_until_viewed() {
     world.check_kept();
 }
 
+/// If log and evidence are deleted, files of earlier runs show that the log is missing.
 #[test]
 fn deleted_log_and_evidence_are_reported() {
     let deleted = "the audit log was deleted: memory.journal is left of earlier runs";
@@ -174,6 +179,7 @@ fn deleted_log_and_evidence_are_reported() {
     check(&fresh.run(&["audit"]), 0, &["no audit log yet"]);
 }
 
+/// However a run is killed, the audit log stays valid and temporary files are removed later.
 #[test]
 fn killed_runs_leave_a_valid_log() {
     let world = used();
@@ -199,7 +205,7 @@ fn killed_runs_leave_a_valid_log() {
     assert_eq!(world.home().join(left), running, "only the file of a running process stays");
 }
 
-/// A file system of one megabyte over a folder.
+/// A file system of one megabyte mounted at a folder, to test a full disk.
 struct SmallDisk(PathBuf);
 
 impl SmallDisk {
@@ -211,7 +217,7 @@ impl SmallDisk {
         mounted.is_ok_and(|mounted| mounted.status.success()).then_some(Self(folder))
     }
 
-    /// Fills the file system up to this many bytes.
+    /// Fills the small file system until only `free` bytes are free.
     fn fill(&self, free: u64) {
         let found = rustix::fs::statvfs(&self.0).unwrap();
         let bytes = (found.f_bavail * found.f_frsize).saturating_sub(free);

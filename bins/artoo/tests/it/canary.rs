@@ -1,4 +1,5 @@
-//! Searches for a key in the output and in every file after each kind of failure; the key must be in none of them.
+//! Makes artoo fail in many ways and searches its output and every file for the endpoint's key, which must not be
+//! found.
 //!
 //! Every server quotes the key back, every place a key can come from holds one, and the log is at its most talkative.
 
@@ -15,13 +16,13 @@ use crate::pty::Pty;
 use crate::server::{NOTE_REQUEST as REQUEST, Reply, Server};
 use crate::world::World;
 
-/// The key. Its middle part is unchanged in all encodings of a header, a URL or JSON.
+/// The endpoint's key in these tests. Its middle part stays the same when encoded in a header, a URL or JSON.
 const KEY: &str = "sk-canary-9f8e7d6c5b4a392817065f4e3d2c1b0a";
 
 /// The part of the key that is searched for, since a part of a key must not be shown either.
 const TRACE: &str = "9f8e7d6c5b4a3928";
 
-/// A home folder and the outputs that are searched for the key.
+/// A home folder, whose files are searched for the key, and the user's own key files, which are not.
 struct Canary {
     world: World,
     /// Files in which a person put the key.
@@ -29,6 +30,7 @@ struct Canary {
 }
 
 impl Canary {
+    /// Creates the home folder with a note and a temporary folder.
     fn new() -> Self {
         let world = World::new().with_note();
         fs::create_dir(world.home().join("tmp")).unwrap();
@@ -49,7 +51,7 @@ impl Canary {
         self.secret_file(".config/artoo/config.toml", text);
     }
 
-    /// The program with all logs turned on and its temporary files below the home folder.
+    /// The command that runs artoo with all logs turned on and its temporary files in the home folder.
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.world.command(arguments);
         command
@@ -60,7 +62,7 @@ impl Canary {
         command
     }
 
-    /// The program with all logs turned on and a model at this address.
+    /// The command that runs artoo with all logs turned on and a model at this URL.
     fn asking(&self, url: &str, arguments: &[&str]) -> Command {
         let mut command = self.command(arguments);
         command
@@ -71,7 +73,7 @@ impl Canary {
         command
     }
 
-    /// Runs the program, searches its output and files for the key, and returns the output.
+    /// Runs the command, asserts that the key is neither in its output nor in any file, and returns the output.
     #[track_caller]
     fn check(&self, what: &str, command: &mut Command) -> String {
         let output = command.output().unwrap();
@@ -108,7 +110,7 @@ fn check_file(what: &str, path: &Path) {
     assert!(!found, "{what}: the key stands in {}", path.display());
 }
 
-/// A reply of the server with this status line and body.
+/// A raw HTTP reply of the test server with this status line (and headers) and body.
 fn raw(head: &str, body: &str) -> Reply {
     Reply::Raw(format!("HTTP/1.1 {head}\r\nconnection: close\r\n\r\n{body}").into_bytes())
 }
@@ -118,10 +120,10 @@ fn quoting(status: u16) -> impl Fn() -> Reply {
     move || Reply::Status(status, json!({"error": {"message": format!("bad key {KEY}"), "code": KEY, "param": KEY}}))
 }
 
-/// A failing endpoint's answer.
+/// A function that makes the reply of a failing endpoint.
 type Fault = Box<dyn Fn() -> Reply + Send + Sync>;
 
-/// The replies of failing endpoints, each of which quotes the key.
+/// Named replies of failing endpoints; each quotes the key, as a careless server would.
 fn faults() -> Vec<(&'static str, Fault)> {
     let json_type = "content-type: application/json";
     let stream = "200 OK\r\ncontent-type: text/event-stream";
@@ -228,6 +230,7 @@ fn protocols_and_key_sources_hide_the_key() {
     }
 }
 
+/// No output shows the endpoint's key if the connection is lost or the URL is invalid.
 #[doc = "holds: law 3.8; fault L5"]
 #[test]
 fn no_lost_connection_shows_the_key() {
@@ -240,6 +243,7 @@ fn no_lost_connection_shows_the_key() {
     }
 }
 
+/// Errors about a key written in the wrong place of the configuration don't show it.
 #[doc = "holds: law 3.8; design F1"]
 #[test]
 fn config_errors_hide_the_key() {
@@ -265,6 +269,7 @@ fn config_errors_hide_the_key() {
     }
 }
 
+/// A key read from a file or a command is not copied to any other file.
 #[doc = "holds: law 3.8; fault L4"]
 #[test]
 fn configured_key_is_not_copied() {
@@ -327,6 +332,7 @@ fn setup_and_prompt_hide_the_key() {
     }
 }
 
+/// The search of these tests finds the key when a file contains it: a test of the test.
 #[test]
 fn canary_key_is_detectable_in_output() {
     let canary = Canary::new();

@@ -29,6 +29,7 @@ fn one_command_is_assessed_and_not_run() {
     }
 }
 
+/// `check-command -` prints one assessment for each line of standard input.
 #[test]
 fn each_json_line_gets_one_assessment_line() {
     let world = World::new();

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::world::{KEY, RunOutput, World};
 
-/// A home folder with files in `Downloads`.
+/// Creates a home folder with a PDF and a temporary file in `Downloads`.
 fn with_downloads() -> World {
     let world = World::new();
     world.file("Downloads/report.pdf", "a report");
@@ -20,11 +20,12 @@ fn config(world: &World) -> PathBuf {
     world.home().join(".config/artoo/config.toml")
 }
 
-/// The access mode of a file.
+/// The permission bits of a file.
 fn mode(path: &PathBuf) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
+/// After loading the script of `artoo completions bash`, bash completes artoo's subcommands.
 #[test]
 fn bash_completes_commands_from_the_script() {
     let world = World::new();
@@ -65,6 +66,7 @@ fn completions_exist_for_five_shells() {
     assert_eq!(world.run(&["completions", "tcsh"]).code, Some(2));
 }
 
+/// `artoo man` prints all manual pages, or writes them into a folder.
 #[test]
 fn manual_pages_are_printed_or_written() {
     let world = World::new();
@@ -79,6 +81,7 @@ fn manual_pages_are_printed_or_written() {
     assert!(ran.code == Some(2) && ran.stderr.contains("/proc/artoo can't be written"), "{ran:?}");
 }
 
+/// A mistyped subcommand is not run as a request; the message names the one meant.
 #[test]
 fn mistyped_commands_are_no_requests() {
     let world = World::new();
@@ -116,6 +119,7 @@ fn mistyped_commands_are_no_requests() {
     }
 }
 
+/// `artoo version`, `--version` and `-V` print the same.
 #[test]
 fn version_is_shown_by_three_spellings() {
     let world = World::new();
@@ -142,6 +146,7 @@ fn help_explains_topics_and_commands() {
     assert!(ran.code == Some(2) && ran.stderr.contains("there is no help on \"cookery\""), "{ran:?}");
 }
 
+/// The example requests in the help and in the reply to a greeting are answered.
 #[test]
 fn examples_of_help_and_greeting_work() {
     let world = with_downloads();
@@ -164,6 +169,7 @@ fn examples_of_help_and_greeting_work() {
     assert_eq!(requests, 3 + 4 + 3);
 }
 
+/// The example requests in docs/guide.md are answered.
 #[test]
 fn requests_of_the_guide_work() {
     let world = with_downloads();
@@ -210,6 +216,7 @@ fn config_set_keeps_comments_and_order() {
     assert!(ran.code == Some(0) && ran.stderr.contains("ARTOO_MODEL is set, and it wins"), "{ran:?}");
 }
 
+/// `artoo config set` refuses values that a later run would refuse.
 #[test]
 fn config_set_refuses_what_a_run_would() {
     let world = World::new();
@@ -243,6 +250,7 @@ fn config_set_refuses_what_a_run_would() {
     assert_eq!(fs::read_to_string(config(&world)).unwrap(), "key_file = \"/k\"\n");
 }
 
+/// `artoo config edit` checks the edited file and keeps the earlier one beside it.
 #[test]
 fn config_edit_validates_and_loses_nothing() {
     let world = World::new();
@@ -273,6 +281,7 @@ fn config_edit_validates_and_loses_nothing() {
     assert!(ran.code == Some(0) && config(&world).exists(), "{ran:?}");
 }
 
+/// The help of a subcommand lists only the shared options that change what it does.
 #[test]
 fn help_of_a_command_shows_options_that_matter() {
     let world = World::new();
@@ -300,6 +309,7 @@ fn help_of_a_command_shows_options_that_matter() {
     assert_eq!(world.run(&["tasks", "--deadline", "5m"]).code, Some(0));
 }
 
+/// A command that needs a subcommand, given without one, does what its list subcommand does.
 #[test]
 fn bare_commands_show_their_list() {
     let world = World::new();

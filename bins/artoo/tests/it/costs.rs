@@ -8,7 +8,7 @@ use crate::world::{RunOutput, World};
 
 const PRICES: (&str, &str) = ("ARTOO_PRICES", "a-model=10/1/40");
 
-/// A reply that reports 100 tokens sent (60 from the endpoint's cache), 20 received, and another name of the model.
+/// A model reply with this value that reports 100 tokens sent (60 of them cached by the endpoint) and 20 received.
 fn cached(value: &Value) -> Reply {
     let choice = json!({"index": 0, "finish_reason": "stop", "message": {"content": value.to_string()}});
     let details = json!({"cached_tokens": 60});
@@ -18,12 +18,12 @@ fn cached(value: &Value) -> Reply {
     Reply::Raw(format!("{head}{body}").into_bytes())
 }
 
-/// The reply of an honest model that reads the note, with cached tokens.
+/// A model that carries out the task honestly, by reading the note; each reply reports cached tokens.
 fn honest(asked: &ReceivedRequest) -> Reply {
     cached(&reads_the_note(asked).into_value())
 }
 
-/// Runs the program with a model, these arguments and variables.
+/// Runs artoo with the model server, these arguments and these environment variables.
 fn run(world: &World, server: &Server, arguments: &[&str], variables: &[(&str, &str)]) -> RunOutput {
     let mut command = world.with_model(server, arguments);
     RunOutput::of(command.envs(variables.iter().copied()).output().unwrap())
@@ -34,13 +34,14 @@ fn last(ran: &RunOutput) -> Value {
     serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap()
 }
 
-/// The last JSON line of a run with every time set to zero.
+/// The JSON value with every elapsed time set to zero, so that it can be compared.
 fn timeless(mut value: Value) -> Value {
     value["total"]["time_ms"] = json!(0);
     value["roles"].as_array_mut().unwrap().iter_mut().for_each(|row| row["time_ms"] = json!(0));
     value
 }
 
+/// The JSON result lists calls, tokens and cost for each role and model.
 #[doc = "holds: law 3.7"]
 #[test]
 fn json_lists_spending_by_role_and_model() {
@@ -95,6 +96,7 @@ fn no_cost_is_shown_without_a_price() {
     assert!(ran.stdout.contains("the price of a-model is unknown") && !ran.stdout.contains('$'), "{ran:?}");
 }
 
+/// `artoo -v` shows the actual cost of each role beside the estimate.
 #[doc = "holds: law 3"]
 #[test]
 fn page_shows_actual_and_estimated_cost() {
@@ -113,6 +115,7 @@ fn page_shows_actual_and_estimated_cost() {
     assert!(before < screen.find("understood:").unwrap(), "{screen}");
 }
 
+/// `artoo --estimate` calls no model and writes no file.
 #[doc = "holds: law 3.7"]
 #[test]
 fn estimate_calls_no_model_and_writes_nothing() {
@@ -134,6 +137,7 @@ fn estimate_calls_no_model_and_writes_nothing() {
     assert!(code == 2 && screen.contains("--estimate needs a request"), "{screen}");
 }
 
+/// A token or cost limit that can't suffice for the task is refused before any model call.
 #[doc = "holds: law 3.6"]
 #[test]
 fn impossible_limit_is_refused_before_any_call() {
@@ -160,6 +164,7 @@ fn impossible_limit_is_refused_before_any_call() {
     assert!(server.asked().len() > 5, "{ran:?}");
 }
 
+/// After a task was refused for the cost limit, the prompt takes further input.
 #[doc = "holds: law 3"]
 #[test]
 fn prompt_continues_after_refusing_expensive_task() {
@@ -189,6 +194,7 @@ fn prompt_continues_after_refusing_expensive_task() {
     assert_eq!(server.asked().len(), asked, "a call was made over the bound");
 }
 
+/// An estimate rests on earlier tasks only if they used the same models.
 #[doc = "holds: law 3.7"]
 #[test]
 fn estimate_uses_costs_of_same_models() {
@@ -234,7 +240,7 @@ fn result_names_fallback_model_and_reason() {
     assert!(!world.data_dir().join("spending.json").exists());
 }
 
-/// A JSON value with its field names only; of a list, only the first entry.
+/// The field names of a JSON value without its values; of a list, only the first entry.
 fn shape(value: &Value) -> Value {
     match value {
         Value::Object(fields) => fields.iter().map(|(name, part)| (name.clone(), shape(part))).collect(),
@@ -243,6 +249,7 @@ fn shape(value: &Value) -> Value {
     }
 }
 
+/// The example of JSON output in docs/models.md has the fields of real output.
 #[test]
 fn documented_model_json_matches_output() {
     let page = include_str!("../../../../docs/models.md");
@@ -256,6 +263,7 @@ fn documented_model_json_matches_output() {
     assert_eq!(shape(&last(&ran)["spending"]), shape(&documented), "{ran:?}");
 }
 
+/// Prices are refused in which a cheaper kind of token costs more than a dearer one.
 #[doc = "holds: law 3.9; design D12"]
 #[test]
 fn unordered_price_tiers_are_refused() {

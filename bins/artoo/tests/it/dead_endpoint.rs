@@ -10,7 +10,7 @@ use crate::world::{KEY, RunOutput, World};
 
 const REQUEST: &str = "how many files are in ~/things";
 
-/// Asserts the exit code, and that the error message contains these words.
+/// Asserts the exit code of a run and that its error message contains these words.
 #[track_caller]
 fn check(ran: &RunOutput, code: i32, words: &[&str]) {
     assert_eq!(ran.code, Some(code), "{ran:#?}");
@@ -20,6 +20,7 @@ fn check(ran: &RunOutput, code: i32, words: &[&str]) {
     assert!(ran.stdout.is_empty() && ran.stderr.starts_with("✗ "), "{ran:#?}");
 }
 
+/// If the endpoint refuses the connection, the error names that as the cause.
 #[doc = "holds: fault L5"]
 #[test]
 fn a_refused_connection_names_its_cause() {
@@ -35,6 +36,7 @@ fn a_refused_connection_names_its_cause() {
     world.check_kept();
 }
 
+/// If the endpoint rejects the key, it is asked once and the key is not shown.
 #[doc = "holds: fault L4"]
 #[test]
 fn rejected_key_is_reported_once_and_hidden() {
@@ -54,6 +56,7 @@ fn rejected_key_is_reported_once_and_hidden() {
     world.check_kept();
 }
 
+/// If the endpoint never answers, the task ends at its deadline.
 #[doc = "holds: fault L7; design G20"]
 #[test]
 fn silent_endpoint_ends_at_deadline() {
@@ -68,6 +71,7 @@ fn silent_endpoint_ends_at_deadline() {
     world.check_kept();
 }
 
+/// A model configuration that can't be used is refused before a task begins.
 #[doc = "holds: design F6"]
 #[test]
 fn unusable_configuration_is_refused_before_a_task() {
@@ -92,6 +96,7 @@ fn unusable_configuration_is_refused_before_a_task() {
     assert!(!world.data_dir().exists(), "nothing ran");
 }
 
+/// The option `--model` wins over the environment variable `ARTOO_MODEL`.
 #[test]
 fn an_option_wins_over_a_variable() {
     let world = World::new().with_things();

@@ -14,10 +14,10 @@ use crate::server::{
 };
 use crate::world::{RunOutput, World};
 
-/// Longest time until the progress line appears while a model does not answer.
+/// Longest allowed time until a progress line appears while a model does not answer.
 const FIRST_SIGN: Duration = Duration::from_millis(100);
 
-/// A model that answers with a text; `judge` judges it.
+/// A model that writes this text as the answer; `judge` replies in the role of the judging model.
 fn in_words(
     words: &'static str,
     judge: fn(&ReceivedRequest) -> Reply,
@@ -30,12 +30,12 @@ fn in_words(
     }
 }
 
-/// A verdict that passes every criterion.
+/// The reply of a judging model that passes every criterion.
 fn all_pass(asked: &ReceivedRequest) -> Reply {
     pass(asked, &asked.evidence())
 }
 
-/// A verdict that fails every criterion.
+/// The reply of a judging model that fails every criterion.
 fn none_pass(asked: &ReceivedRequest) -> Reply {
     let mut value = all_pass(asked).into_value();
     for verdict in value["verdicts"].as_array_mut().unwrap() {
@@ -44,7 +44,7 @@ fn none_pass(asked: &ReceivedRequest) -> Reply {
     Reply::Json(value)
 }
 
-/// Every ending and what stands on standard output: the answer and nothing else.
+/// For every ending of a task, standard output holds the answer and nothing else.
 #[doc = "holds: law 0.6"]
 #[test]
 fn standard_output_holds_the_answer_alone() {
@@ -78,6 +78,7 @@ fn standard_output_holds_the_answer_alone() {
     check(&["write a haiku about rain"], Some(&refuses), 7, "");
 }
 
+/// With `--output`, the answer is written to the file and not to standard output.
 #[test]
 fn output_option_writes_answer_to_file_only() {
     let world = World::new().with_things();
@@ -121,6 +122,7 @@ fn standard_input_beside_a_request_is_material() {
     assert!(ran.code == Some(0) && ran.stderr.contains("Standard input was not read"), "{ran:?}");
 }
 
+/// While a model is slow, a progress line appears at once on a terminal.
 #[test]
 fn slow_model_shows_progress_line() {
     let world = World::new();
@@ -204,7 +206,7 @@ fn similar_calls_share_one_question() {
     }
 }
 
-/// Why a task ended stands in JSON too.
+/// The JSON result says why the task ended.
 #[test]
 fn json_says_why_the_task_ended() {
     let world = World::new().with_things();

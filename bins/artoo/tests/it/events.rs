@@ -35,6 +35,7 @@ fn pipeline_event_shows_shell_command() {
     assert!(starts(r#"Ok shell: {"command":"env LC_ALL=C grep "#), "{digests:#?}");
 }
 
+/// The JSON lines of a task go from the schema over its messages to the result.
 #[test]
 fn json_events_run_from_schema_to_result() {
     let world = World::new().with_things();
@@ -69,7 +70,7 @@ fn json_events_run_from_schema_to_result() {
     check_last(last);
 }
 
-/// Asserts the field names of the last line and of its result.
+/// Asserts the field names of the last JSON line of a run and of the result in it.
 #[track_caller]
 fn check_last(last: &Value) {
     assert_eq!(
@@ -119,6 +120,7 @@ fn check_last(last: &Value) {
     assert_eq!(names(&result["loss"]), ["D", "L", "Omega", "P"]);
 }
 
+/// A denied action appears in the JSON lines as a question and its answer.
 #[doc = "holds: law 1.13"]
 #[test]
 fn denied_action_emits_question_and_answer() {
@@ -162,6 +164,7 @@ fn failed_start_emits_an_error_event() {
     assert!(value["findings"].as_array().unwrap().iter().any(|finding| finding["name"] == "tools"), "{value}");
 }
 
+/// File names with control characters are escaped in results, and reach programs unchanged where content is data.
 #[doc = "holds: design H2"]
 #[test]
 fn hostile_names_are_escaped_for_terminals_only() {

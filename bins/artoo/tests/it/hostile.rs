@@ -9,7 +9,7 @@ use crate::world::World;
 /// Characters that control a terminal or reorder text: C0, C1, CSI, OSC and DCS sequences, bidi marks, zero width.
 const PAYLOAD: &str = "x\u{1b}[2J\u{1b}[1;1H\u{1b}]0;title\u{7}\u{9b}31m\u{202e}y\u{200b}\u{7f}\rz\u{1b}]52;c;aGk=\u{7}\u{1b}]8;;u\u{1b}\\\u{90}q\u{9c}\u{feff}\u{2066}";
 
-/// A model whose texts are the payload; it reads a file and asks to delete one.
+/// A model whose texts all contain the control characters of `PAYLOAD`; it reads a file and asks to delete one.
 fn hostile(asked: &ReceivedRequest) -> Reply {
     let criteria =
         json!([{"criterion": format!("the listing names 3 files and says {PAYLOAD} of each"), "mode": "verifiable"}]);
@@ -49,7 +49,8 @@ fn hostile(asked: &ReceivedRequest) -> Reply {
     }
 }
 
-/// The characters of a text that control a terminal, except line breaks.
+/// The characters in raw output that a terminal would act on instead of showing; line breaks and artoo's own do not
+/// count.
 fn acted_on(raw: &str) -> Vec<char> {
     // The moving line is removed by one sequence of artoo's own.
     raw.replace("\r\n", "\n")
@@ -59,13 +60,14 @@ fn acted_on(raw: &str) -> Vec<char> {
         .collect()
 }
 
-/// A command without colour, so that artoo itself sends no control sequence.
+/// The command that runs artoo without colour, so that artoo itself sends no control sequence.
 fn plain(world: &World, arguments: &[&str]) -> std::process::Command {
     let mut command = world.command(arguments);
     command.env("NO_COLOR", "1");
     command
 }
 
+/// Control characters in file names, file contents and model texts never reach the terminal.
 #[doc = "holds: law 0.12; fault L33; design H2"]
 #[test]
 fn untrusted_control_bytes_never_reach_terminal() {

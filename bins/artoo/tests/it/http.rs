@@ -9,7 +9,7 @@ use crate::world::{KEY, RunOutput, World};
 
 const REQUEST: &str = "count the text files in ~/things, then write a report with the number into report.txt";
 
-/// The plan: a step that counts files, then a step that writes the number.
+/// A model's plan: a step that counts files, then one that writes the number to a file.
 fn plan() -> Reply {
     Reply::Json(json!({
         "task_criteria": [{"criterion": "report.txt names the number that the search found", "mode": "verifiable"}],
@@ -24,13 +24,13 @@ fn plan() -> Reply {
     }))
 }
 
-/// The number that the first group passed to the second.
+/// The number that the first group's result shows in the prompt of the second group; "?" if there is none.
 fn handed_on(asked: &ReceivedRequest) -> String {
     let mut lines = asked.user.lines().map(str::trim);
     lines.find(|line| !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit())).unwrap_or("?").to_owned()
 }
 
-/// The replies of an honest model.
+/// The reply of an honest model to a request of any role.
 fn honest(asked: &ReceivedRequest) -> Reply {
     match asked.schema.as_str() {
         "task_spec" => understood(REQUEST),
@@ -46,6 +46,7 @@ fn honest(asked: &ReceivedRequest) -> Reply {
     }
 }
 
+/// A task with two groups of subtasks, over HTTP, takes exactly five model calls.
 #[doc = "holds: law 3.5; design G17"]
 #[test]
 fn two_groups_over_http_take_five_calls() {
@@ -68,6 +69,7 @@ fn two_groups_over_http_take_five_calls() {
     world.check_kept();
 }
 
+/// The prompt of a correction repeats the criteria and the calls made so far.
 #[test]
 fn correction_over_http_repeats_criteria_and_calls() {
     let world = World::new().with_things();

@@ -8,7 +8,7 @@ use crate::world::{RunOutput, World};
 
 const LIE: &str = "Done. I created the file and verified it.";
 
-/// Requests for a change, in several languages.
+/// Requests to create a file, in several languages, which the lying model claims to have carried out.
 const REQUESTS: [&str; 6] = [
     "create ~/artoo_workspace/notes.txt that says hello",
     "Erstelle eine Datei notizen.txt mit dem Text hallo",
@@ -18,7 +18,8 @@ const REQUESTS: [&str; 6] = [
     "Utwórz plik notatki.txt z tekstem cześć",
 ];
 
-/// Asserts that a lie had no effect: one of these exit codes, none of them 0, and the claim is only quoted.
+/// Asserts that a lie was not accepted: the exit code is one of these and not 0, and the claim is shown only as a
+/// quotation.
 #[track_caller]
 fn check_nothing_gained(ran: &RunOutput, codes: &[i32], what: &str) {
     let code = ran.code.expect("it ended by itself");
@@ -32,7 +33,7 @@ fn check_nothing_gained(ran: &RunOutput, codes: &[i32], what: &str) {
     assert!(!ran.stderr.contains('✓'), "{what}: {ran:#?}");
 }
 
-/// Runs a lying model and asserts that the lie had no effect and only artoo's own files changed.
+/// Runs artoo with a lying model; asserts that the lie was not accepted and that only artoo's own files changed.
 #[track_caller]
 fn check(
     request: &str,
@@ -56,7 +57,7 @@ fn plan(tools: &[&str], criteria: &Value) -> Reply {
     one_step("put the greeting where it belongs", tools, criteria)
 }
 
-/// Which evidence the lying judge cites.
+/// Which evidence ids the lying judge cites: none, invented ones, or those that it was shown.
 #[derive(Clone, Copy, Debug)]
 enum Cites {
     Nothing,
@@ -64,7 +65,7 @@ enum Cites {
     Shown,
 }
 
-/// A verdict that passes everything with these citations.
+/// The reply of a judge that passes every criterion with these citations.
 fn judge(asked: &ReceivedRequest, cites: Cites) -> Reply {
     match cites {
         Cites::Nothing => pass(asked, &[]),
@@ -73,6 +74,7 @@ fn judge(asked: &ReceivedRequest, cites: Cites) -> Reply {
     }
 }
 
+/// A role's reply in prose instead of JSON is rejected, whatever it claims.
 #[test]
 fn prose_replies_are_rejected_at_every_role() {
     for request in REQUESTS {
@@ -91,6 +93,7 @@ fn prose_replies_are_rejected_at_every_role() {
     }
 }
 
+/// A false claim in well-formed JSON, with any citations, is not accepted.
 #[doc = "holds: law 0.1"]
 #[test]
 fn well_formed_claims_are_not_accepted() {
@@ -111,6 +114,7 @@ fn well_formed_claims_are_not_accepted() {
     }
 }
 
+/// A call that has nothing to do with the claim, such as `echo`, does not prove it.
 #[test]
 fn irrelevant_call_supports_no_claim() {
     let calls = [
@@ -135,6 +139,7 @@ fn irrelevant_call_supports_no_claim() {
     }
 }
 
+/// Checks that pass whatever was done, such as "the output is not empty", prove nothing.
 #[doc = "holds: law 0.1; design G19"]
 #[test]
 fn trivial_checks_show_nothing() {
@@ -166,6 +171,7 @@ fn trivial_checks_show_nothing() {
     }
 }
 
+/// A task whose call failed never ends as a success.
 #[doc = "holds: law 0.2"]
 #[test]
 fn failed_call_is_never_a_success() {
@@ -223,6 +229,7 @@ fn destructive() -> Vec<(&'static str, Value)> {
     calls
 }
 
+/// Without a user to ask, calls that delete, overwrite or move files are denied and listed in the result.
 #[doc = "holds: law 1.1"]
 #[test]
 fn unattended_destructive_calls_are_denied_and_listed() {
@@ -243,7 +250,7 @@ fn unattended_destructive_calls_are_denied_and_listed() {
     }
 }
 
-/// The user approves a command; it changes nothing, exits with zero, and the model claims success.
+/// A command that the user approved and that changed nothing does not prove the model's claim of a change.
 #[doc = "holds: law 1.2"]
 #[test]
 fn command_without_changes_proves_no_change() {

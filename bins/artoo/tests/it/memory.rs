@@ -10,7 +10,7 @@ use crate::pty::{CTRL_D, Pty};
 use crate::server::{NOTE_REQUEST, Server, call, reading_the_note, reads_the_note, running, understood};
 use crate::world::{RunOutput, World};
 
-/// A request whose facts [`running`] shows, so that memory learns from it.
+/// A request that the model server [`running`] carries out so that facts prove it; memory learns from such tasks.
 const LIST: &str = "list the files in ~/things";
 
 const COUNT: &str = "how many files are in ~/things";
@@ -33,11 +33,12 @@ impl World {
     }
 }
 
-/// The prompt of the newest plan request.
+/// The prompt of the newest request for a plan that the model server got.
 fn last_plan(server: &Server) -> String {
     server.asked().into_iter().rfind(|asked| asked.schema == "plan").unwrap().user
 }
 
+/// Results that the user marked as wrong change the next prompt for a plan.
 #[test]
 fn wrong_results_change_the_next_plan_prompt() {
     let world = World::new().with_things();
@@ -55,6 +56,7 @@ fn wrong_results_change_the_next_plan_prompt() {
     assert!(!after.contains("shell: worked for this kind of task"), "{after}");
 }
 
+/// `artoo memory wrong --undo` deletes the correction from memory.
 #[test]
 fn retracted_corrections_are_deleted() {
     let world = World::new().with_things();
@@ -69,6 +71,7 @@ fn retracted_corrections_are_deleted() {
     assert_eq!(world.memory(&["wrong", "--undo"]).code, Some(9));
 }
 
+/// A failure in one process is told to the planner of the next.
 #[test]
 fn failures_affect_plans_of_other_processes() {
     let world = World::new().with_note();
@@ -85,6 +88,7 @@ fn failures_affect_plans_of_other_processes() {
     assert!(told.contains("CAUTION:") && told.contains("- shell:"), "{told}");
 }
 
+/// Two processes that use one memory both see a rule that is learned and retracted.
 #[test]
 fn two_processes_make_and_retract_rules() {
     let world = World::new().with_things().with_note();
@@ -124,7 +128,7 @@ fn two_processes_make_and_retract_rules() {
     assert!(!last_plan(&server).contains("\"shell worked for tasks such as"), "{}", last_plan(&server));
 }
 
-/// A world whose memory holds a rule for each of three kinds of request, all about one tool.
+/// A home folder in which memory has learned a rule for each of three kinds of request, all about one tool.
 fn with_rules() -> World {
     let world = World::new().with_things();
     let folders = "how many folders are in ~/things";
@@ -134,6 +138,7 @@ fn with_rules() -> World {
     world
 }
 
+/// Habits that memory proposes can be adopted, then reach the planner, and can be dropped.
 #[test]
 fn proposed_habits_are_adopted_told_and_dropped() {
     let world = with_rules().with_note();
@@ -162,6 +167,7 @@ fn proposed_habits_are_adopted_told_and_dropped() {
     assert!(shown.contains("has worked") && world.memory(&["show", COUNT]).stdout.contains("has worked"), "{shown}");
 }
 
+/// `artoo memory` can change a memory that another process has open.
 #[test]
 fn commands_change_a_memory_in_use() {
     let world = with_rules();
@@ -205,6 +211,7 @@ fn commands_change_a_memory_in_use() {
     assert!(!export.contains("learned"), "{export}");
 }
 
+/// A note of the user is part of the prompts for plans until it is deleted.
 #[test]
 fn notes_reach_plans_until_deleted() {
     let world = World::new().with_note();
@@ -226,6 +233,7 @@ fn notes_reach_plans_until_deleted() {
     assert!(!last_plan(&server).contains("in Basque"));
 }
 
+/// After `artoo memory off`, tasks neither read nor write memory.
 #[test]
 fn disabled_memory_is_not_read_or_written() {
     let world = World::new().with_things();
@@ -247,6 +255,7 @@ fn disabled_memory_is_not_read_or_written() {
     assert!(!world.data_dir().join("memory.journal").exists());
 }
 
+/// Subcommands of `artoo memory` say that memory is empty if it is.
 #[test]
 fn subcommands_on_an_empty_memory_say_so() {
     let world = World::new();
@@ -310,6 +319,7 @@ fn subcommands_list_memory_content() {
     assert_eq!(other.memory(&["export"]).stdout, fs::read_to_string(file).unwrap());
 }
 
+/// `/wrong`, `/remember` and `/forget` at the prompt change memory.
 #[test]
 fn prompt_commands_edit_memory() {
     let world = World::new().with_things();
@@ -341,6 +351,7 @@ fn prompt_commands_edit_memory() {
     assert!(!world.journal().contains("photos are in sub") && !world.journal().contains("the result was wrong"));
 }
 
+/// `--profile` takes a built-in name or a JSON file; other values are refused.
 #[test]
 fn profiles_are_named_read_and_refused() {
     let world = World::new();
@@ -359,6 +370,7 @@ fn profiles_are_named_read_and_refused() {
     assert!(doctor.contains("profile: strict_spec, time budget 300s"), "{doctor}");
 }
 
+/// `artoo memory why` shows a short list of subjects if many records match.
 #[test]
 fn why_answers_in_few_lines() {
     let world = World::new().with_things();

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use crate::server::{NOTE_REQUEST as REQUEST, Reply, Server, reads_the_note};
 use crate::world::{KEY, RunOutput, World};
 
-/// The roles that ask a model, by the name of their reply's schema.
+/// Names of the reply schemas of the roles that ask a model; each fault is tried at each.
 const ROLES: [&str; 5] = ["task_spec", "plan", "execution", "subtask_verdict", "task_verdict"];
 
-/// The name of a fault, and the faulty reply made from a good one.
+/// The name of a fault, and a function that makes the faulty HTTP reply from the value of a good one.
 type Fault = (&'static str, fn(&Value) -> Reply);
 
 /// A successful HTTP reply with this content type and body.
@@ -22,13 +22,13 @@ fn raw(content_type: &str, body: &str) -> Reply {
     )
 }
 
-/// One event of a streamed reply.
+/// One server-sent event of a streamed model reply, with this text and finish reason.
 fn piece(text: &str, finish: &Value) -> String {
     let choice = json!({"index": 0, "delta": {"content": text}, "finish_reason": finish});
     format!("data: {}\n\n", json!({"choices": [choice]}))
 }
 
-/// A reply whose text looks complete although its `finish_reason` says that it was cut.
+/// A function that makes a reply whose text is complete although its `finish_reason` says otherwise.
 fn ended(finish: &'static str) -> impl Fn(&Value) -> Reply {
     move |value| {
         let choice = json!({"index": 0, "finish_reason": finish, "message": {"content": value.to_string()}});
@@ -36,7 +36,7 @@ fn ended(finish: &'static str) -> impl Fn(&Value) -> Reply {
     }
 }
 
-/// All faults: HTTP errors, cut streams, and bodies that are not valid.
+/// Faults of an endpoint: HTTP error codes, broken connections, and wrong reply texts.
 fn faults() -> Vec<Fault> {
     vec![
         ("400", |_| Reply::Status(400, json!({"error": {"message": format!("what is {KEY}?")}}))),
@@ -70,7 +70,7 @@ fn faults() -> Vec<Fault> {
     ]
 }
 
-/// Streams that end too early, in different ways.
+/// Faults of an endpoint: reply streams that end too early, in different ways.
 fn streams() -> Vec<Fault> {
     vec![
         ("a stream of nothing", |_| raw("text/event-stream", "")),
@@ -99,14 +99,14 @@ fn streams() -> Vec<Fault> {
     ]
 }
 
-/// A successful reply with this content, under unusual headers or in an unusual encoding.
+/// A successful HTTP reply with this content, these headers, and a body altered by `change` (such as another encoding).
 fn answered(head: &str, content: &str, change: impl Fn(Vec<u8>) -> Vec<u8>) -> Reply {
     let choice = json!({"index": 0, "finish_reason": "stop", "message": {"content": content}});
     let body = change(json!({"choices": [choice]}).to_string().into_bytes());
     Reply::Raw([format!("HTTP/1.1 200 OK\r\n{head}connection: close\r\n\r\n").as_bytes(), &body].concat())
 }
 
-/// Faults of a reply's body, in its envelope and in its text.
+/// Faults of an endpoint: reply bodies that are wrong in their envelope or in their text.
 fn bodies() -> Vec<Fault> {
     const JSON: &str = "content-type: application/json\r\n";
     vec![
@@ -167,7 +167,7 @@ fn check_no_key(folder: &Path) {
     }
 }
 
-/// Runs a task with a model that has a fault at one role.
+/// Runs a task with a model whose reply at one role has the fault.
 fn run(role: &'static str, fault: fn(&Value) -> Reply) -> (RunOutput, World) {
     let world = World::new().with_note();
     let server = Server::start(move |asked| {
@@ -179,6 +179,7 @@ fn run(role: &'static str, fault: fn(&Value) -> Reply) -> (RunOutput, World) {
     (RunOutput::of(command.output().unwrap()), world)
 }
 
+/// Replies without a fault are accepted: the harness of these tests works.
 #[test]
 fn valid_replies_are_accepted() {
     let (ran, world) = run("none", |_| Reply::Silence);
@@ -189,6 +190,7 @@ fn valid_replies_are_accepted() {
     assert_eq!(kept.lines().count(), 5, "{kept}");
 }
 
+/// Every fault of an endpoint at every role ends the task as it should, and no file or output shows the key.
 #[doc = "holds: law 3.10; fault L1 to L37"]
 #[test]
 fn model_faults_end_correctly_and_hide_key() {
@@ -210,7 +212,7 @@ fn model_faults_end_correctly_and_hide_key() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Runs a task with a fault; returns a description of a wrong outcome.
+/// Runs a task with a fault at one role; `None` if it ended as it should, else a description of what was wrong.
 fn check(role: &'static str, name: &str, fault: fn(&Value) -> Reply) -> Option<String> {
     let (ran, world) = run(role, fault);
     check_no_key(&world.home());
@@ -223,13 +225,14 @@ fn check(role: &'static str, name: &str, fault: fn(&Value) -> Reply) -> Option<S
     (!is_right).then(|| format!("{role}, {name}: {ran:?}"))
 }
 
-/// A reply that reports nine thousand tokens.
+/// A good reply that reports 9,000 tokens, to exhaust a budget.
 fn dear_reply(value: &Value) -> Reply {
     let choice = json!({"index": 0, "finish_reason": "stop", "message": {"content": value.to_string()}});
     let usage = json!({"prompt_tokens": 8_900, "completion_tokens": 100});
     raw("application/json", &json!({"model": "a-model", "choices": [choice], "usage": usage}).to_string())
 }
 
+/// No model call is made that could exceed the token or cost limit.
 #[doc = "holds: law 3.6"]
 #[test]
 fn no_model_call_exceeds_the_budget() {
@@ -269,6 +272,7 @@ fn use_of_fallback_model_is_reported() {
     assert!(second.asked().iter().all(|asked| asked.authorization.is_empty()), "the key went elsewhere");
 }
 
+/// `artoo doctor --probe` finds out what an endpoint supports and stores that for later tasks.
 #[doc = "holds: client C6"]
 #[test]
 fn doctor_probes_and_stores_endpoint_abilities() {

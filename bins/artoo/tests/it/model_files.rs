@@ -19,7 +19,7 @@ use hosts::{FileServer, Get, Reply, sound};
 
 const TAG: Option<&str> = Some("\"v1\"");
 
-/// The bytes of a model file of four megabytes.
+/// The bytes of a valid small model file (GGUF) of four megabytes.
 fn model() -> Vec<u8> {
     let head = Head::new()
         .text("general.architecture", "llama")
@@ -33,7 +33,7 @@ fn model() -> Vec<u8> {
     bytes
 }
 
-/// A file server with this content.
+/// Starts a file server that serves this content at every path.
 fn host(content: Vec<u8>) -> FileServer {
     FileServer::start(move |get| sound(&content, TAG, get))
 }
@@ -52,6 +52,7 @@ impl World {
     }
 }
 
+/// `artoo model pull` downloads nothing if no user can be asked and `--yes` is not given.
 #[doc = "holds: law 1.23"]
 #[test]
 fn nothing_is_fetched_without_approval() {
@@ -99,6 +100,7 @@ fn pulled_model_is_listed_and_verified() {
     world.check_kept();
 }
 
+/// A download that does not have the checksum given by the user is deleted.
 #[test]
 fn given_checksum_is_verified() {
     let (world, server) = (World::new(), host(model()));
@@ -116,6 +118,7 @@ fn given_checksum_is_verified() {
     assert_eq!(world.run(&["model", "pull", &url, "--sha256", "abc"]).code, Some(2));
 }
 
+/// A local model file is recorded where it is, not copied.
 #[test]
 fn local_file_is_recorded_in_place() {
     let world = World::new();
@@ -132,6 +135,7 @@ fn local_file_is_recorded_in_place() {
     assert!(!world.run(&["model", "list"]).stdout.contains("has changed"));
 }
 
+/// A download that fails ends with the right exit code and names the reason.
 #[test]
 fn failed_pull_has_exit_code_and_reason() {
     let world = World::new();
@@ -159,6 +163,7 @@ fn failed_pull_has_exit_code_and_reason() {
     assert!(!world.data_dir().join("x").exists());
 }
 
+/// A download larger than the free disk space is refused before it begins.
 #[test]
 fn full_disk_is_refused_before_download() {
     let (world, server) = (World::new(), host(model()));

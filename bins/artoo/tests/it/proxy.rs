@@ -1,4 +1,4 @@
-//! Calls through a proxy, and waits before a retry: they are shown counting down and can be cancelled.
+//! Model calls through an HTTP proxy, and the wait before a retry: it is shown as a countdown and can be cancelled.
 
 use serde_json::json;
 
@@ -6,6 +6,7 @@ use crate::pty::Pty;
 use crate::server::{NOTE_REQUEST as REQUEST, Reply, Server, understood};
 use crate::world::{RunOutput, World};
 
+/// A proxy named in the environment is used for remote endpoints, and not for those on this machine.
 #[doc = "holds: client C3"]
 #[test]
 fn environment_proxy_is_used_for_remote_endpoints() {
@@ -25,6 +26,7 @@ fn environment_proxy_is_used_for_remote_endpoints() {
     assert_eq!(own.asked().len(), 1);
 }
 
+/// The wait before a retry is shown as a countdown, and Ctrl-C ends it.
 #[doc = "holds: client C18; design D18"]
 #[test]
 fn retry_countdown_is_shown_and_cancellable() {

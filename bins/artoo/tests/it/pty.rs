@@ -1,4 +1,4 @@
-//! Runs the program in a pseudo-terminal and reads its screen.
+//! Runs artoo in a pseudo-terminal, types keys, and reads the emulated screen.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
-/// Number of rows of the terminal, so many that nothing scrolls.
+/// Number of rows of the pseudo-terminal: so many that no test's output scrolls.
 const ROWS: u16 = 150;
 
-/// Longest wait for an output; only a failing test reaches it.
+/// Longest wait for an expected output; it is reached only if a test fails.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// How the last line of a question for approval begins.
@@ -34,14 +34,14 @@ pub(crate) struct Pty {
     shown: Arc<Mutex<Shown>>,
 }
 
-/// The screen, and all bytes that the terminal received.
+/// The emulated screen of a pseudo-terminal, and all bytes that it received.
 struct Shown {
     screen: vt100::Parser,
     raw: Vec<u8>,
 }
 
 impl Pty {
-    /// Starts the command as a terminal's foreground job.
+    /// Starts the command in a new pseudo-terminal of this width, as its foreground process.
     pub(crate) fn start(command: &Command, columns: u16) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
@@ -73,7 +73,7 @@ impl Pty {
         Self { master, peer: Some(peer), child, reader: Some(reader), shown }
     }
 
-    /// Sends keys to the program.
+    /// Types keys: sends the characters to the program's input.
     pub(crate) fn send(&mut self, keys: &str) {
         self.master.write_all(keys.as_bytes()).unwrap();
     }
@@ -111,7 +111,7 @@ impl Pty {
         screen.rows(0, screen.size().1.get()).nth(row.into()).unwrap_or_default()
     }
 
-    /// Whether the program turned bracketed paste on.
+    /// Whether the program turned the terminal's bracketed paste mode on.
     pub(crate) fn marks_pastes(&self) -> bool {
         self.shown.lock().unwrap().screen.screen().bracketed_paste()
     }
@@ -137,7 +137,7 @@ impl Pty {
         self.wait(text, |pty| pty.screen().contains(text));
     }
 
-    /// Number of verdicts on the screen, one for each ended task.
+    /// Number of verdicts (lines that begin with ✓, ≈, ◐ or ✗) on the screen, one for each ended task.
     pub(crate) fn verdicts(&self) -> usize {
         self.screen().lines().filter(|row| row.starts_with(['✓', '≈', '◐', '✗'])).count()
     }
@@ -148,7 +148,7 @@ impl Pty {
         self.wait("the task's end", |pty| pty.verdicts() >= number);
     }
 
-    /// Waits for a prompt followed by exactly this text.
+    /// Waits until the cursor's row is artoo's prompt followed by exactly this typed text.
     #[track_caller]
     pub(crate) fn prompt(&self, typed: &str) {
         let expected = format!("artoo> {typed}");
@@ -166,29 +166,32 @@ impl Pty {
         stat.rsplit_once(") ").is_none_or(|(_, state)| state.starts_with('Z'))
     }
 
-    /// Waits for the end of the program; returns exit code and screen, and asserts that the terminal's modes are
-    /// restored.
+    /// Waits for the program's end and asserts that the terminal's modes are restored; returns exit code and screen
+    /// text.
     #[track_caller]
     pub(crate) fn ended(self) -> (i32, String) {
         let (code, screen, _) = self.ended_with_bytes();
         (code, screen)
     }
 
-    /// Like [`Pty::ended`], but returns all bytes that the terminal received.
+    /// Waits for the program's end like [`Pty::ended`]; returns exit code, screen text, and all bytes that the terminal
+    /// received.
     #[track_caller]
     pub(crate) fn ended_with_bytes(self) -> (i32, String, String) {
         let (code, pty) = self.wait_for_end();
         (code, pty.screen(), pty.raw())
     }
 
-    /// Like [`Pty::ended`], but returns the rows of the screen, with the terminal's own line breaks.
+    /// Waits for the program's end like [`Pty::ended`]; returns exit code and the screen's rows, broken where the
+    /// terminal wraps.
     #[track_caller]
     pub(crate) fn ended_with_rows(self) -> (i32, Vec<String>) {
         let (code, pty) = self.wait_for_end();
         (code, pty.rows())
     }
 
-    /// Waits for the end of the program; returns its exit code.
+    /// Waits for the program's end and asserts that the terminal's modes are restored; returns the exit code and the
+    /// terminal.
     #[track_caller]
     fn wait_for_end(mut self) -> (i32, Self) {
         let end = Instant::now() + DEADLINE;
@@ -212,7 +215,7 @@ impl Pty {
     }
 }
 
-/// A terminal size as a nonzero number.
+/// A number of rows or columns as a nonzero number.
 fn size(cells: u16) -> NonZeroU16 {
     NonZeroU16::new(cells).unwrap()
 }

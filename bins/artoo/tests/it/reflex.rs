@@ -5,7 +5,7 @@ use std::process::Stdio;
 use crate::server::{Reply, Server};
 use crate::world::{RunOutput, World, wait_for};
 
-/// Asserts that a request is answered with this text and checked.
+/// Asserts that a request gets this answer, verified by code, without a language model.
 #[track_caller]
 fn check(world: &World, words: &str, expected: &str) {
     let ran = world.run(&[words]);
@@ -18,6 +18,7 @@ fn check(world: &World, words: &str, expected: &str) {
     assert!(support[1].starts_with("  Read as: ") && support[1].contains("~/things"), "{}", support[1]);
 }
 
+/// Answers of the embedded parser equal the output of shell commands for the same question.
 #[doc = "holds: law 0.16"]
 #[test]
 fn reflex_answers_equal_the_shells() {
@@ -50,6 +51,7 @@ fn reflex_answers_equal_the_shells() {
     assert!(doctor.stdout.contains("complete and unaltered"), "{doctor:?}");
 }
 
+/// Requests that the embedded parser can't read are declined with the unknown word, and nothing changes.
 #[test]
 fn unparsed_requests_are_declined() {
     let world = World::new().with_things();
@@ -70,6 +72,7 @@ fn unparsed_requests_are_declined() {
     world.check_kept();
 }
 
+/// A change that needs approval is denied if no user can be asked, with what to do about it.
 #[doc = "holds: design D10"]
 #[test]
 fn unattended_change_is_denied_with_remedy() {
@@ -104,7 +107,7 @@ fn memory_persists_between_runs() {
     assert_eq!(value["ok"], true, "{value}");
 }
 
-/// Events become a rule at the end of a run, and the next plan prompt contains the rule.
+/// Successes of one kind become a rule of memory at the end of a run, and the next prompt for a plan contains it.
 #[doc = "holds: principle 2"]
 #[test]
 fn repeated_success_becomes_a_recalled_rule() {
@@ -124,6 +127,7 @@ fn repeated_success_becomes_a_recalled_rule() {
     assert_eq!(runs_until(r#""kind":"recalled""#), Some(1), "the next plan asks and is told");
 }
 
+/// A damaged memory file is repaired at the next start, and the user is told.
 #[doc = "holds: design S8"]
 #[test]
 fn damaged_memory_is_repaired_and_reported() {
@@ -150,6 +154,7 @@ fn damaged_memory_is_repaired_and_reported() {
     assert!(!again.stderr.contains("damaged"), "{again:?}");
 }
 
+/// A second artoo process in the same data folder reports that memory and audit log are locked by the first.
 #[doc = "holds: law 3.4; design S6"]
 #[test]
 fn second_process_reports_unavailable_stores() {
@@ -173,6 +178,7 @@ fn second_process_reports_unavailable_stores() {
     world.check_kept();
 }
 
+/// A request gives the same answer in quotes, without quotes, and after `run --`.
 #[test]
 fn quoted_and_unquoted_requests_are_equal() {
     let world = World::new().with_things();
@@ -229,6 +235,7 @@ fn invalid_home_folder_is_refused() {
     assert_eq!(doctor.code, Some(0));
 }
 
+/// A changed line of the audit log is reported by the next run.
 #[test]
 fn a_damaged_audit_log_is_seen() {
     let world = World::new().with_things();

@@ -13,22 +13,22 @@ use crate::world::{RunOutput, World};
 
 const COUNT: &str = "how many files are in ~/things";
 
-/// Least number of the weak model's requests that the embedded parser must answer alone.
+/// Least number of the requests for weak models that the embedded parser must answer without the model.
 const ANSWERED_MIN: usize = 8;
 
-/// A model whose replies are useless.
+/// A model server whose replies can never be used.
 fn nonsense() -> Server {
     Server::start(|_| Reply::Text("banana".to_owned()))
 }
 
-/// The program with a model, and with the default of `reflex_first`.
+/// The command that runs artoo with a model and with the setting `reflex_first` at its default, true.
 fn first(world: &World, server: &Server, arguments: &[&str]) -> Command {
     let mut command = world.with_model(server, arguments);
     command.env_remove("ARTOO_REFLEX_FIRST");
     command
 }
 
-/// Runs the program with a model and the default of `reflex_first`.
+/// Runs artoo with a model and with the setting `reflex_first` at its default, true.
 fn ran(world: &World, server: &Server, arguments: &[&str]) -> RunOutput {
     RunOutput::of(first(world, server, arguments).output().unwrap())
 }
@@ -38,6 +38,7 @@ fn last_line(ran: &RunOutput) -> Value {
     serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap()
 }
 
+/// A request that the embedded parser reads completely is answered without asking the model.
 #[test]
 fn request_read_in_full_asks_no_model() {
     let (world, server) = (World::new().with_things(), nonsense());
@@ -61,6 +62,7 @@ fn request_read_in_full_asks_no_model() {
     assert_eq!(server.schemas(), Vec::<String>::new());
 }
 
+/// With `reflex_first` set to false, every request goes to the model.
 #[test]
 fn reflex_first_false_asks_the_model_everything() {
     let world = World::new().with_things();
@@ -89,6 +91,7 @@ fn reflex_first_false_asks_the_model_everything() {
     assert!(doctor.contains("a-model; asked everything, as reflex_first is false"), "{doctor}");
 }
 
+/// A request of which the embedded parser reads only a part goes to the model.
 #[test]
 fn partly_parsed_request_goes_to_model() {
     let (world, server) = (World::new().with_things(), nonsense_planner());
@@ -101,7 +104,7 @@ fn partly_parsed_request_goes_to_model() {
     assert!(parts.iter().all(|part| plan.user.contains(part)), "{}", plan.user);
 }
 
-/// A model that restates the request and returns an unusable plan.
+/// A model server that restates the request correctly and then returns an unusable plan.
 fn nonsense_planner() -> Server {
     Server::start(|asked| match asked.schema.as_str() {
         "task_spec" => understood("count and translate"),
@@ -109,6 +112,7 @@ fn nonsense_planner() -> Server {
     })
 }
 
+/// A request with piped input goes to the model.
 #[test]
 fn requests_with_material_go_to_model() {
     let world = World::new().with_things();
@@ -125,7 +129,7 @@ fn requests_with_material_go_to_model() {
     assert_eq!(with_text("", &["--require", "ran: true", COUNT]), by_model);
 }
 
-/// A denial is no failure of the recipe: no model looks for another way.
+/// If the user denies what a recipe would do, the model is not asked for another way.
 #[test]
 fn denied_recipe_asks_no_model() {
     let (world, server) = (World::new().with_things(), nonsense());
@@ -135,6 +139,7 @@ fn denied_recipe_asks_no_model() {
     assert_eq!((world.snapshot(), server.schemas()), (before, Vec::new()));
 }
 
+/// If the recipe of the embedded parser fails, the model takes over the task.
 #[test]
 fn failed_recipe_hands_task_to_model() {
     const REQUEST: &str = "show the first line of ~/link.txt";
@@ -161,7 +166,7 @@ fn failed_recipe_hands_task_to_model() {
     world.check_kept();
 }
 
-/// A model that reads the note instead of the requested file.
+/// A model that reads another file, the note, instead of the requested one.
 fn reads_another(asked: &ReceivedRequest) -> Reply {
     match asked.schema.as_str() {
         "plan" => one_step("show the note", &["read_file"], &json!([prose("a first line is shown")])),
@@ -170,6 +175,7 @@ fn reads_another(asked: &ReceivedRequest) -> Reply {
     }
 }
 
+/// A task that the embedded parser began is resumed without the model.
 #[test]
 fn resumed_task_is_answered_without_the_model() {
     let (world, server) = (World::new().with_things(), nonsense());
@@ -187,7 +193,7 @@ fn resumed_task_is_answered_without_the_model() {
     assert_eq!(world.shell("find things -iname '*.pdf' -not -path '*/.*' | wc -l"), "0");
 }
 
-/// What the embedded parser answers alone stays answered with a model that is always wrong.
+/// Requests that the embedded parser answers alone stay answered when the model's replies are all unusable.
 #[test]
 fn unusable_model_does_not_replace_reflex_answer() {
     let mut answered = 0;

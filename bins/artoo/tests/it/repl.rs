@@ -13,14 +13,14 @@ use crate::world::{ARTOO, World};
 
 const COUNT: &str = "how many files are in ~/things";
 
-/// Starts the prompt without a language model.
+/// Starts the interactive prompt without a language model in a pseudo-terminal.
 fn open(world: &World) -> Pty {
     let pty = Pty::start(&world.command(&[]), 100);
     pty.prompt("");
     pty
 }
 
-/// Starts the prompt with a language model behind HTTP.
+/// Starts the interactive prompt with this model server in a pseudo-terminal.
 fn open_with(world: &World, server: &Server) -> Pty {
     let pty = Pty::start(&world.with_model(server, &[]), 100);
     pty.prompt("");
@@ -53,6 +53,7 @@ fn prompt_runs_tasks_in_sequence() {
     world.check_kept();
 }
 
+/// The last five turns of a session are part of the next request to the model.
 #[doc = "holds: design R1.7, R1.101"]
 #[test]
 fn earlier_turns_reach_the_model() {
@@ -76,8 +77,9 @@ fn earlier_turns_reach_the_model() {
     assert_eq!(pty.ended().0, 0);
 }
 
+/// A request such as "the first of those" reaches the model with the earlier request and its answer.
 #[test]
-fn answer_to_question_continues_the_task() {
+fn follow_up_request_carries_the_last_answer() {
     let world = World::new().with_things();
     let server = Server::start(running("ls things"));
     let mut pty = open_with(&world, &server);
@@ -155,6 +157,7 @@ fn prompt_commands_show_costs_and_memory() {
     assert_eq!(pty.ended().0, 0);
 }
 
+/// The prompt works on the terminal while standard output goes to a pipe.
 #[test]
 fn prompt_uses_terminal_while_answers_are_piped() {
     let world = World::new().with_things();
@@ -176,6 +179,7 @@ fn prompt_uses_terminal_while_answers_are_piped() {
     assert_eq!(std::fs::read_to_string(world.home().join("first")).unwrap(), "13\n");
 }
 
+/// The prompt's history is stored at once in a file that only its owner can read.
 #[test]
 fn history_persists_in_a_private_file() {
     use std::os::unix::fs::PermissionsExt;
@@ -235,6 +239,7 @@ fn damaged_history_is_reported_and_unchanged() {
     assert_eq!(std::fs::read(file).unwrap(), b"#V2\n\xff\xfe\n");
 }
 
+/// `/undo` in a new session says that the task it would revert is of an earlier session.
 #[test]
 fn undo_of_an_earlier_session_says_so() {
     let world = World::new().with_things();

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-/// The root folder of the repository.
+/// The path of the repository's root folder.
 fn root() -> PathBuf {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     root.canonicalize().expect("the repository has a root")
@@ -52,7 +52,7 @@ fn files_ending(ends: &[&str]) -> Vec<(String, String)> {
     found
 }
 
-/// Whether a folder is a target folder of cargo, which marks them.
+/// Whether a folder is cargo's build output: cargo puts the file `CACHEDIR.TAG` into it.
 fn is_build_output(folder: &Path) -> bool {
     folder.join("CACHEDIR.TAG").exists()
 }
@@ -67,13 +67,13 @@ fn cargo(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The manifests of the workspace's crates, which need no other crate to be present.
+/// The metadata of this workspace's crates from `cargo metadata`, read once, without their dependencies.
 fn manifests() -> &'static Value {
     static MANIFESTS: OnceLock<Value> = OnceLock::new();
     MANIFESTS.get_or_init(|| serde_json::from_str(&cargo(&["metadata", "--format-version", "1", "--no-deps"])).unwrap())
 }
 
-/// The metadata of this workspace's crates.
+/// The packages of this workspace as JSON of `cargo metadata`.
 fn packages() -> impl Iterator<Item = &'static Value> {
     manifests()["packages"].as_array().unwrap().iter()
 }
@@ -83,7 +83,7 @@ fn name_of(package: &Value) -> &str {
     package["name"].as_str().unwrap()
 }
 
-/// Crates with their licences and dependencies, as cargo resolves them for this platform.
+/// Crates with their licences and their dependencies on each other, as `cargo tree` prints them for this platform.
 #[derive(Default)]
 struct Tree {
     licences: BTreeMap<String, String>,
@@ -119,7 +119,7 @@ impl Tree {
     }
 }
 
-/// Asserts that two sets are equal; a failure shows both in full.
+/// Asserts that two sets are equal; a failure shows what is missing and what is too much.
 fn same<T: std::fmt::Debug + Ord>(what: &str, found: &BTreeSet<T>, expected: &BTreeSet<T>) {
     let more: Vec<_> = found.difference(expected).collect();
     let less: Vec<_> = expected.difference(found).collect();

@@ -10,13 +10,13 @@ use crate::pty::{Pty, QUESTION};
 use crate::server::{Server, call, one_step, pass, prose, said, understood};
 use crate::world::World;
 
-/// Environment variable; if it is 1, the page is written instead of compared.
+/// Environment variable; if it is 1, the snapshot of the report page is written instead of compared.
 const BLESS: &str = "ARTOO_BLESS";
 
-/// Names of browsers that can print a page's elements.
+/// Programs tried as a headless browser, which parses the report page.
 const BROWSERS: [&str; 3] = ["chromium-headless-shell", "chromium", "google-chrome"];
 
-/// The page about the last task.
+/// The HTML that `artoo report -o` writes about the last task.
 fn page(world: &World) -> String {
     let path = world.home().join("page.html");
     let ran = world.run(&["report", "-o", path.to_str().unwrap()]);
@@ -24,7 +24,7 @@ fn page(world: &World) -> String {
     fs::read_to_string(path).unwrap()
 }
 
-/// The page without the embedded record, and without text that differs between runs: numbers, ids, the home folder.
+/// The page without the embedded record and without what differs between runs: numbers, ids, the home folder.
 fn steady(page: &str, world: &World) -> String {
     let (shown, record) = page.split_once("<script").unwrap();
     assert!(record.starts_with(" type=\"application/json\" id=\"record\">"), "the only script is data");
@@ -68,7 +68,7 @@ fn report_page_matches_its_snapshot() {
 }
 
 #[expect(clippy::print_stdout, reason = "a test that looks at less says so")]
-/// The elements of the page as a browser parses it; `None` if this machine has no browser.
+/// The elements of the page as a headless browser parses it; `None` if this machine has no browser.
 fn elements(path: &Path) -> Option<String> {
     let flags = ["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"];
     let url = format!("file://{}", path.display());
@@ -112,6 +112,7 @@ fn hostile_text_is_escaped_in_report() {
     }
 }
 
+/// On a terminal, `artoo report` without `-o` writes the page to a file instead of printing it.
 #[test]
 fn report_on_a_terminal_is_a_file() {
     let world = World::new().with_things();

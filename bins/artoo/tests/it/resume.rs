@@ -20,7 +20,7 @@ const ACTS: [&str; 5] = [
     "create a folder named new in ~/things",
 ];
 
-/// The files of a home folder, without those of artoo and the trash, whose metadata contain times.
+/// All entries of the home folder except artoo's data, the trash and caches, whose content differs between runs.
 fn files(world: &World) -> Snapshot {
     let own = [".artoo", ".local", ".cache"];
     let mut all = world.snapshot();
@@ -28,7 +28,7 @@ fn files(world: &World) -> Snapshot {
     all
 }
 
-/// Approves the question of a running request, if there is one, and kills the program after a delay.
+/// Waits for a question and approves it (if one is asked), then kills the program after a delay.
 fn killed_after(world: &World, pty: &mut Pty, delay_ms: u64) {
     wait_for("a question or an end", || pty.has_ended() || pty.screen().contains(QUESTION));
     if !pty.has_ended() {
@@ -40,7 +40,7 @@ fn killed_after(world: &World, pty: &mut Pty, delay_ms: u64) {
     assert!(world.data_dir().join("tasks").is_dir());
 }
 
-/// Resumes the interrupted task and approves its questions. Returns the exit code and the screen.
+/// Approves every question of a run of `artoo resume` until it ends; returns the exit code and the screen.
 fn resumed(mut pty: Pty) -> (i32, String) {
     let mut answered = 0;
     loop {
@@ -56,6 +56,7 @@ fn resumed(mut pty: Pty) -> (i32, String) {
     }
 }
 
+/// However a run is killed in the middle of a change, after `artoo resume` the change was made exactly once.
 #[doc = "holds: law 1.10"]
 #[test]
 fn killed_command_runs_once_after_resume() {
@@ -85,13 +86,14 @@ fn killed_command_runs_once_after_resume() {
     assert!(was_resumed > 5, "too few of the kills came in the middle: {was_resumed}");
 }
 
-/// The relative paths and contents of all files below a folder.
+/// The relative paths and contents of all files in the home folder.
 fn names(world: &World) -> Vec<(String, Vec<u8>)> {
     let home = world.home();
     let name = |path: &std::path::Path| path.strip_prefix(&home).unwrap_or(path).display().to_string();
     files(world).into_iter().map(|(path, (_, content))| (name(&path), content)).collect()
 }
 
+/// If artoo is killed while a command appends a line to a file, after `artoo resume` the line is there exactly once.
 #[test]
 fn a_killed_command_appends_its_line_once() {
     for delay_ms in [0, 20, 60, 150, 400] {
@@ -107,6 +109,7 @@ fn a_killed_command_appends_its_line_once() {
     }
 }
 
+/// An interrupted task continues only when the user runs `artoo resume`, not by itself.
 #[test]
 fn tasks_resume_only_on_request() {
     let world = World::new().with_things();
@@ -130,6 +133,7 @@ fn tasks_resume_only_on_request() {
     assert_eq!(world.run(&["resume"]).code, Some(11));
 }
 
+/// If artoo is killed, the command that it was running is killed too.
 #[test]
 fn a_killed_artoo_leaves_no_command_running() {
     let world = World::new();
@@ -176,6 +180,7 @@ fn task_records_are_listed_shown_and_exported() {
     assert_eq!(world.run(&["report"]).code, Some(2));
 }
 
+/// `artoo --continue` with a request refers to the last session's answer.
 #[test]
 fn a_later_request_continues_the_last_session() {
     let world = World::new().with_things();

@@ -1,4 +1,4 @@
-//! A local server that speaks Chat Completions, answers by a script and stores the requests.
+//! A local model server for tests: it speaks Chat Completions, answers by a script and stores the requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -7,7 +7,8 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-/// A request that the server received.
+/// A model request that the test server received: schema of the wanted reply, prompt, key, body, and its number in its
+/// role.
 #[derive(Debug, Clone)]
 pub(crate) struct ReceivedRequest {
     /// The name of the reply's schema: which role asks.
@@ -23,14 +24,14 @@ pub(crate) struct ReceivedRequest {
 }
 
 impl ReceivedRequest {
-    /// The evidence ids in the prompt, in order.
+    /// The ids of evidence quoted in the request's prompt, in order.
     pub(crate) fn evidence(&self) -> Vec<String> {
         let ids = self.user.lines().filter_map(|line| line.strip_prefix('[')?.split_once(']'));
         ids.map(|(id, _)| id.to_owned()).filter(|id| id.contains(".e")).collect()
     }
 }
 
-/// The server's reply to a request.
+/// The test server's reply to a model request: JSON, text, an HTTP error, raw bytes, or none.
 pub(crate) enum Reply {
     /// An answer with this content.
     Json(Value),
@@ -45,7 +46,7 @@ pub(crate) enum Reply {
 }
 
 impl Reply {
-    /// The JSON value of a reply.
+    /// The JSON value of the reply; panics for any other kind of reply.
     pub(crate) fn into_value(self) -> Value {
         match self {
             Self::Json(value) => value,
@@ -60,10 +61,10 @@ pub(crate) struct Server {
     asked: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
-/// The list of models that the server returns.
+/// Names of the models that the test server lists.
 pub(crate) const MODELS: [&str; 2] = ["a-model", "b-model"];
 
-/// Returns the reply to a request.
+/// A function that returns the test server's reply to a request.
 type Script = dyn Fn(&ReceivedRequest) -> Reply + Send + Sync;
 
 impl Server {
@@ -82,23 +83,23 @@ impl Server {
         server
     }
 
-    /// The base URL of the server.
+    /// The base URL under which the test server is reached.
     pub(crate) fn url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
-    /// The requests so far.
+    /// The model requests that the server has received so far.
     pub(crate) fn asked(&self) -> Vec<ReceivedRequest> {
         self.asked.lock().unwrap().clone()
     }
 
-    /// The names of the requested reply schemas, which tell the roles, in order.
+    /// The names of the reply schemas of all requests so far, in order; each tells which role asked.
     pub(crate) fn schemas(&self) -> Vec<String> {
         self.asked().into_iter().map(|asked| asked.schema).collect()
     }
 }
 
-/// Reads requests from a connection, stores them, and writes the replies.
+/// Reads model requests from a connection, stores them, and writes the replies of the script.
 fn serve(mut stream: TcpStream, log: &Mutex<Vec<ReceivedRequest>>, script: &Script) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let (mut length, mut authorization) = (0, String::new());
@@ -153,7 +154,7 @@ fn serve(mut stream: TcpStream, log: &Mutex<Vec<ReceivedRequest>>, script: &Scri
     respond(&mut stream, status, &content)
 }
 
-/// Writes a JSON reply with this status.
+/// Writes an HTTP response with this status and JSON content.
 fn respond(stream: &mut TcpStream, status: u16, content: &Value) -> std::io::Result<()> {
     let content = content.to_string();
     write!(
@@ -163,7 +164,7 @@ fn respond(stream: &mut TcpStream, status: u16, content: &Value) -> std::io::Res
     )
 }
 
-/// A Chat Completions reply with this text.
+/// The body of a Chat Completions response whose message is this text.
 fn completion(content: &str) -> Value {
     json!({
         "id": "c1", "object": "chat.completion", "model": "a-model",
@@ -179,7 +180,7 @@ pub(crate) fn understood(intent: &str) -> Reply {
     }))
 }
 
-/// A reply of R2 (the planner): one step with these tools; step and task have the same criteria.
+/// A reply of R2 (the planner): a plan of one step with these tools; step and task have the same criteria.
 pub(crate) fn one_step(intent: &str, tools: &[&str], criteria: &Value) -> Reply {
     Reply::Json(json!({
         "task_criteria": criteria,
@@ -192,12 +193,12 @@ pub(crate) fn call(tool: &str, input: &Value) -> Reply {
     one_call(tool, input, true)
 }
 
-/// A reply of R3: one call, after which R3 asks the model again.
+/// A reply of R3 (the executor): one tool call, after whose result R3 asks the model again.
 pub(crate) fn first_call(tool: &str, input: &Value) -> Reply {
     one_call(tool, input, false)
 }
 
-/// A reply of R3: one call; `answers` says whether its output is the answer.
+/// A reply of R3 (the executor): one tool call; `answers` says whether the call's output is the task's answer.
 fn one_call(tool: &str, input: &Value, answers: bool) -> Reply {
     Reply::Json(json!({
         "calls": [{"tool": tool, "input": input}], "answer_is_output": answers, "status": "completed", "output": "",
@@ -205,12 +206,12 @@ fn one_call(tool: &str, input: &Value, answers: bool) -> Reply {
     }))
 }
 
-/// A reply of R3: a final text with this status.
+/// A reply of R3 (the executor): a final text with this status, without a tool call.
 pub(crate) fn said(status: &str, output: &str) -> Reply {
     Reply::Json(json!({"calls": [], "answer_is_output": false, "status": status, "output": output, "reason": null}))
 }
 
-/// A reply of R4a or R4b (the validators): every criterion passes, citing these ids.
+/// A reply of R4a or R4b (the validators): every criterion passes, citing these evidence ids.
 pub(crate) fn pass(asked: &ReceivedRequest, cites: &[String]) -> Reply {
     let verdicts: Vec<Value> = (1..=asked.criteria)
         .map(|number| json!({"number": number, "verdict": "pass", "cites": cites, "evidence": "verified", "failure_class": null}))
@@ -218,16 +219,16 @@ pub(crate) fn pass(asked: &ReceivedRequest, cites: &[String]) -> Reply {
     Reply::Json(json!({"verdicts": verdicts, "what_to_do": null}))
 }
 
-/// A criterion in words.
+/// A criterion in words, which a model judges.
 pub(crate) fn prose(text: &str) -> Value {
     json!({"criterion": text, "mode": "verifiable"})
 }
 
-/// The request that [`reads_the_note`] answers.
+/// The request that the model [`reads_the_note`] carries out.
 pub(crate) const NOTE_REQUEST: &str = "what does the note in my folder say";
 
-/// A model that has the note of [`World::with_note`](crate::world::World::with_note) read, with correct replies at
-/// every role.
+/// A model that replies rightly at every role to a request for the text of the note of
+/// [`World::with_note`](crate::world::World::with_note).
 pub(crate) fn reads_the_note(asked: &ReceivedRequest) -> Reply {
     match asked.schema.as_str() {
         "task_spec" => understood(NOTE_REQUEST),
@@ -237,12 +238,12 @@ pub(crate) fn reads_the_note(asked: &ReceivedRequest) -> Reply {
     }
 }
 
-/// Like [`reads_the_note`], with these tools in the plan.
+/// A planner's reply: one step that reads the note, with these tools.
 pub(crate) fn reading_the_note(tools: &[&str]) -> Reply {
     one_step("read the note", tools, &json!([prose("the note's words are given")]))
 }
 
-/// A model whose plan runs one command, and whose judge passes everything.
+/// A model whose plan runs one shell command and whose judging roles pass every criterion.
 pub(crate) fn running(command: impl Into<String>) -> impl Fn(&ReceivedRequest) -> Reply + Send + Sync {
     let command = command.into();
     move |asked| match asked.schema.as_str() {

@@ -1,4 +1,4 @@
-//! Sessions in a terminal of 80 columns, compared with recorded transcripts.
+//! Scripted sessions in a terminal of 80 columns, whose transcripts are compared with recorded ones.
 
 mod model;
 mod plain;
@@ -17,13 +17,13 @@ use crate::world::{ARTOO, World};
 
 const COLUMNS: u16 = 80;
 
-/// Number of sessions that run at the same time.
+/// Number of scripted sessions that run in parallel.
 const AT_ONCE: usize = 4;
 
 /// Folder of the transcripts, relative to the crate's folder.
 const FOLDER: &str = "/../../fixtures/sessions";
 
-/// Words whose following text, up to the end of the line, differs between runs.
+/// Words of a transcript and what the rest of their line is replaced by, since it differs between runs.
 const VARYING: [(&str, &str); 2] =
     [("show the free disk space of ~: ", "23.9 GB"), ("Reverting what was done on ", "15 May 12:00:")];
 
@@ -47,13 +47,13 @@ struct Session {
     model: Option<fn(&ReceivedRequest) -> Reply>,
 }
 
-/// The content of a file.
+/// The content of a file in a session's home folder: a text, or this number of bytes.
 enum Content {
     Text(&'static str),
     Bytes(usize),
 }
 
-/// A running session, with the transcript so far.
+/// A scripted session that is running: its terminal, model server, exit codes, and the transcript so far.
 struct Run {
     world: World,
     server: Option<Server>,
@@ -66,6 +66,7 @@ struct Run {
 }
 
 impl Run {
+    /// Creates the session's home folder with its files, and starts its model server.
     fn new(session: &Session) -> Self {
         let world = World::in_short_home();
         for (path, content) in session.files {
@@ -81,7 +82,7 @@ impl Run {
         Self { world, server, shown: String::new(), pty: None, prompts: 0, questions: 0, codes: Vec::new() }
     }
 
-    /// Starts a command of the session.
+    /// Starts a command of the session in a pseudo-terminal and adds it to the transcript.
     fn start(&mut self, typed: &str) {
         self.end();
         self.shown.push_str(&format!("$ {typed}\n"));
@@ -108,7 +109,7 @@ impl Run {
         }
     }
 
-    /// Performs one step: starts a command, or types a text or key.
+    /// Performs one step of a session: starts a command (text after `$ `), or types a text or key.
     fn step(&mut self, typed: &str) {
         if let Some(command) = typed.strip_prefix("$ ") {
             return self.start(command);
@@ -147,7 +148,7 @@ impl Run {
     }
 }
 
-/// Runs a session; returns its transcript and the errors in its exit codes.
+/// Runs a scripted session; returns its transcript, and an error text if the exit codes are not the expected ones.
 fn transcript(session: &Session) -> (String, Option<String>) {
     let mut run = Run::new(session);
     session.typed.iter().for_each(|typed| run.step(typed));
@@ -158,7 +159,7 @@ fn transcript(session: &Session) -> (String, Option<String>) {
     (shown, problem)
 }
 
-/// A transcript without text that differs between runs: times, ids, the size of the disk.
+/// Replaces what differs between runs in a transcript by fixed text: times, ids, the size of the disk.
 fn stable(text: &str) -> String {
     let text = replace_shape(text, "9999-99-99T99:99:99.999Z", "2024-05-15T12:00:00.000Z");
     let text = replace_shape(&text, "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh", "61730835-f792-4593-8908-937b69b82252");
@@ -170,7 +171,7 @@ fn stable(text: &str) -> String {
     text.lines().filter(|text| !text.starts_with("  1 model call, ")).map(|text| line(text) + "\n").collect()
 }
 
-/// Replaces every text of a given shape, in which `9` stands for a digit and `h` for a hexadecimal digit.
+/// Replaces each text of a shape, in which `9` stands for a digit and `h` for a hexadecimal digit, by `with`.
 fn replace_shape(text: &str, shape: &str, with: &str) -> String {
     let fits = |text: &str| {
         text.len() >= shape.len()
@@ -195,11 +196,12 @@ fn file(session: &Session) -> PathBuf {
     PathBuf::from(format!("{}{FOLDER}/{}.txt", env!("CARGO_MANIFEST_DIR"), session.name))
 }
 
-/// Whether the transcripts are written instead of compared.
+/// Whether `ARTOO_BLESS` is set, so that transcripts are written instead of compared.
 fn is_blessed() -> bool {
     std::env::var_os("ARTOO_BLESS").is_some()
 }
 
+/// The transcripts of the scripted sessions equal the recorded ones.
 #[test]
 fn sessions_match_their_snapshots() {
     let wanted = std::env::var("ARTOO_SESSION").unwrap_or_default();
@@ -229,6 +231,7 @@ fn sessions_match_their_snapshots() {
     assert!(differing.is_empty(), "ARTOO_BLESS=1 writes these anew:\n{}", differing.join("\n"));
 }
 
+/// The session in README.md equals what artoo shows for the same input.
 #[test]
 fn readme_session_matches_output() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");

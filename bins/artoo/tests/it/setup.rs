@@ -27,7 +27,7 @@ impl World {
     }
 }
 
-/// A server that answers setup's trial request correctly.
+/// A model server that answers setup's trial call correctly.
 fn right() -> Server {
     Server::start(|_| Reply::Json(json!({"sum": 5})))
 }
@@ -71,9 +71,9 @@ fn setup_writes_a_working_configuration() {
     assert!(doctor.stdout.contains("answers and lists b-model"), "{}", doctor.stdout);
 }
 
-/// A newcomer comes here because what is set does not work.
+/// `artoo setup` starts even if an environment variable has an invalid value.
 #[test]
-fn setup_repairs_an_invalid_configuration() {
+fn setup_starts_despite_invalid_variables() {
     let world = World::new();
     for (name, value) in [("ARTOO_MODEL", "nonsense"), ("ARTOO_MODEL", "openai"), ("ARTOO_DEADLINE", "soon")] {
         let mut command = world.command(&["setup"]);
@@ -84,6 +84,7 @@ fn setup_repairs_an_invalid_configuration() {
     }
 }
 
+/// After a failed trial call, setup writes the configuration only if the user wants it all the same.
 #[doc = "holds: fault L4"]
 #[test]
 fn failed_setup_trial_writes_only_on_request() {
@@ -107,6 +108,7 @@ fn failed_setup_trial_writes_only_on_request() {
     assert!(!world.home().join(".config").exists());
 }
 
+/// A key typed in setup is not shown and is stored in a file that only its owner can read.
 #[test]
 fn typed_key_is_hidden_and_stored_privately() {
     let (world, server) = (World::new(), right());
@@ -145,6 +147,7 @@ fn setup_without_terminal_asks_nothing() {
     assert!(ran.stderr.contains("config keys"), "{ran:?}");
 }
 
+/// An invalid configuration stops tasks, and `artoo doctor` explains it.
 #[doc = "holds: design F1"]
 #[test]
 fn invalid_config_stops_tasks_and_doctor_explains() {
@@ -162,6 +165,7 @@ fn invalid_config_stops_tasks_and_doctor_explains() {
     assert_eq!(world.run(&["config", "show"]).code, Some(2));
 }
 
+/// A configuration file that every user can write is refused.
 #[doc = "holds: design F2"]
 #[test]
 fn world_writable_config_file_is_refused() {
@@ -173,6 +177,7 @@ fn world_writable_config_file_is_refused() {
     assert!(ran.stderr.contains("chmod go-w"), "{}", ran.stderr);
 }
 
+/// Configuration files in a project's folder are ignored.
 #[doc = "holds: design F3"]
 #[test]
 fn project_folder_config_is_ignored() {
@@ -194,6 +199,7 @@ fn project_folder_config_is_ignored() {
     }
 }
 
+/// An error about a value in the configuration file names its line.
 #[test]
 fn config_error_names_line_of_value() {
     let world = World::new().with_things();
@@ -208,7 +214,7 @@ fn config_error_names_line_of_value() {
     assert!(ran.stderr.contains(&expected), "{}", ran.stderr);
 }
 
-/// Each question, with the answers that lead to it.
+/// At each of setup's questions the user can leave with q; then nothing is written.
 #[test]
 fn setup_can_be_left_at_each_question() {
     let server = Server::start(|_| Reply::Json(json!({"sum": 5})));
@@ -248,6 +254,7 @@ fn setup_can_be_left_at_each_question() {
     }
 }
 
+/// If the user leaves setup without a model, it says how to get one.
 #[test]
 fn setup_says_how_to_get_a_model() {
     let world = World::new();
@@ -262,6 +269,7 @@ fn setup_says_how_to_get_a_model() {
     }
 }
 
+/// `artoo doctor` names the option, variable or line of the file that chose the model.
 #[test]
 fn doctor_names_what_chose_the_model() {
     let world = World::new();

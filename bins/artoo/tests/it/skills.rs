@@ -8,7 +8,7 @@ use crate::pty::Pty;
 use crate::server::{ReceivedRequest, Reply, Server, call, prose, said, understood};
 use crate::world::{RunOutput, World};
 
-/// A model that reads "heft of NAME" as the question how many words things/NAME.md has.
+/// A model that translates "heft of NAME" into the question of how many words things/NAME.md has.
 fn weighs(asked: &ReceivedRequest) -> Reply {
     let name = asked.user.split("heft of ").nth(1).unwrap_or_default();
     let name: String = name.chars().take_while(|c| c.is_alphanumeric()).collect();
@@ -31,14 +31,14 @@ fn weighs(asked: &ReceivedRequest) -> Reply {
 
 const NAMES: [&str; 8] = ["may", "june", "july", "oslo", "rome", "lima", "cairo", "delhi"];
 
-/// The program with a model, and the embedded parser asked first.
+/// The command that runs artoo with a model but asks the embedded parser first.
 fn asking(world: &World, server: &Server, arguments: &[&str]) -> Command {
     let mut command = world.with_model(server, arguments);
     command.env("ARTOO_REFLEX_FIRST", "true");
     command
 }
 
-/// A home folder in which the user confirmed six times what "heft of NAME" means.
+/// A home folder with six tasks in which the user confirmed what "heft of NAME" means, so that a skill is offered.
 fn learned() -> (World, Server) {
     let world = World::new();
     for name in NAMES {
@@ -67,6 +67,7 @@ fn listed(world: &World) -> Vec<Value> {
     value["skills"].as_array().unwrap().clone()
 }
 
+/// A skill is offered after six tasks, then accepted, used without a model, and disabled.
 #[doc = "holds: law 0.7"]
 #[test]
 fn skill_is_offered_accepted_used_and_disabled() {

@@ -1,4 +1,4 @@
-//! Data folders of artoo 0.1.0 are read completely, and files of later versions are reported and not changed.
+//! Data folders of artoo 0.1.0 are read in full; files of later versions than this one are reported and not changed.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -11,24 +11,24 @@ use serde_json::{Value, json};
 use crate::pty::{CTRL_D, Pty};
 use crate::world::{KEY, RunOutput, World};
 
-/// The home folder of fixtures/stores-0.1.0.
+/// The home folder of the fixture that artoo 0.1.0 wrote.
 const HOME: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/stores-0.1.0/home");
 
-/// The fixture's memory, which is stored with the tests of `artoo-mkct`.
+/// The memory of the fixture; it is stored with the tests of `artoo-mkct`.
 const MEMORY: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/artoo-mkct/tests/fixtures/artoo-0.1.0/memory.journal");
 
-/// Days on which the rules and undo entries of the fixture begin and end.
+/// Dates in the fixture, which the tests replace: those on which its rules and undo entries begin and end.
 const DAYS: [&str; 2] = ["2026-11-22T", "2026-12-22T"];
 
 const DAY_MS: u128 = 24 * 60 * 60 * 1000;
 
-/// Earlier contents of a list that later tasks changed, the newest first.
+/// The contents that the fixture's list had before its tasks changed it, the newest first.
 const LISTS: [&str; 3] = ["one\ntwo\nthree\nthree\n", "one\ntwo\nthree\n", "one\ntwo\n"];
 
 impl World {
-    /// A copy of the home folder of artoo 0.1.0, with the paths of this home folder and today's dates, since undo
-    /// entries and rules expire after 30 days.
+    /// A copy of the home folder that artoo 0.1.0 wrote, with this folder's paths and today's dates, since entries
+    /// expire after 30 days.
     fn of_0_1_0() -> Self {
         let world = Self::new();
         copy(Path::new(HOME), &world.home());
@@ -49,20 +49,21 @@ impl World {
         world
     }
 
-    /// The JSON output of a command.
+    /// Runs a command that must succeed and returns its JSON output.
     fn json_of(&self, arguments: &[&str]) -> Value {
         let ran = self.run_with_key(arguments);
         assert_eq!(ran.code, Some(0), "{arguments:?}: {ran:?}");
         serde_json::from_str(&ran.stdout).unwrap()
     }
 
-    /// Runs a command with the variable that holds the fixture's key.
+    /// Runs a command with the environment variable that holds the fixture's key.
     fn run_with_key(&self, arguments: &[&str]) -> RunOutput {
         RunOutput::of(self.command(arguments).env("OPENAI_API_KEY", KEY).output().unwrap())
     }
 }
 
-/// Copies a folder with the access modes of 0.1.0, since a checkout keeps only the execute bit.
+/// Copies the fixture's folder with the permission bits that artoo 0.1.0 set, since a checkout keeps only the execute
+/// bit.
 fn copy(from: &Path, to: &Path) {
     let is_private = |path: &Path| {
         path.components().any(|part| [".artoo", ".config"].map(Some).contains(&part.as_os_str().to_str()))
@@ -81,6 +82,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// The audit log of artoo 0.1.0 passes verification and is continued.
 #[test]
 fn old_audit_log_verifies_and_is_continued() {
     let world = World::of_0_1_0();
@@ -105,6 +107,7 @@ fn old_audit_log_verifies_and_is_continued() {
     assert_eq!(world.run_with_key(&["audit"]).code, Some(1));
 }
 
+/// A statistics file of a later version is renamed and not changed.
 #[test]
 fn newer_audit_statistics_are_set_aside() {
     let world = World::of_0_1_0();
@@ -118,6 +121,7 @@ fn newer_audit_statistics_are_set_aside() {
     assert!(log.contains("has version 99, not 1"), "{ran:?}");
 }
 
+/// Undo entries of artoo 0.1.0 can be undone.
 #[test]
 fn old_undo_entries_are_restored() {
     let world = World::of_0_1_0();
@@ -138,6 +142,7 @@ fn old_undo_entries_are_restored() {
     assert_eq!(world.run_with_key(&["undo", "--yes"]).code, Some(9), "nothing is left to undo");
 }
 
+/// An undo entry of a later version is reported and not changed.
 #[test]
 fn newer_undo_entry_is_reported_and_unchanged() {
     let world = World::of_0_1_0();
@@ -158,6 +163,7 @@ fn newer_undo_entry_is_reported_and_unchanged() {
     assert_eq!(fs::read_to_string(&note).unwrap(), newer);
 }
 
+/// Stored tool output of artoo 0.1.0 is listed and verified.
 #[test]
 fn old_evidence_is_listed_and_verified() {
     let world = World::of_0_1_0();
@@ -173,6 +179,7 @@ fn old_evidence_is_listed_and_verified() {
     }
 }
 
+/// Stored tool output of a later version is not changed.
 #[test]
 fn newer_evidence_is_unchanged() {
     let world = World::of_0_1_0();
@@ -191,6 +198,7 @@ fn newer_evidence_is_unchanged() {
     assert!(task.starts_with("how_many_txt-") && !task.contains("b0f17082"), "the new call is kept: {listed}");
 }
 
+/// A standing approval of artoo 0.1.0 applies; one of a later version does not.
 #[test]
 fn old_consent_rule_applies_newer_does_not() {
     let world = World::of_0_1_0();
@@ -213,6 +221,7 @@ fn old_consent_rule_applies_newer_does_not() {
     assert!(!world.home().join("notes/monday.txt").exists());
 }
 
+/// The configuration of artoo 0.1.0 is read; a setting of a later version is refused.
 #[test]
 fn old_configuration_is_read_newer_refused() {
     let world = World::of_0_1_0();
@@ -228,6 +237,7 @@ fn old_configuration_is_read_newer_refused() {
     assert_eq!(fs::read_to_string(&path).unwrap(), newer);
 }
 
+/// The costs of tasks that artoo 0.1.0 stored are used for estimates.
 #[test]
 fn old_spending_informs_estimates() {
     let world = World::of_0_1_0();
@@ -242,6 +252,7 @@ fn old_spending_informs_estimates() {
     assert_ne!(learnt(&world)["tasks_learnt_from"], 3);
 }
 
+/// The prompt's history of artoo 0.1.0 is read.
 #[test]
 fn old_history_is_read() {
     let world = World::of_0_1_0();
@@ -261,6 +272,7 @@ fn old_history_is_read() {
     assert_eq!(pty.ended().0, 0);
 }
 
+/// The memory of artoo 0.1.0 is continued; one of a later version is not changed.
 #[test]
 fn old_memory_is_continued_newer_unchanged() {
     let world = World::of_0_1_0();
@@ -285,6 +297,7 @@ fn old_memory_is_continued_newer_unchanged() {
     assert!(fs::read(&path).unwrap() == newer, "the journal was changed");
 }
 
+/// The memory of artoo 0.1.0 can be exported as a LevelDB index.
 #[test]
 fn old_memory_is_exported_as_leveldb() {
     let world = World::of_0_1_0();
@@ -312,6 +325,7 @@ fn old_memory_is_exported_as_leveldb() {
     assert!(ran.code == Some(2) && ran.stderr.contains("there is no memory"), "{ran:?}");
 }
 
+/// An index folder of artoo 0.1.0 in the data folder is reported and not changed.
 #[test]
 fn old_index_folder_is_reported_and_unchanged() {
     let world = World::of_0_1_0();

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::server::{ReceivedRequest, Reply, Server, call, pass, prose, understood};
 use crate::world::{ARTOO, KEY, RunOutput, World, send, wait_for};
 
+/// If the reader of a pipe closes it early, the task's exit code stays the same.
 #[test]
 fn closed_pipe_keeps_the_tasks_exit_code() {
     let world = World::new();
@@ -32,6 +33,7 @@ fn closed_pipe_keeps_the_tasks_exit_code() {
     assert_eq!(child.wait().unwrap().code(), Some(5));
 }
 
+/// If standard output can't be written, for example on a full disk, the exit code says so.
 #[doc = "holds: law 0.19"]
 #[test]
 fn unwritable_answer_has_its_own_exit_code() {
@@ -65,6 +67,7 @@ fn unwritable_answer_has_its_own_exit_code() {
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "14\n"), "{ran:?}");
 }
 
+/// A long answer reaches a pipe in full, with every byte.
 #[doc = "holds: law 0.19"]
 #[test]
 fn long_answer_reaches_a_pipe_complete() {
@@ -94,6 +97,7 @@ fn long_answer_reaches_a_pipe_complete() {
     assert!(shown.lines().count() < 100 && shown.contains("the answer has 5000000 bytes"), "{shown}");
 }
 
+/// A list of thousands of files is delivered in full and verified.
 #[doc = "holds: law 0.19"]
 #[test]
 fn long_file_list_passes_its_check() {
@@ -107,6 +111,7 @@ fn long_file_list_passes_its_check() {
     assert!(ran.stdout.len() > 262_144);
 }
 
+/// If artoo does not read data waiting on standard input, it says so.
 #[test]
 fn unread_standard_input_is_reported() {
     let world = World::new().with_things();
@@ -127,6 +132,7 @@ fn unread_standard_input_is_reported() {
     assert!(!beside(Stdio::null()));
 }
 
+/// Control characters in file names and model texts are escaped in the output.
 #[doc = "holds: law 0.12; design H2"]
 #[test]
 fn hostile_text_is_escaped_in_output() {
@@ -148,12 +154,13 @@ fn hostile_text_is_escaped_in_output() {
     assert_eq!(ran.code, Some(2), "{ran:?}");
 }
 
-/// Sends a signal to a process.
+/// Sends a signal such as `-INT` to the process.
 fn interrupt(child: &Child, signal: &str) {
     let status = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
     assert!(status.success());
 }
 
+/// SIGINT, SIGTERM and SIGHUP cancel a task, which reports that.
 #[test]
 fn signal_cancels_task_and_is_reported() {
     for signal in ["-INT", "-TERM", "-HUP"] {
@@ -169,7 +176,8 @@ fn signal_cancels_task_and_is_reported() {
     }
 }
 
-/// Runs the program on a terminal created by the program `script`, with `typed` as the answers to its questions.
+/// Runs a request on a terminal made by the program `script`, typing `typed` as the answer; returns exit code and
+/// screen.
 fn on_a_terminal(
     world: &World,
     server: Option<&Server>,
@@ -218,7 +226,7 @@ fn on_a_terminal(
     (child.wait().unwrap().code().unwrap(), shown)
 }
 
-/// A model that deletes an empty file with a shell command.
+/// A model that deletes an empty file with a shell command, which needs approval.
 fn removes(asked: &ReceivedRequest) -> Reply {
     match asked.schema.as_str() {
         "task_spec" => understood("remove the file ~/things/empty.md"),
@@ -233,6 +241,7 @@ fn removes(asked: &ReceivedRequest) -> Reply {
     }
 }
 
+/// On a terminal a command runs only after "y" is typed at the question.
 #[doc = "holds: law 1.6; design H3"]
 #[test]
 fn terminal_requires_typed_approval() {
@@ -249,6 +258,7 @@ fn terminal_requires_typed_approval() {
     }
 }
 
+/// Colour and redrawn lines appear on a terminal only.
 #[test]
 fn colour_and_live_lines_need_a_terminal() {
     let world = World::new().with_things();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::server::{NOTE_REQUEST, Server, reading_the_note, reads_the_note};
 use crate::world::World;
 
-/// Keywords that strict mode documents.
+/// Keywords of JSON Schema that OpenAI's strict mode documents; any other keyword is a problem.
 const KNOWN: [&str; 18] = [
     "type",
     "enum",
@@ -28,7 +28,7 @@ const KNOWN: [&str; 18] = [
     "format",
 ];
 
-/// The parts of a schema that strict mode refuses.
+/// Collects in `found` the parts of a schema that OpenAI's strict mode refuses.
 fn problems(schema: &Value, place: &str, found: &mut Vec<String>) {
     let fields = schema.as_object().unwrap_or_else(|| panic!("{place} is no schema: {schema}"));
     found.extend(fields.keys().filter(|key| !KNOWN.contains(&key.as_str())).map(|key| format!("{place}: {key}")));
@@ -51,6 +51,7 @@ fn problems(schema: &Value, place: &str, found: &mut Vec<String>) {
     alternatives.for_each(|part| problems(part, &format!("{place}|"), found));
 }
 
+/// The reply schemas of all roles have a form that OpenAI's strict mode accepts.
 #[test]
 fn reply_schemas_are_valid_in_strict_mode() {
     let world = World::new().with_note();

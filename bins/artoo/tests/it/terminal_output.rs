@@ -8,6 +8,7 @@ use crate::world::{RunOutput, World, send};
 
 const COUNT: &str = "how many files are in ~/things";
 
+/// Only the status line is shortened to the terminal's width; answers are wrapped.
 #[test]
 fn only_status_lines_are_shortened() {
     let world = World::new();
@@ -23,6 +24,7 @@ fn only_status_lines_are_shortened() {
     assert!(screen.replace('\n', "").contains(answer), "{answer} in {screen}");
 }
 
+/// With `--quiet`, only the answer and messages that the user must see are shown.
 #[test]
 fn quiet_shows_answer_and_required_notices() {
     let world = World::new().with_things();
@@ -40,7 +42,7 @@ fn quiet_shows_answer_and_required_notices() {
     assert_eq!((code, screen.trim_end()), (0, "13"), "on a terminal too");
 }
 
-/// Runs the program with this text on its standard input.
+/// Runs artoo with this text piped to its standard input.
 fn piped(world: &World, arguments: &[&str], input: &[u8]) -> RunOutput {
     let mut child: Child = world.command(arguments).stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -51,6 +53,7 @@ fn piped(world: &World, arguments: &[&str], input: &[u8]) -> RunOutput {
     ran
 }
 
+/// Text piped to artoo without arguments is one request.
 #[test]
 fn piped_input_is_one_request() {
     let world = World::new().with_things();
@@ -69,6 +72,7 @@ fn piped_input_is_one_request() {
     assert!(asked.iter().all(|asked| asked.user.contains("/help\nmilk\nbread")), "{asked:?}");
 }
 
+/// A request on standard input that is empty, not UTF-8 or too long is refused.
 #[doc = "holds: design H1"]
 #[test]
 fn invalid_request_input_is_refused() {

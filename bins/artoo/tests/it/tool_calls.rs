@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::server::{NOTE_REQUEST as REQUEST, ReceivedRequest, Reply, Server, reading_the_note, reads_the_note, said};
 use crate::world::{RunOutput, World};
 
-/// A reply with native tool calls and a text.
+/// A model reply with these native tool calls (name and arguments) and this finish reason.
 fn calls(made: &[(&str, &str)], finish: &str) -> Reply {
     let made: Vec<Value> = made
         .iter()
@@ -19,7 +19,7 @@ fn calls(made: &[(&str, &str)], finish: &str) -> Reply {
     Reply::Status(200, json!({"choices": [{"index": 0, "finish_reason": finish, "message": message}], "usage": usage}))
 }
 
-/// Answers probes like an endpoint that supports schemas and tool calls, and other requests by `rest`.
+/// A model that passes the probes for schemas and native tool calls, and answers other requests by `rest`.
 fn able(
     rest: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static,
 ) -> impl Fn(&ReceivedRequest) -> Reply + Send + Sync {
@@ -42,7 +42,7 @@ fn offers_tools(asked: &ReceivedRequest) -> bool {
     asked.body["tools"].is_array()
 }
 
-/// Replies of an honest model at all roles but the executor; a step may also write.
+/// Replies of an honest model at all roles but the executor; its plan allows reading and writing files.
 fn other_roles(asked: &ReceivedRequest) -> Reply {
     match asked.schema.as_str() {
         "plan" => reading_the_note(&["read_file", "write_file"]),
@@ -50,7 +50,7 @@ fn other_roles(asked: &ReceivedRequest) -> Reply {
     }
 }
 
-/// A home folder with the stored probe results of an endpoint.
+/// Creates a home folder and lets `artoo doctor --probe` store the endpoint's abilities in it.
 fn probed(server: &Server) -> World {
     let world = World::new().with_note();
     std::fs::create_dir_all(world.data_dir()).unwrap();
@@ -59,7 +59,7 @@ fn probed(server: &Server) -> World {
     world
 }
 
-/// Runs the task with `tool_calls` set to this value.
+/// Runs the task with `ARTOO_TOOL_CALLS` set to this value, or unset.
 fn run(world: &World, server: &Server, wanted: Option<&str>) -> RunOutput {
     let mut command = world.with_model(server, &[REQUEST]);
     if let Some(wanted) = wanted {
@@ -68,6 +68,7 @@ fn run(world: &World, server: &Server, wanted: Option<&str>) -> RunOutput {
     RunOutput::of(command.output().unwrap())
 }
 
+/// With an endpoint that supports schemas, native tool calls are used only if the user asks for them.
 #[doc = "holds: client C9"]
 #[test]
 fn native_tool_calls_are_used_when_requested() {
@@ -94,11 +95,12 @@ fn native_tool_calls_are_used_when_requested() {
     assert!(ran.code == Some(2) && ran.stderr.contains("ARTOO_TOOL_CALLS"), "{ran:?}");
 }
 
+/// Native tool calls that are cut off or name an unknown tool are not run.
 #[doc = "holds: law 0.13; fault L9, L11, L22"]
 #[test]
 fn incomplete_tool_calls_are_not_run() {
     let write = r#"{"path":"made.txt","text":"made"}"#;
-    /// The name of a case, and its reply.
+    /// The name of a case, and the function that makes the model's reply from the arguments of a write call.
     type Row = (&'static str, fn(&str) -> Reply);
     let rows: [Row; 6] = [
         ("at the limit", |write| calls(&[("write_file", write)], "length")),

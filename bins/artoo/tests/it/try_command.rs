@@ -9,7 +9,7 @@ use crate::pty::{CTRL_C, Pty, QUESTION};
 use crate::server::{Server, running};
 use crate::world::{RunOutput, Snapshot, World};
 
-/// Starts `artoo try` and waits for its question of four lines.
+/// Starts `artoo try` with a command and waits for its question of four lines.
 fn asked(world: &World, command: &[&str]) -> Pty {
     let pty = Pty::start(&world.command(&[&["try"], command].concat()), 100);
     pty.wait("the question", |pty| pty.row().starts_with(QUESTION));
@@ -23,12 +23,12 @@ fn asked(world: &World, command: &[&str]) -> Pty {
     pty
 }
 
-/// The files of the home folder, without a repository's index, which contains times.
+/// All entries of the home folder except git's index, which contains times.
 fn files(world: &World) -> Snapshot {
     world.snapshot().into_iter().filter(|(path, _)| !path.ends_with(".git/index")).collect()
 }
 
-/// Denies, then approves the question about a command, and undoes the command. The question and its details must
+/// Tries a command twice: denied it changes nothing, approved it does, and undo reverts it. Question and details
 /// contain these texts.
 fn check(world: &World, command: &[&str], what: &str, details: &[&str]) {
     let before = files(world);
@@ -59,7 +59,7 @@ fn check(world: &World, command: &[&str], what: &str, details: &[&str]) {
     world.check_kept();
 }
 
-/// Like [`check`], without overlays: the question names places instead of changes.
+/// Like [`check`] with views turned off: the question then names the folders that the command may change.
 fn check_without_views(world: &World, command: &[&str], details: &[&str]) {
     world.file(".config/artoo/config.toml", "views = false\n");
     check(world, command, "may change ", details);
@@ -73,6 +73,7 @@ fn with_texts() -> World {
     world
 }
 
+/// A command given to `artoo try` changes files only after approval, and can be undone.
 #[doc = "holds: law 1.6, 1.10"]
 #[test]
 fn tried_command_is_asked_and_undone() {
@@ -104,6 +105,7 @@ fn git_checkout_question_shows_the_difference() {
     check_without_views(&world, &command, &["everything in ", "/proj"]);
 }
 
+/// The question about `make` shows what its recipes change.
 #[test]
 fn make_question_shows_changes_of_recipes() {
     let world = with_texts();
@@ -128,6 +130,7 @@ fn npm_question_shows_installed_files() {
     check_without_views(&world, &[&command], &["everything in ", "/proj"]);
 }
 
+/// Commands given to `artoo try` are in the audit log, without keys.
 #[test]
 fn tried_commands_are_in_the_audit_log() {
     let world = with_texts();
@@ -151,6 +154,7 @@ fn tried_commands_are_in_the_audit_log() {
     assert_eq!(evidence["calls"][0]["task_id"], calls[4]["task_id"], "{evidence}");
 }
 
+/// Changes of `artoo try` that are discarded as incidental, such as caches, are listed.
 #[test]
 fn discarded_changes_are_listed() {
     let world = with_texts();
@@ -168,6 +172,7 @@ fn discarded_changes_are_listed() {
     assert!(!path.exists());
 }
 
+/// `artoo try` runs a command that changes nothing without a question, and with the command's own exit code.
 #[test]
 fn read_only_command_runs_unasked() {
     let world = World::new().with_things();
@@ -188,6 +193,7 @@ fn read_only_command_runs_unasked() {
     assert_eq!(listed["entries"].as_array().map(Vec::len), Some(0), "{listed}");
 }
 
+/// Without a terminal, `artoo try` shows what would change but changes nothing.
 #[doc = "holds: law 1.6"]
 #[test]
 fn unattended_change_is_shown_only() {
@@ -213,6 +219,7 @@ fn unattended_change_is_shown_only() {
     assert_eq!(world.snapshot(), before);
 }
 
+/// `artoo try` passes several arguments to the command as they are, with spaces, quotes and options.
 #[test]
 fn try_passes_words_and_options_unchanged() {
     let world = World::new();
@@ -225,6 +232,7 @@ fn try_passes_words_and_options_unchanged() {
     assert_eq!(world.run(&["try"]).code, Some(2));
 }
 
+/// Denied and interrupted commands of `artoo try` have their documented exit codes.
 #[test]
 fn denied_and_interrupted_commands_have_codes() {
     let world = World::new().with_things();
@@ -238,6 +246,7 @@ fn denied_and_interrupted_commands_have_codes() {
     assert_eq!(world.snapshot(), before);
 }
 
+/// If a file changed meanwhile, `artoo try` leaves it as it is and exits with an error.
 #[doc = "holds: law 1.19"]
 #[test]
 fn failed_changes_exit_with_an_error() {
@@ -250,6 +259,7 @@ fn failed_changes_exit_with_an_error() {
     assert_eq!(fs::read_to_string(world.home().join("proj/a.txt")).unwrap(), "written by another program\n");
 }
 
+/// `artoo try` says that the command does not get standard input.
 #[test]
 fn unused_standard_input_is_reported_by_try() {
     let world = World::new();
@@ -260,6 +270,7 @@ fn unused_standard_input_is_reported_by_try() {
     assert!(told.contains("The command gets no input") && shown.stdout.is_empty(), "{told}");
 }
 
+/// A file name with a line break takes one line in the question.
 #[doc = "holds: law 0.12"]
 #[test]
 fn hostile_file_name_stays_one_line() {
@@ -277,6 +288,7 @@ fn hostile_file_name_stays_one_line() {
     assert!(!world.home().join(name).exists());
 }
 
+/// If views are turned off, `artoo doctor` says so.
 #[test]
 fn disabled_overlays_are_shown_by_doctor() {
     let world = World::new();

@@ -6,7 +6,7 @@ use crate::pty::{Pty, QUESTION};
 use crate::server::{Server, running};
 use crate::world::World;
 
-/// Runs a model's command after an approval.
+/// Lets a model run this command; the user approves it at the terminal.
 fn allowed(world: &World, command: &str) {
     let server = Server::start(running(command.to_owned()));
     let mut pty = Pty::start(&world.with_model(&server, &["tidy up"]), 160);
@@ -16,13 +16,14 @@ fn allowed(world: &World, command: &str) {
     assert!(screen.contains("artoo undo reverts this"), "{screen}");
 }
 
-/// The JSON output of a command with this exit code.
+/// Runs a command, asserts its exit code, and returns its JSON output.
 fn json_of(world: &World, arguments: &[&str], code: i32) -> Value {
     let ran = world.run(arguments);
     assert_eq!(ran.code, Some(code), "{arguments:?}: {ran:?}");
     serde_json::from_str(&ran.stdout).unwrap()
 }
 
+/// `artoo undo` reverts what an approved command of a model changed.
 #[doc = "holds: law 1.10"]
 #[test]
 fn approved_model_command_is_undone() {
@@ -65,6 +66,7 @@ fn approved_model_command_is_undone() {
     world.check_kept();
 }
 
+/// `artoo undo` reverts a change by the embedded parser, as the question promised.
 #[test]
 fn reflex_change_is_undone_as_described() {
     let world = World::new().with_things();
@@ -86,6 +88,7 @@ fn reflex_change_is_undone_as_described() {
     world.check_kept();
 }
 
+/// File names and commands shown by `artoo undo` are escaped and can't imitate its messages.
 #[test]
 fn undo_escapes_names_and_commands() {
     let world = World::new().with_things();
@@ -110,6 +113,7 @@ fn undo_escapes_names_and_commands() {
     assert_eq!(world.snapshot(), before);
 }
 
+/// `artoo undo` leaves files alone that were changed after the task.
 #[test]
 fn undo_skips_files_modified_since() {
     let world = World::new().with_things();
@@ -136,6 +140,7 @@ fn undo_skips_files_modified_since() {
     assert!(!empty.data_dir().join("undo").exists(), "looking makes nothing");
 }
 
+/// The preview of an undo does not list folders that were created only for the trash.
 #[test]
 fn undo_names_no_folder_of_the_trash() {
     let world = World::new().with_things();

@@ -1,4 +1,4 @@
-//! Tests with a real, weak language model: none of its mistakes may be reported as a success.
+//! Tests with a real, weak language model, of whose mistakes none may be reported as a success.
 //!
 //! Started by `.ci/local-llm`, which runs the model file in this process, and by `.ci/weak-model`, which serves it on this
 //! machine. Where the weak model has every role, the program runs the file itself. Every checked criterion of every result is decided again by this test from the disk; what rests on the model's
@@ -29,26 +29,27 @@ mod writer;
 /// Time limit of a task in seconds; a model on one thread writes some tens of tokens a second.
 const LIMIT_S: u64 = 90;
 
-/// Time between a task's limit and the end of the process, in which it writes its log and memory.
+/// Time allowed between a task's limit and the process's end, in which artoo writes its log and memory.
 const GRACE: Duration = Duration::from_secs(20);
 
-/// Variable: run only the tasks whose names contain its value.
+/// Environment variable: run only the tasks whose names contain its value.
 const ONLY: &str = "ARTOO_WEAK_ONLY";
 
-/// Variable: print every request to a model and every result.
+/// Environment variable: print every request to a model and every result.
 const SHOW: &str = "ARTOO_WEAK_SHOW";
 
-/// Number of tasks.
+/// Expected number of tasks for the weak model.
 const TASKS: usize = 40;
 
 /// Least number of correct accepted results, so that a run that accepts nothing fails.
 const TRUE_ACCEPTS_MIN: usize = 15;
 
-/// The requests of all tasks.
+/// The distinct requests of all tasks for the weak model.
 pub(crate) fn requests() -> BTreeSet<&'static str> {
     tasks::all().into_iter().map(|task| task.job.request).collect()
 }
 
+/// With a real, weak model no task ends as a success that is not one, and enough right results are accepted.
 #[doc = "holds: design G19"]
 #[test]
 fn weak_model_causes_no_false_success() {
@@ -114,7 +115,7 @@ fn run(task: &Task, writer: &WeakModel) -> Row {
     row
 }
 
-/// Compares what artoo says about the result with the files on the disk.
+/// Compares what artoo says about a task's result with the files on disk; false claims are added to the row's lies.
 fn judge(task: &Task, ran: &RunOutput, left: &TaskEnd<'_>, result: &Value, row: &mut Row) {
     let mut lie = |what: String| row.lies.push(format!("{}: {what}; exit {:?}", task.name(), ran.code));
     if result.is_null() || ran.code.is_none() {

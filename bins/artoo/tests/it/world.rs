@@ -1,4 +1,4 @@
-//! A test environment: an empty home folder, no variables except the path, and the real program.
+//! The test environment: an empty home folder, no environment variables except the path, and the real program.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,20 +16,20 @@ use crate::server::Server;
 /// Path of the program under test.
 pub(crate) const ARTOO: &str = env!("CARGO_BIN_EXE_artoo");
 
-/// Time limit of every task in these tests.
+/// Time limit given to every task in these tests.
 const LIMIT: &str = "40s";
 
-/// The key of every test that has one; no output or file may contain it.
+/// The endpoint's key in every test that has one; no output or file may contain it.
 pub(crate) const KEY: &str = "sk-test-4242424242424242424242424242";
 
-/// A home folder in a temporary folder.
+/// A temporary home folder in which tests run artoo.
 pub(crate) struct World {
     home: PathBuf,
     /// Deletes the folder when the world ends.
     _root: TempDir,
 }
 
-/// The exit code and outputs of a run.
+/// The exit code and the output streams of one run of artoo.
 #[derive(Debug)]
 pub(crate) struct RunOutput {
     pub(crate) code: Option<i32>,
@@ -57,6 +57,7 @@ impl RunOutput {
 pub(crate) type Snapshot = BTreeMap<PathBuf, (u32, Vec<u8>)>;
 
 impl World {
+    /// Creates an empty temporary home folder.
     pub(crate) fn new() -> Self {
         let root = TempDir::new().unwrap();
         let home = root.path().canonicalize().unwrap().join("home");
@@ -64,7 +65,8 @@ impl World {
         Self { home, _root: root }
     }
 
-    /// A home folder whose path is as long as `/home/ada`, so that lines which contain it break at the same columns.
+    /// Creates a home folder whose path is as long as `/home/ada`, so that lines with the path wrap at the same
+    /// columns.
     pub(crate) fn in_short_home() -> Self {
         let root = tempfile::Builder::new().prefix("").rand_bytes(4).tempdir_in("/tmp").unwrap();
         Self { home: root.path().canonicalize().unwrap(), _root: root }
@@ -93,13 +95,13 @@ impl World {
         path
     }
 
-    /// A home folder with a note to be read.
+    /// Adds the note `note.txt` to the home folder.
     pub(crate) fn with_note(self) -> Self {
         self.file("note.txt", "buy milk\n");
         self
     }
 
-    /// A home folder with files of many kinds: nested, hidden, empty, with unusual names.
+    /// Adds the folder `things` with files of many kinds: nested, hidden, empty, with unusual names.
     pub(crate) fn with_things(self) -> Self {
         for number in 1..=7 {
             self.file(format!("things/note {number}.txt"), "a line\n".repeat(number));
@@ -134,7 +136,7 @@ impl World {
         RunOutput::of(self.command(arguments).output().unwrap())
     }
 
-    /// A command with a language model behind HTTP that is asked about every request.
+    /// The command that runs artoo with this model server, which is asked about every request.
     pub(crate) fn with_model(&self, server: &Server, arguments: &[&str]) -> Command {
         let mut command = self.command(arguments);
         command
@@ -145,7 +147,7 @@ impl World {
         command
     }
 
-    /// Runs a request with a language model behind HTTP.
+    /// Runs a request with this model server.
     pub(crate) fn ask(&self, server: &Server, words: &str) -> RunOutput {
         RunOutput::of(self.with_model(server, &[words]).output().unwrap())
     }
@@ -182,7 +184,7 @@ impl World {
         entries
     }
 
-    /// Asserts that the audit log is valid and private, and that no file of artoo contains the key.
+    /// Asserts that the data folder is private, the audit log valid, and that no file of artoo contains the key.
     pub(crate) fn check_kept(&self) {
         let mode = fs::metadata(self.data_dir()).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode, 0o700, "the data folder is private");
@@ -213,7 +215,7 @@ impl World {
     }
 }
 
-/// Waits until a condition holds, at most for a fixed time.
+/// Waits until a condition holds; panics with `what` after a minute.
 pub(crate) fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while !condition() {
@@ -222,7 +224,7 @@ pub(crate) fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// Writes to a process; ignores errors, since the process may have ended.
+/// Writes a text to a process's standard input; errors are ignored, since the process may have ended.
 pub(crate) fn send(stdin: &mut impl Write, text: &str) {
     drop(stdin.write_all(text.as_bytes()));
 }

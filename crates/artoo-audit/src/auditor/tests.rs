@@ -1,4 +1,4 @@
-//! Counts in reports, across windows and restarts.
+//! Tests of the counts in reports, across windows and restarts.
 
 use artoo_proto::{
     AuditReport, ExecutionStatus, FailureClass, GapTrend, MemoryFeedback, MemoryFeedbackKind, ReplanDirective,
@@ -10,7 +10,7 @@ use crate::event::{AuditEvent, Record};
 use crate::finding::Rule;
 use crate::testing::{Bench, abandon, accept, at, correction, directive, execution, request, result, spec, task};
 
-/// Lets the auditor observe one task with a replan, two corrections and a failed execution, which is abandoned.
+/// Feeds the auditor the events of task `n`: a replan, two corrections, a failed execution, and its abandonment.
 fn observe_troubled_task(auditor: &mut Auditor, bench: &mut Bench, n: u128) {
     for observed in [
         bench.publish(request(n)),
@@ -41,6 +41,7 @@ fn reports_count_tasks_and_tool_health() {
     assert_eq!((report.boundary_violations, report.anomalies), (vec![], vec![]));
 }
 
+/// Counts start from zero after each report.
 #[test]
 fn report_starts_a_new_window() {
     let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());
@@ -63,6 +64,7 @@ fn report_starts_a_new_window() {
     assert_eq!(auditor.stats().history.tasks, 1);
 }
 
+/// After a restart the auditor continues its counts.
 #[doc = "holds: design R6.22"]
 #[test]
 fn restart_keeps_window_and_history() {
@@ -79,6 +81,7 @@ fn restart_keeps_window_and_history() {
     assert_eq!((auditor.stats().history.tasks, auditor.stats().history.abandoned), (3, 3));
 }
 
+/// Findings are counted as violations of the bus's rules or as anomalies.
 #[test]
 fn findings_are_counted_by_class() {
     let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());
@@ -108,6 +111,7 @@ fn closing_finds_tasks_without_a_result() {
     assert_eq!(auditor.report(at(9), Trigger::OnDemand).anomalies, [found[0].to_string()]);
 }
 
+/// If tasks get worse over many runs (drift), that is reported once.
 #[test]
 fn drift_across_runs_is_reported_once() {
     let mut stats = serde_json::to_string(Auditor::new(at(0)).stats()).unwrap();
@@ -129,6 +133,7 @@ fn drift_across_runs_is_reported_once() {
     assert_eq!(runs, [29, 39], "the next alert is about ten other tasks");
 }
 
+/// A task is counted once, however often its messages occur.
 #[test]
 fn task_is_counted_once() {
     let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());

@@ -1,4 +1,4 @@
-//! The state of one task, and the rules that need it.
+//! The detector's state of one task, and the rules that need this state.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -11,16 +11,17 @@ use super::Observation;
 use crate::finding::Rule;
 use crate::words;
 
-/// Factor that converts D (distance from the goal) to millionths, in which the solver compares it too.
+/// Number by which D (distance from the goal) is multiplied to be compared as an integer, as in the solver.
 const MICRO: f64 = 1e6;
 
-/// Attempts of a subtask that the fast loop allows: one and two retries.
+/// Maximum number of attempts at a subtask that the fast loop allows: the first and two retries.
 const ATTEMPTS_MAX: u32 = 3;
 
-/// Retries of one task above which it is reported, once: all that three subtasks may have in a round.
+/// Number of retries of one task above which the detector reports it, once: all that three subtasks may have in a
+/// round.
 const RETRIES_MANY: u64 = 6;
 
-/// What the detector has seen of one task, as its rules need it.
+/// The detector's state of one task: what the rules need to know of its earlier messages.
 #[derive(Debug, Default)]
 pub(super) struct TaskView {
     /// Events of this task may be missing, so an unknown cause or a missing result proves nothing.
@@ -48,7 +49,7 @@ pub(super) struct TaskView {
 }
 
 impl TaskView {
-    /// A task of which nothing was seen; `incomplete` if events of the task may be missing.
+    /// Creates the state of a task without messages; `incomplete` if events of the task may have been lost.
     pub(super) fn new(incomplete: bool) -> Self {
         Self { incomplete, ..Self::default() }
     }
@@ -63,7 +64,8 @@ impl TaskView {
         self.opened.is_some() && self.results == 0
     }
 
-    /// The hard limit in milliseconds, the first time the task is found overdue.
+    /// The task's hard limit in ms if it has passed by `grace_ms` without a result; `None` otherwise and on later
+    /// calls.
     pub(super) fn newly_overdue(&mut self, now: Timestamp, grace_ms: i64) -> Option<u64> {
         let (since, limit_ms) = self.opened?;
         let end = since.plus_millis(i64::try_from(limit_ms).unwrap_or(i64::MAX)).plus_millis(grace_ms);
@@ -74,7 +76,7 @@ impl TaskView {
         Some(limit_ms)
     }
 
-    /// Checks a message of the task and updates the task's state.
+    /// Checks a message of the task against the rules and updates the task's state.
     pub(super) fn message(&mut self, envelope: &Envelope, seen: &mut Observation) {
         self.check_cause(envelope, seen);
         self.check_after_result(envelope, seen);
@@ -107,7 +109,7 @@ impl TaskView {
         }
     }
 
-    /// Reports a message that names no cause, or one that was not published in the task.
+    /// Reports a message that names no cause, or a cause that was not published in the task before.
     fn check_cause(&self, envelope: &Envelope, seen: &mut Observation) {
         let outside = matches!(envelope.from.role, Role::Operator | Role::Runtime);
         match envelope.causation_id {
@@ -118,8 +120,8 @@ impl TaskView {
         }
     }
 
-    /// Reports a message after the task's final result, unless it comes from the operator or the runtime, or is one of
-    /// the solver's last messages to memory and instances.
+    /// Reports a message after the task's final result, except for those of operator and runtime and the solver's last
+    /// ones.
     fn check_after_result(&self, envelope: &Envelope, seen: &mut Observation) {
         let kind = envelope.message.kind();
         let expected = match envelope.from.role {
@@ -142,7 +144,8 @@ impl TaskView {
         }
     }
 
-    /// Reports an attempt beyond the limit, and the first retry above [`RETRIES_MANY`].
+    /// Reports an attempt beyond the limit, and the first retry above [`RETRIES_MANY`], for a correction of the
+    /// executor.
     fn correction(&mut self, correction: &CorrectionSignal, seen: &mut Observation) {
         self.corrections += 1;
         if correction.attempt_number > ATTEMPTS_MAX || self.corrections == RETRIES_MANY + 1 {
@@ -151,8 +154,8 @@ impl TaskView {
         }
     }
 
-    /// Reports a second directive in a row if D did not fall in between: `break_symmetry` twice each time, others once
-    /// in a task. Adds the D of the round before.
+    /// Reports a directive that repeats the one before although D did not fall in between (thrashing or a stall);
+    /// stores the round's D.
     fn directive(&mut self, directive: &PlanDirective, seen: &mut Observation) {
         let d = micro(directive.loss.d);
         if let Some((kind, before)) = self.last_directive
@@ -171,7 +174,7 @@ impl TaskView {
         seen.trend = self.trend_with(directive.round.saturating_sub(1), d);
     }
 
-    /// Reports a second final result, and an accept despite failed subtasks, unmet criteria or D above 0.
+    /// Reports a second final result, and a result accepted despite failed subtasks, unmet criteria or D above 0.
     fn result(&mut self, result: &FinalResult, seen: &mut Observation) {
         self.results = self.results.saturating_add(1);
         seen.ended_after = (self.results == 1).then_some(self.corrections);
@@ -193,8 +196,8 @@ impl TaskView {
         }
     }
 
-    /// Adds D (distance from the goal) of `round`, and returns the trend between the task's last two rounds; `None` for
-    /// the first round.
+    /// Stores D (distance from the goal) of `round`; returns the trend between the task's last two rounds, `None` in
+    /// the first.
     ///
     /// A delivered round that is not the last was added before, so it changes nothing.
     fn trend_with(&mut self, round: u32, d: i64) -> Option<GapTrend> {
@@ -209,7 +212,7 @@ impl TaskView {
     }
 }
 
-/// Reports each tool call of an execution that was denied or did not succeed.
+/// Reports each tool call in an execution result that was denied or failed.
 fn tool_failures(result: &ExecutionResult, seen: &mut Observation) {
     for call in &result.tool_calls {
         let rule = match call.status {

@@ -1,4 +1,4 @@
-//! Every rule finds the event it is for, and does not find a similar correct one.
+//! Tests that every rule finds the event it is for, and does not find a similar correct one.
 
 use artoo_bus::{Observed, Refusal, TapEvent};
 use artoo_proto::{
@@ -15,20 +15,20 @@ use crate::testing::{
     subtask, task,
 };
 
-/// The rules that found something in these events, in order.
+/// The rules that a new detector finds broken by these events, in order.
 fn rules(events: &[Observed]) -> Vec<Rule> {
     let mut detector = Detector::default();
     events.iter().flat_map(|event| detector.observe(event).findings).map(|finding| finding.rule).collect()
 }
 
-/// The events of task 1 up to its specification.
+/// The first events of task 1: its request and its specification; also returns the maker of further events.
 fn opened() -> (Bench, Vec<Observed>) {
     let mut bench = Bench::default();
     let events = vec![bench.publish(request(1)), bench.publish(spec(1))];
     (bench, events)
 }
 
-/// Checks one more event after the opening of task 1.
+/// Asserts which rules are found broken by one more event after the first events of task 1.
 fn check(expected: &[Rule], event: impl FnOnce(&mut Bench) -> Observed) {
     let (mut bench, mut events) = opened();
     assert_eq!(rules(&events), [], "an honest beginning");
@@ -36,6 +36,7 @@ fn check(expected: &[Rule], event: impl FnOnce(&mut Bench) -> Observed) {
     assert_eq!(rules(&events), expected);
 }
 
+/// Each broken rule of the message bus is found as a violation.
 #[doc = "holds: design D3"]
 #[test]
 fn broken_bus_rules_are_violations() {
@@ -66,6 +67,7 @@ fn broken_bus_rules_are_violations() {
     });
 }
 
+/// After lost events, messages whose cause was lost are not reported.
 #[doc = "holds: design B2"]
 #[test]
 fn lost_events_do_not_cause_findings() {
@@ -91,6 +93,7 @@ fn lost_events_do_not_cause_findings() {
     assert_eq!(rules(&events), [Rule::EventsMissing], "a hole in the positions is a loss too");
 }
 
+/// The directive `break_symmetry` twice without a smaller distance is reported as thrashing.
 #[test]
 fn repeated_break_symmetry_is_thrashing() {
     use ReplanDirective::{BreakSymmetry, ChangePath};
@@ -111,6 +114,7 @@ fn repeated_break_symmetry_is_thrashing() {
     assert_eq!(thrashing(&[(BreakSymmetry, 0.1 + 0.2), (BreakSymmetry, 0.3)]), [Rule::GgsThrashing]);
 }
 
+/// A replan although the distance D did not fall is reported once.
 #[test]
 fn replan_without_smaller_distance_is_found_once() {
     use ReplanDirective::{ChangeApproach, ChangePath, Refine};
@@ -128,6 +132,7 @@ fn replan_without_smaller_distance_is_found_once() {
     assert_eq!(stalled(&[0.5, 0.4, 0.5]), [Rule::StalledReplan]);
 }
 
+/// More than six retries in a task are reported, once; a fourth attempt at a subtask is always reported.
 #[test]
 fn many_retries_are_found_once_per_task() {
     let retried = |number: usize, attempt: u32| {
@@ -145,6 +150,7 @@ fn many_retries_are_found_once_per_task() {
     assert_eq!(retried(1, 4), [Rule::ExcessiveRetries]);
 }
 
+/// A subtask id that occurs twice, in one task or in two, is reported.
 #[test]
 fn repeated_subtask_id_is_found() {
     let (first, second) = (SubTaskId(Uuid::from_u128(1)), SubTaskId(Uuid::from_u128(2)));
@@ -164,6 +170,7 @@ fn repeated_subtask_id_is_found() {
     assert_eq!(found(&[(1, 0, first), (1, 1, first)]), [Rule::RepeatedSubtask], "also in another round");
 }
 
+/// A result that is accepted although a subtask failed or is missing is reported.
 #[doc = "holds: invariant 6"]
 #[test]
 fn accept_after_a_failure_is_found() {
@@ -198,6 +205,7 @@ fn accept_after_a_failure_is_found() {
     );
 }
 
+/// Messages after a task's final result are reported, except those that belong there.
 #[doc = "holds: law 0.7"]
 #[test]
 fn messages_after_the_result_are_found() {
@@ -230,6 +238,7 @@ fn messages_after_the_result_are_found() {
     assert_eq!(after(experience), []);
 }
 
+/// A task without a final result is reported when its limit has passed.
 #[test]
 fn missing_result_is_found() {
     let (mut bench, mut events) = opened();
@@ -248,6 +257,7 @@ fn missing_result_is_found() {
     assert!(open[0].detail.contains(task(1).as_str()), "{}", open[0]);
 }
 
+/// Failed calls, panics of a role and dropped messages are reported.
 #[doc = "holds: design R6.87"]
 #[test]
 fn failures_panics_and_drops_are_found() {
@@ -275,6 +285,8 @@ fn failures_panics_and_drops_are_found() {
     });
 }
 
+/// An effect (work outside the System) is reported if its role may not ask for it, its cause is unknown, or it never
+/// started.
 #[test]
 fn effects_need_authority_cause_and_start() {
     let tool = EffectKind::Tool { tool: "shell".to_owned() };
@@ -303,6 +315,7 @@ fn effects_need_authority_cause_and_start() {
     check(&[Rule::UnknownEffect], |bench| bench.sees(TapEvent::EffectFinished(finished(6, true))));
 }
 
+/// The trend of a task compares the distance D of its last two rounds.
 #[test]
 fn trend_compares_the_last_two_rounds() {
     let trend = |directives: &[f64], end: Option<(u32, f64)>| {
@@ -324,6 +337,7 @@ fn trend_compares_the_last_two_rounds() {
     assert_eq!(trend(&[0.4, f64::NAN], None), Some(GapTrend::Worsening));
 }
 
+/// When the detector holds too many tasks, it drops the state of ended ones first.
 #[test]
 fn ended_tasks_are_forgotten_first() {
     let mut bench = Bench::default();
@@ -341,6 +355,7 @@ fn ended_tasks_are_forgotten_first() {
     assert_eq!(detector.observe(&late).findings, []);
 }
 
+/// Timers of ended tasks that never finished don't fill the detector's memory.
 #[test]
 fn unfinished_timers_of_ended_tasks_are_forgotten() {
     let mut bench = Bench::default();
@@ -378,7 +393,7 @@ fn unfinished_timers_of_ended_tasks_are_forgotten() {
     assert!(fresh.incomplete && fresh.effects.len() == super::EFFECTS_REMEMBERED, "more than can be remembered");
 }
 
-/// The end of a piece of work outside the System.
+/// The end of an effect (work outside the System) with this number, successful or not.
 fn finished(effect: u128, ok: bool) -> EffectFinished {
     EffectFinished {
         effect_id: EffectId(Uuid::from_u128(effect)),

@@ -1,4 +1,4 @@
-//! Log entries are redacted, escaped and bounded.
+//! Tests that log entries are redacted, escaped and limited in length.
 
 use artoo_bus::TapEvent;
 use artoo_proto::{Address, CallStatus, ExecutionStatus, Role, ToolCall};
@@ -8,7 +8,7 @@ use super::{AuditEvent, EVENT_MAX_BYTES, Note};
 use crate::finding::{Finding, Rule};
 use crate::testing::{Bench, at, call, execution, request, task};
 
-/// The log entry for a message, as JSON.
+/// The log entry for this message published on a bus, as JSON.
 fn entry(message: impl Into<artoo_proto::Message>) -> Value {
     written(&AuditEvent::seen(&Bench::default().publish(message), vec![]))
 }
@@ -21,6 +21,7 @@ fn written(event: &AuditEvent) -> Value {
     serde_json::from_slice(&text).unwrap()
 }
 
+/// A short message is in the log entry with all of its fields.
 #[test]
 fn short_message_is_stored_whole() {
     let entry = entry(request(1));
@@ -50,6 +51,7 @@ fn texts_are_shortened_and_secrets_redacted() {
     assert!(text.len() < 4_000, "{}", text.len());
 }
 
+/// A log entry never exceeds its maximum length, however large the event.
 #[test]
 fn event_never_exceeds_its_limit() {
     // Many texts of medium length: the tighter limit makes the event fit.
@@ -71,6 +73,7 @@ fn event_never_exceeds_its_limit() {
     assert!(left_out.to_string().len() < 2_000);
 }
 
+/// Each kind of event on the tap has its own form of log entry.
 #[test]
 fn every_tap_event_kind_has_an_entry() {
     let address = Address::of(Role::Planner, Some(&task(1)), None);
@@ -104,6 +107,7 @@ fn notes_about_calls_are_redacted_and_bounded() {
     assert!(ended("", wide.into())["left_out_bytes"].as_u64().unwrap() > EVENT_MAX_BYTES as u64);
 }
 
+/// Each rule is written to the log under its own name.
 #[test]
 fn rules_are_written_by_name() {
     for rule in Rule::ALL {

@@ -1,4 +1,4 @@
-//! The log on real files: continued chains, incomplete lines, damage, full disks.
+//! Tests of the log on real files: continued chains, incomplete lines, damage, full disks.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::PermissionsExt;
@@ -10,14 +10,14 @@ use crate::event::{AuditEvent, Note};
 use crate::testing::{Bench, at, lines, request, values};
 use crate::verify::verify;
 
-/// A temporary folder and the path of its log.
+/// Creates a temporary folder; returns it with the path of a log in it.
 fn folder() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("audit.jsonl");
     (dir, path)
 }
 
-/// Opens a log, with the notes about what was found.
+/// Opens a log; returns it with the notes about problems that were found.
 fn open(path: &Path) -> (AuditLog, Vec<Note>) {
     AuditLog::open(path, at(0), None).unwrap()
 }
@@ -30,11 +30,12 @@ fn write(log: &mut AuditLog, events: u128) {
     }
 }
 
-/// The kinds of event in a log, in order.
+/// The event kinds of the lines in a log, in order.
 fn events(path: &Path) -> Vec<String> {
     values(path).iter().map(|line| line["event"].as_str().unwrap().to_owned()).collect()
 }
 
+/// A log that is opened again continues its chain of hashes.
 #[test]
 fn reopening_continues_the_chain() {
     let (_dir, path) = folder();
@@ -57,6 +58,7 @@ fn reopening_continues_the_chain() {
     assert_eq!(lines[4]["hash"], crate::verify::sha256(body.as_bytes()));
 }
 
+/// Opening a log restricts its permissions to the owner.
 #[test]
 fn only_the_owner_can_read_logs() {
     let (_dir, path) = folder();
@@ -66,6 +68,7 @@ fn only_the_owner_can_read_logs() {
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
+/// A half-written last line is removed when the log is opened, and a note says so.
 #[doc = "holds: design S2"]
 #[test]
 fn incomplete_last_line_is_removed() {
@@ -84,6 +87,7 @@ fn incomplete_last_line_is_removed() {
     }
 }
 
+/// A damaged log is renamed, and the new log begins with a note about it.
 #[doc = "holds: design S3"]
 #[test]
 fn damaged_log_is_renamed_and_noted() {
@@ -117,6 +121,7 @@ fn damaged_log_is_renamed_and_noted() {
     );
 }
 
+/// If a log has fewer lines than its statistics know, a note says so.
 #[test]
 fn shortened_log_is_noted() {
     let (_dir, path) = folder();
@@ -131,6 +136,7 @@ fn shortened_log_is_noted() {
     assert_eq!(verify(&path).unwrap().lines, 4);
 }
 
+/// The chain of hashes continues from a full log file into the next.
 #[test]
 fn the_chain_spans_segments() {
     let (dir, path) = folder();
@@ -161,6 +167,7 @@ fn the_chain_spans_segments() {
     assert_eq!((error.line, error.what.to_string()), (1, "does not follow the line before".to_owned()));
 }
 
+/// A log that artoo 0.1.0 wrote is continued.
 #[test]
 fn old_version_log_is_continued() {
     let (dir, path) = folder();
@@ -201,6 +208,7 @@ fn damage_in_compressed_segments_is_found() {
     verify(&path).unwrap();
 }
 
+/// If a full log file can't be compressed, it stays as it is and is still read.
 #[test]
 fn segment_without_compression_stays_plain() {
     let (dir, path) = folder();
@@ -251,6 +259,7 @@ fn unwritable_folder_is_an_error() {
     assert!(matches!(AuditLog::open(&path, at(0), None), Err(LogError { action: "open", .. })));
 }
 
+/// Several events written at once give the same file as one by one.
 #[test]
 fn batch_equals_single_writes() {
     let mut bench = Bench::default();
@@ -269,6 +278,7 @@ fn batch_equals_single_writes() {
     assert_eq!(written(true), written(false));
 }
 
+/// If writing several events at once fails, none of them is in the log.
 #[doc = "holds: design S4"]
 #[test]
 fn failed_batch_writes_nothing() {

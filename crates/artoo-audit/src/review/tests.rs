@@ -1,4 +1,4 @@
-//! Reviews of undamaged logs, of several logs, and of damaged ones.
+//! Tests of the report since the last look, on undamaged logs, several logs, and damaged ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::event::{AuditEvent, Note};
 use crate::log::AuditLog;
 use crate::testing::{Bench, abandon, at, call, correction, directive, execution, request, result, spec, task};
 
-/// Writes a run to a log: a task with a failed tool and two replans, and its report.
+/// Appends to a log what one run writes: a task with a failed tool and two replans, and the run's report.
 fn run(log: &Path, n: u128, ms: i64) {
     let (mut log, _) = AuditLog::open(log, at(ms), None).unwrap();
     let (mut auditor, mut bench) = (Auditor::new(at(ms)), Bench::default());
@@ -32,14 +32,14 @@ fn run(log: &Path, n: u128, ms: i64) {
     log.append(&AuditEvent::note(at(ms), Note::Report { report })).unwrap();
 }
 
-/// A folder and the paths of its two logs.
+/// Creates a temporary folder; returns it with the paths of its two logs.
 fn folder() -> (tempfile::TempDir, [PathBuf; 2]) {
     let dir = tempfile::tempdir().unwrap();
     let logs = ["audit-2.jsonl", "audit.jsonl"].map(|name| dir.path().join(name));
     (dir, logs)
 }
 
-/// The report since the last look; the new look is stored.
+/// Makes the report on what is new since the last look, as `artoo audit` does, and stores the new look.
 fn look(dir: &Path, logs: &[PathBuf], ms: i64) -> AuditReport {
     let (report, look) = review(logs, Look::load(dir).as_ref(), at(ms));
     look.save(dir).unwrap();
@@ -47,6 +47,7 @@ fn look(dir: &Path, logs: &[PathBuf], ms: i64) -> AuditReport {
     report
 }
 
+/// A second report without new lines in between is empty.
 #[test]
 fn second_review_is_empty() {
     let (dir, logs) = folder();
@@ -70,6 +71,7 @@ fn second_review_is_empty() {
     assert_eq!((report.tasks_observed, report.anomalies.len()), (1, 1));
 }
 
+/// If a log no longer contains the line that the user saw last, all of its lines are reported again.
 #[test]
 fn log_missing_the_seen_line_is_reread() {
     let (dir, logs) = folder();
@@ -83,6 +85,7 @@ fn log_missing_the_seen_line_is_reread() {
     assert_eq!(look(dir.path(), &logs, 4).tasks_observed, 1);
 }
 
+/// Lines of a damaged log are not read for the report.
 #[test]
 fn damaged_lines_are_not_reported() {
     let (dir, logs) = folder();
@@ -93,6 +96,7 @@ fn damaged_lines_are_not_reported() {
     assert_eq!((report.anomalies.len(), report.tasks_observed), (0, 0), "the lines before the edited one say nothing");
 }
 
+/// A problem of the log itself, such as a removed line, is in the report.
 #[test]
 fn problems_of_the_log_are_reported() {
     let (dir, logs) = folder();
@@ -106,6 +110,7 @@ fn problems_of_the_log_are_reported() {
     assert_eq!(report.anomalies, [expected]);
 }
 
+/// A log that artoo 0.1.0 wrote can be read for the report.
 #[test]
 fn old_version_log_is_reviewed() {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/audit-0.1.0.jsonl");

@@ -8,22 +8,22 @@ use serde_json::{Value, json};
 
 use super::{LIST_MAX_ENTRIES, sanitized};
 
-/// The sanitised value.
+/// The value after it was made safe to store, as JSON.
 fn written(value: &impl Serialize, max_chars: usize) -> Value {
     serde_json::from_slice(&sanitized(value, max_chars, usize::MAX).unwrap()).unwrap()
 }
 
-/// A random value with secrets, escape sequences and other special characters in its texts.
+/// A strategy for random JSON values with secrets, escape sequences and other special characters in their texts.
 fn any_value() -> impl Strategy<Value = Value> {
     value_of("([ -~]{0,20}|password|api_key|sk-a{18}|x=y|[\n\u{1b}ä鍵\"\\\\]){0,3}")
 }
 
-/// A random value whose texts need no change.
+/// A strategy for random JSON values whose texts need no change.
 fn harmless_value() -> impl Strategy<Value = Value> {
     value_of("[a-c ä]{0,20}")
 }
 
-/// A random value with texts of this pattern.
+/// A strategy for random JSON values with texts that match this pattern.
 fn value_of(text: &'static str) -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -41,7 +41,7 @@ fn value_of(text: &'static str) -> impl Strategy<Value = Value> {
     })
 }
 
-/// Every text in a value, including names of fields.
+/// Every text in a JSON value, including names of fields.
 fn texts(value: &Value) -> Vec<&str> {
     match value {
         Value::String(text) => vec![text],
@@ -54,6 +54,7 @@ fn texts(value: &Value) -> Vec<&str> {
 }
 
 proptest! {
+    /// Texts made safe to store contain no control characters and keys, and are at most as long as allowed.
     #[doc = "holds: design H7"]
     #[test]
     fn stored_texts_are_safe_and_bounded(value in any_value(), max_chars in 10_usize..60) {
@@ -67,6 +68,7 @@ proptest! {
         }
     }
 
+    /// A value without secrets, control characters and long texts is stored unchanged.
     #[test]
     fn harmless_values_are_unchanged(value in harmless_value()) {
         prop_assert_eq!(written(&value, 100), value);
@@ -81,15 +83,15 @@ fn long_lists_are_cut_with_a_count() {
     assert_eq!(written(&json!({"list": vec![1; 128]}), 100), json!({"list": vec![1; 128]}));
 }
 
-/// A unit struct, to be serialised.
+/// A unit struct, for the test of all forms that serde can serialise.
 #[derive(Serialize)]
 struct Unit;
 
-/// A newtype struct, to be serialised.
+/// A newtype struct, for the test of all forms that serde can serialise.
 #[derive(Serialize)]
 struct Wrapped(Option<&'static str>);
 
-/// An enum with every kind of variant, to be serialised.
+/// An enum with every kind of variant, for the test of all forms that serde can serialise.
 #[derive(Serialize)]
 enum Kinds {
     Plain,
@@ -98,13 +100,14 @@ enum Kinds {
     Named { password: Wrapped, token: [&'static str; 1], n: i8 },
 }
 
-/// An internally tagged enum, to be serialised.
+/// An internally tagged enum, for the test of all forms that serde can serialise.
 #[derive(Serialize)]
 #[serde(tag = "kind")]
 enum Tagged {
     Told { secret: &'static str },
 }
 
+/// Every form of value that serde can serialise is written as JSON, with the values of secret names redacted.
 #[test]
 fn every_serde_form_is_written_as_json() {
     let hidden = |text| Kinds::Named { password: Wrapped(text), token: ["abc"], n: -1 };
@@ -120,6 +123,7 @@ fn every_serde_form_is_written_as_json() {
     assert_eq!(written(&f64::NAN, 9), Value::Null);
 }
 
+/// A value that takes exactly the allowed bytes is stored; one byte less refuses it.
 #[test]
 fn the_byte_limit_is_exact() {
     let value = json!({"a": ["x", 1, null], "b": "text"});

@@ -1,4 +1,5 @@
-//! The files of one process: a log, its statistics, and the lock that keeps other processes from writing them.
+//! The files of one process's auditor: a log, its statistics, and the lock that keeps other processes from writing
+//! them.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
@@ -15,11 +16,11 @@ use crate::verify::{Damage, VerifyError, verify};
 use crate::window::AuditStats;
 use crate::words;
 
-/// Maximum number of processes that can write audit logs in one folder.
+/// Maximum number of processes that can write audit logs in one folder at the same time.
 #[doc(alias = "limit")]
 const WRITERS_MAX: u32 = 16;
 
-/// The open files of one process.
+/// The open files of one process's auditor.
 #[derive(Debug)]
 pub(super) struct Files {
     pub(super) log_path: PathBuf,
@@ -33,7 +34,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Opens the first log in the folder that no other process writes; creates the folder if missing.
+    /// Opens the first log in the folder that no other process has locked; creates the folder if missing.
     pub(super) fn open(config: &AuditConfig, now: Timestamp) -> Result<Self, AuditError> {
         let dir = &config.dir;
         let trace = trace(dir, &config.traces);
@@ -47,8 +48,8 @@ impl Files {
         Err(AuditError::InUse { path: dir.to_owned(), processes: WRITERS_MAX })
     }
 
-    /// Opens a locked log with its statistics, and notes problems in the log. `trace` is a file of an earlier run whose
-    /// log is missing.
+    /// Opens a log whose lock is held, with its statistics, and notes problems in it. `trace`: a file of earlier runs
+    /// that shows that the log was deleted.
     fn open_locked(log_path: PathBuf, trace: Option<String>, now: Timestamp, lock: File) -> Result<Self, AuditError> {
         let stats_path = stats_path(&log_path).unwrap_or_else(|| log_path.with_extension("stats.json"));
         let is_missing = !stats_path.exists();
@@ -70,15 +71,15 @@ impl Files {
     }
 }
 
-/// The problem that the folder's log was deleted with its statistics, although one of `traces`, files of earlier runs,
-/// is not empty. `None` if there is a log or no trace.
+/// The problem text if the folder's log and statistics were deleted: one of `traces`, files of earlier runs, still has
+/// content. Otherwise `None`.
 #[must_use]
 pub fn deleted_log(dir: &Path, traces: &[PathBuf]) -> Option<String> {
     trace(dir, traces).map(|trace| words::log_missing(&trace))
 }
 
-/// The file name of the first of `traces` that is not empty; `None` if there is none, or the folder has a log or
-/// statistics.
+/// The name of the first of `traces` (files of earlier runs) that is not empty, if the folder has neither log nor
+/// statistics; else `None`.
 fn trace(dir: &Path, traces: &[PathBuf]) -> Option<String> {
     let is_log = |name: &str| name.starts_with("audit") && (name.contains(".jsonl") || name.contains("_stats"));
     let mut names = fs::read_dir(dir).ok()?.flatten().map(|entry| entry.file_name());
@@ -110,7 +111,7 @@ fn try_lock(path: &Path) -> Result<Option<File>, AuditError> {
     }
 }
 
-/// The error for a folder or lock file that can't be used.
+/// The error for a folder or lock file that the auditor can't use.
 fn folder(path: &Path, source: io::Error) -> AuditError {
     AuditError::Folder { path: path.to_owned(), source }
 }

@@ -1,4 +1,4 @@
-//! The whole auditor with a real bus, thread and files.
+//! Tests of the auditor as a whole, with a real bus, thread and files.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -15,7 +15,7 @@ use crate::stats::load_stats;
 use crate::testing::{accept, at, id, lines, request, result, spec, task, values};
 use crate::verify::verify;
 
-/// A bus with its tap, as the System drives them.
+/// A message bus with its tap, driven by the test as the System drives them.
 struct Wire {
     bus: Bus,
     tap: TapSender,
@@ -23,13 +23,14 @@ struct Wire {
 }
 
 impl Wire {
-    /// A bus and a tap of this capacity.
+    /// Creates a bus and a tap that holds this many events; returns the tap's reading end too.
     fn new(capacity: usize) -> (Self, artoo_bus::Tap) {
         let (sender, receiver) = tap(capacity);
         (Self { bus: Bus::new(), tap: sender, next: 0 }, receiver)
     }
 
-    /// Publishes a message from its regular sender; returns its number.
+    /// Publishes a message from its regular sender; `cause` is the number of an earlier message. Returns the message's
+    /// number.
     fn publish(&mut self, cause: Option<u64>, message: impl Into<Message>) -> u64 {
         let message = message.into();
         let from = route::route(message.kind()).unwrap().from;
@@ -37,7 +38,7 @@ impl Wire {
         self.publish_as(&from, cause, message)
     }
 
-    /// Publishes a message from this sender; returns its number.
+    /// Publishes a message from this sender; `cause` is the number of an earlier message. Returns the message's number.
     fn publish_as(&mut self, from: &Address, cause: Option<u64>, message: Message) -> u64 {
         let n = self.next;
         self.next += 1;
@@ -48,7 +49,7 @@ impl Wire {
         n
     }
 
-    /// Publishes the three messages of a whole task.
+    /// Publishes the three messages of a whole task: request, specification and result.
     fn task(&mut self, n: u128) {
         let asked = self.publish(None, request(n));
         let understood = self.publish(Some(asked), spec(n));
@@ -57,18 +58,18 @@ impl Wire {
     }
 }
 
-/// A configuration for this folder.
+/// The auditor's configuration for this data folder and report interval.
 fn config(dir: &Path, report_every: Duration) -> AuditConfig {
     let traces = vec![dir.join("memory.journal"), dir.join("undo")];
     AuditConfig { dir: dir.to_owned(), traces, clock: Box::new(|| at(1_000)), report_every }
 }
 
-/// Starts the auditor on this folder.
+/// Starts the auditor on this data folder, reading from this tap.
 fn start(dir: &Path, receiver: artoo_bus::Tap) -> AuditService {
     spawn(receiver, config(dir, REPORT_EVERY)).unwrap()
 }
 
-/// The lines of a log and of the full files it continues, oldest first.
+/// The JSON lines of a log, preceded by those of the full files that it continues.
 fn all(path: &Path) -> Vec<Value> {
     let before = verify(path).unwrap().follows.map(|name| all(&path.with_file_name(name)));
     before.unwrap_or_default().into_iter().chain(values(path)).collect()
@@ -79,6 +80,7 @@ fn events(path: &Path, event: &str) -> Vec<Value> {
     all(path).into_iter().filter(|line| line["event"] == event).collect()
 }
 
+/// Every message on the bus has a line in the log, and a wrong sender is reported.
 #[test]
 fn every_message_has_a_line() {
     let dir = tempfile::tempdir().unwrap();
@@ -123,6 +125,7 @@ fn undo_is_noted_in_the_log() {
     assert!(text.contains(r#""event":"undone","entry":"t","by":"undo-1","brought_back":2,"left":1"#), "{text}");
 }
 
+/// The auditor makes reports by itself at its interval.
 #[test]
 fn timer_makes_reports() {
     let dir = tempfile::tempdir().unwrap();
@@ -156,6 +159,7 @@ fn restart_keeps_counts_and_chain() {
     verify(&dir.path().join("audit.jsonl")).unwrap();
 }
 
+/// If the auditor reads too slowly, the number of events it missed is reported.
 #[doc = "holds: design B2"]
 #[test]
 fn slow_auditor_reports_lost_events() {
@@ -180,6 +184,7 @@ fn slow_auditor_reports_lost_events() {
     assert_eq!(events(&log, "message").len(), 5);
 }
 
+/// Events lost at the end of a run are reported when the auditor closes.
 #[doc = "holds: design B2"]
 #[test]
 fn events_lost_at_the_end_are_reported() {
@@ -194,6 +199,7 @@ fn events_lost_at_the_end_are_reported() {
     assert_eq!(events(&dir.path().join("audit.jsonl"), "gap")[0]["missing"], 5);
 }
 
+/// Closing the auditor, and also dropping it, first writes all events still in the tap.
 #[doc = "holds: design S13"]
 #[test]
 fn closing_and_dropping_drain_the_tap() {
@@ -227,6 +233,7 @@ fn missing_result_is_reported_at_close() {
     assert_eq!(found[0]["findings"][0]["rule"], "no_final_result");
 }
 
+/// On a full disk the auditor goes on counting, and its close reports what was not written.
 #[doc = "holds: law 3.4; design S4"]
 #[test]
 fn full_disk_does_not_stop_the_auditor() {
@@ -258,6 +265,7 @@ fn unusable_folder_is_an_error() {
     assert!(matches!(error, AuditError::Folder { .. }), "{error:?}");
 }
 
+/// A second process in the same data folder writes a log of its own.
 #[doc = "holds: design S6"]
 #[test]
 fn second_process_writes_its_own_log() {
@@ -291,6 +299,7 @@ fn unusable_statistics_are_renamed_and_reported() {
     }
 }
 
+/// A changed line of the log is reported by the next process's first report.
 #[doc = "holds: design S3"]
 #[test]
 fn tampering_is_reported_by_the_next_report() {
@@ -310,6 +319,7 @@ fn tampering_is_reported_by_the_next_report() {
     verify(&log).unwrap();
 }
 
+/// Lines removed from the log's end are noticed by the next process.
 #[test]
 fn next_process_notices_removed_lines() {
     let dir = tempfile::tempdir().unwrap();
@@ -336,6 +346,7 @@ fn next_process_notices_removed_lines() {
     assert_eq!((verified.accepted, verified.gaps), (vec![gaps[0].id.clone()], gaps));
 }
 
+/// A deleted log is noticed if files of earlier runs are still in the data folder.
 #[test]
 fn deleted_log_is_noticed_by_traces() {
     let check = |prepare: &dyn Fn(&Path), expected: Option<&str>| {
@@ -372,6 +383,7 @@ fn deleted_log_is_noticed_by_traces() {
     );
 }
 
+/// A task whose limit has passed without a result is logged and reported once.
 #[test]
 fn overdue_task_is_logged_and_reported() {
     let dir = tempfile::tempdir().unwrap();

@@ -15,16 +15,16 @@ use crate::stats::save_stats;
 use crate::window::LogHead;
 use crate::words;
 
-/// Time the thread waits for one event, and so the longest delay before a command is handled.
+/// Longest time that the auditor's thread waits for an event, and so the longest delay of a command.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Longest time for reading pending events before a report that the user waits for.
+/// Longest time for which pending events are read before a report that the user waits for.
 const CATCH_UP: Duration = Duration::from_secs(2);
 
-/// Bytes of events written at once; larger writes are not faster.
+/// Size in bytes from which collected events are written to the log in one write; larger writes are not faster.
 const BATCH_BYTES: usize = 16 * 1024;
 
-/// Longest time before a busy auditor syncs its last lines.
+/// Longest time that written lines wait to be synced to disk while events keep coming.
 const PERSIST_EVERY: Duration = Duration::from_secs(5);
 
 /// The state of the auditor's thread.
@@ -52,7 +52,7 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    /// The worker of these files and channels.
+    /// Creates the state of the auditor's thread from its files and channels.
     pub(super) fn new(
         files: Files,
         tap: Tap,
@@ -86,7 +86,7 @@ impl Worker {
         }
     }
 
-    /// Runs until a close command, or until the service is dropped.
+    /// Runs the auditor's thread until a close command, or until the service is dropped.
     pub(super) fn run(mut self) {
         // The log may have been renamed: the statistics must name its new end at once.
         self.persist();
@@ -130,7 +130,7 @@ impl Worker {
         }
     }
 
-    /// The next command. When the tap is closed, this waits; otherwise it returns at once.
+    /// Takes the next command: returns at once while the tap is open, else waits up to `POLL`.
     fn command(&self) -> Result<Command, RecvTimeoutError> {
         if !self.tap_open {
             return self.commands.recv_timeout(POLL);
@@ -141,7 +141,7 @@ impl Worker {
         })
     }
 
-    /// Waits up to `POLL` for an event and writes it with those behind it; syncs the log if none comes.
+    /// Waits up to `POLL` for an event and writes it and those behind it; if none comes, syncs the log.
     fn wait_for_event(&mut self) {
         if !self.tap_open {
             return;
@@ -157,7 +157,7 @@ impl Worker {
         }
     }
 
-    /// Checks an event and those already pending behind it, and writes them all.
+    /// Checks this event and those already waiting behind it in the tap, and writes them all to the log.
     fn observe_pending(&mut self, observed: &Observed) {
         self.observe(observed);
         while !self.waiting.is_empty()
@@ -168,7 +168,7 @@ impl Worker {
         self.write();
     }
 
-    /// Reads pending events for at most `limit`; if some remain, the report says so.
+    /// Reads waiting events for at most `limit`; if some remain, the next report says so.
     fn catch_up(&mut self, limit: Duration) {
         let end = Instant::now() + limit;
         while self.tap_open {
@@ -184,7 +184,7 @@ impl Worker {
         }
     }
 
-    /// Checks an event and queues it for writing.
+    /// Checks an event against the rules and queues its entry for the log.
     fn observe(&mut self, observed: &Observed) {
         self.summary.events += 1;
         if let TapEvent::Gap { missing } = &observed.event {
@@ -198,7 +198,7 @@ impl Worker {
         }
     }
 
-    /// Makes a report, writes it to the log, and restarts the report interval.
+    /// Makes a report, writes it to the log, and starts the next report interval.
     fn report(&mut self, trigger: Trigger) -> AuditReport {
         let now = (self.config.clock)();
         let overdue = self.auditor.overdue(now);
@@ -210,7 +210,7 @@ impl Worker {
         report
     }
 
-    /// Writes the checked events in one write, or one by one if that fails.
+    /// Writes the queued log entries in one write, or one by one if that fails.
     fn write(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
         self.unpersisted |= !waiting.is_empty();
@@ -223,13 +223,13 @@ impl Worker {
         self.waiting_bytes = 0;
     }
 
-    /// Writes the waiting events, then this one.
+    /// Writes the queued log entries, then this one.
     fn append(&mut self, event: &AuditEvent) {
         self.write();
         self.append_alone(event);
     }
 
-    /// Writes one event; a failure is counted.
+    /// Writes one entry to the log; a failure is counted.
     fn append_alone(&mut self, event: &AuditEvent) {
         self.unpersisted = true;
         if let Err(error) = self.files.log.append(event) {
@@ -253,27 +253,27 @@ impl Worker {
         }
     }
 
-    /// Counts a failure of the auditor itself; the next report shows it, and the auditor continues.
+    /// Counts a failure of the auditor itself, such as a full disk; the next report shows it, and the auditor goes on.
     fn count_failure(&mut self, error: &dyn std::error::Error) {
         let text = error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
         self.auditor.note(&Finding::new(Rule::AuditTrail, &text));
         self.problem = Some(text);
     }
 
-    /// Counts a finding that belongs to no event, and writes it to the log.
+    /// Counts a finding that belongs to no event of the bus, and writes it to the log.
     fn note(&mut self, finding: Finding) {
         self.auditor.note(&finding);
         self.found((self.config.clock)(), vec![finding]);
     }
 
-    /// Writes counted findings that belong to no event to the log.
+    /// Writes findings that belong to no event of the bus, and are counted already, to the log.
     fn found(&mut self, at: Timestamp, findings: Vec<Finding>) {
         if !findings.is_empty() {
             self.append(&AuditEvent { findings, ..AuditEvent::note(at, Note::Found) });
         }
     }
 
-    /// Writes every pending event and a closing line; an error if any of it is not on the disk.
+    /// Ends the auditor: writes every waiting event and a closing line; an error if any of it is not on disk.
     fn finish(mut self) -> Result<AuditSummary, AuditError> {
         while self.tap_open {
             match self.tap.recv_timeout(Duration::ZERO) {

@@ -1,4 +1,4 @@
-//! Every kind of tampering with a real log, and the line that verification reports.
+//! Tests of verification: every kind of tampering with a real log, and the line that is reported.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::stats::save_stats;
 use crate::testing::{Bench, at, lines, request};
 use crate::window::{AuditStats, LogHead};
 
-/// A log of seven lines (the opening and six messages) whose last line is noted in the statistics.
+/// Writes a log of seven lines whose last line the statistics name; returns folder, path and lines.
 fn seven() -> (tempfile::TempDir, PathBuf, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("audit.jsonl");
@@ -25,7 +25,7 @@ fn seven() -> (tempfile::TempDir, PathBuf, Vec<String>) {
     (dir, path, lines)
 }
 
-/// Changes the lines, and expects this first damaged line and error.
+/// Changes the lines of a log and asserts that verification reports this line and this damage.
 fn check(tamper: impl FnOnce(&mut Vec<String>), expected: (u64, &str)) {
     let (_dir, path, mut lines) = seven();
     tamper(&mut lines);
@@ -35,6 +35,7 @@ fn check(tamper: impl FnOnce(&mut Vec<String>), expected: (u64, &str)) {
     assert_eq!((error.line, error.what.to_string().as_str()), expected);
 }
 
+/// A log that was not changed passes verification.
 #[test]
 fn untouched_log_verifies() {
     let (_dir, path, lines) = seven();
@@ -45,6 +46,7 @@ fn untouched_log_verifies() {
     assert_eq!(verified.follows, None);
 }
 
+/// Verification reports a changed, removed, added or moved line by its number.
 #[doc = "holds: principle 5"]
 #[test]
 fn tampering_is_found_at_its_line() {
@@ -71,6 +73,7 @@ fn tampering_is_found_at_its_line() {
     );
 }
 
+/// Bytes cut off the log's end, and a deleted log, are found by the line that the statistics know.
 #[test]
 fn removed_bytes_and_files_are_found() {
     let (_dir, path, lines) = seven();
@@ -97,6 +100,7 @@ fn removed_bytes_and_files_are_found() {
     assert!(matches!(verify(&path).unwrap_err().what, Damage::Unreadable(_)));
 }
 
+/// A log whose last lines were removed passes verification if its statistics were removed too.
 #[test]
 fn shortened_log_passes_without_statistics() {
     // The limit that the README names: a chain can't show what was cut from its end.
@@ -106,6 +110,7 @@ fn shortened_log_passes_without_statistics() {
     assert_eq!(verify(&path).unwrap().lines, 4);
 }
 
+/// A file with one endless line is refused without being read as a whole.
 #[test]
 fn endless_line_is_not_read_whole() {
     let (_dir, path, _) = seven();

@@ -1,12 +1,12 @@
-//! Drift of the newest tasks, and bounded tallies.
+//! Tests of drift in the newest tasks, and of the limit on counted descriptions.
 
 use artoo_proto::Trigger;
 
 use super::{AuditStats, Tally, Totals};
 use crate::testing::at;
 
-/// Counts after `before` tasks, of which some were abandoned and which had some corrections in all, and the newest ones
-/// with `(abandoned, corrections)` each.
+/// Counts after earlier tasks `before` (ended, abandoned, corrections) and the newest ones, each (abandoned,
+/// corrections).
 fn stats(before: (u64, u64, u64), newest: &[(bool, u64)]) -> AuditStats {
     let (ended, abandoned, corrections) = before;
     let history = Totals { tasks: ended, ended, abandoned, corrections, ..Totals::default() };
@@ -18,11 +18,12 @@ fn stats(before: (u64, u64, u64), newest: &[(bool, u64)]) -> AuditStats {
     stats
 }
 
-/// Checks the drift alerts for these counts.
+/// Asserts which drift alerts are reported for these counts.
 fn check(before: (u64, u64, u64), newest: &[(bool, u64)], expected: &[&str]) {
     assert_eq!(stats(before, newest).report(Trigger::OnDemand).drift_alerts, expected, "{newest:?} after {before:?}");
 }
 
+/// Drift compares the last ten tasks with all earlier ones.
 #[test]
 fn drift_compares_the_last_ten_tasks() {
     let tasks = |abandoned: usize, corrections: u64| -> Vec<(bool, u64)> {
@@ -45,6 +46,7 @@ fn drift_compares_the_last_ten_tasks() {
     check(steady, &many, &["more tasks without success: 7 in the last 10 tasks, 4 in the 30 before"]);
 }
 
+/// Beyond the maximum number of descriptions, findings are only counted.
 #[test]
 fn full_tally_counts_the_rest() {
     let mut tally = Tally::default();

@@ -1,4 +1,4 @@
-//! Times, zero figures, and the summary of a report.
+//! Tests of the texts for the user: times, zero figures, and the summary of a report.
 
 use artoo_proto::{AuditReport, GapTrend, TaskTrend, ToolHealth, Trigger};
 
@@ -7,7 +7,7 @@ use crate::finding::Rule;
 use crate::testing::{at, task};
 use crate::window::AuditStats;
 
-/// A report without any counts.
+/// A report in which all counts are zero.
 fn empty() -> AuditReport {
     AuditStats::new(at(0)).report(Trigger::Periodic)
 }
@@ -22,6 +22,7 @@ fn times_are_shown_to_the_minute() {
     assert_eq!(minute(at(61_000)), "2026-01-01 00:01 UTC");
 }
 
+/// Figures that are zero are not shown.
 #[test]
 fn figures_leave_out_zeros() {
     assert_eq!(figures(&empty()), Vec::<String>::new());

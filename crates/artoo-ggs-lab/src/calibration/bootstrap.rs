@@ -1,10 +1,10 @@
-//! The bootstrap: how much a mean of paired gains could vary by chance (Efron's percentile method, resampling tasks
-//! within each family).
+//! The bootstrap: by how much a mean of paired gains could vary by chance (Efron's percentile method, within each
+//! family).
 
-/// Probability that the true gain is below the lower bound; the same for the upper bound.
+/// Probability that the true gain is below the lower confidence bound; the same for above the upper bound.
 pub(super) const LEVEL: f64 = 0.05;
 
-/// The mean of the families' means, converted from micro-units to units.
+/// The mean over families of each family's mean, converted from micro-units to units.
 pub(super) fn mean_of_means(families: &[Vec<i64>]) -> f64 {
     let mean = |values: &Vec<i64>| values.iter().sum::<i64>() as f64 / values.len().max(1) as f64 / 1e6;
     families.iter().map(mean).sum::<f64>() / families.len().max(1) as f64
@@ -28,16 +28,19 @@ pub(super) fn quantile(sorted: &[f64], share: f64) -> f64 {
     sorted.get((share * last as f64).round() as usize).copied().unwrap_or(0.0)
 }
 
+/// Tests of means and resampling.
 #[cfg(test)]
 mod tests {
     use super::{LEVEL, mean_of_means, quantile, resample};
 
+    /// In the mean over families each family counts the same, whatever its number of tasks.
     #[test]
     fn families_have_equal_weight_whatever_their_size() {
         assert_eq!(mean_of_means(&[vec![1_000_000; 9], vec![0]]), 0.5);
         assert_eq!(mean_of_means(&[]), 0.0);
     }
 
+    /// The bootstrap's bounds for a fair coin are those of the normal approximation.
     #[test]
     fn fair_coin_bounds_match_normal_approximation() {
         let coin: Vec<i64> = (0..400).map(|i| if i % 2 == 0 { 1_000_000 } else { -1_000_000 }).collect();
@@ -47,6 +50,7 @@ mod tests {
         assert!((lower + 0.082).abs() < 0.008 && (upper - 0.082).abs() < 0.008, "{lower} {upper}");
     }
 
+    /// The bootstrap's bounds for values without variation are their mean.
     #[test]
     fn constant_values_have_no_uncertainty() {
         let means = resample(&[vec![250_000; 30], vec![750_000; 30]], 50, &mut fastrand::Rng::with_seed(1));

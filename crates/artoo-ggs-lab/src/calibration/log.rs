@@ -1,4 +1,4 @@
-//! Logs of real tasks: reads what a program recorded with `artoo_ggs::Controller::record`.
+//! Reads logs of real tasks, which a program recorded with `artoo_ggs::Controller::record`.
 //!
 //! A log is JSON, one value a line: an [`artoo_ggs::LogHeader`], then an [`artoo_ggs::LogEntry`] for each call, so one a
 //! round. A header may come again, for instance before each task. A line `{"judged":{"task":KEY,"utility":NUMBER}}` after a task's last round
@@ -63,14 +63,14 @@ pub enum LogError {
     },
 }
 
-/// One line of a log.
+/// One line of a log: a header with the profile, a call of the controller, or a judgement of a task.
 enum Line {
     Header(Box<LogHeader>),
     Entry(Box<LogEntry<TaskKey>>),
     Judged(TaskKey, f64),
 }
 
-/// A line with a judgement.
+/// A log line with somebody's judgement of a task: its utility.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Judged {
@@ -79,7 +79,7 @@ struct Judged {
 }
 
 impl Line {
-    /// Parses a line by the field it starts with, so that an error is that of the right type.
+    /// Parses a log line; the field it starts with decides its kind, so that an error is about the right type.
     fn parse(text: &str) -> Result<Self, serde_json::Error> {
         let mut value: serde_json::Value = serde_json::from_str(text)?;
         if let Some(judged) = value.get_mut("judged") {
@@ -131,7 +131,7 @@ pub fn read(path: &Path, utility: &Utility) -> Result<Logs, LogError> {
     Ok(logs)
 }
 
-/// Adds the tasks of one file; an error has the number of the line.
+/// Adds the tasks of one log file, whose text is given; the error is a line number and a text.
 fn read_file(text: &str, logs: &mut Logs, utility: &Utility) -> Result<(), (usize, String)> {
     let mut open: BTreeMap<TaskKey, Open> = BTreeMap::new();
     // The places of the tasks that ended without a judgement.
@@ -171,7 +171,7 @@ fn read_file(text: &str, logs: &mut Logs, utility: &Utility) -> Result<(), (usiz
     Ok(())
 }
 
-/// The key of the task in a call.
+/// The key of the task that a controller call is about; `None` for a call about no task.
 fn key(call: &ControllerCall<TaskKey>) -> Option<&TaskKey> {
     match call {
         ControllerCall::Begin(task)
@@ -185,7 +185,7 @@ fn key(call: &ControllerCall<TaskKey>) -> Option<&TaskKey> {
     }
 }
 
-/// Adds the tasks of one log whose last line has been read.
+/// At the end of a log file, adds its tasks to the result, or counts them as unfinished.
 fn close(open: BTreeMap<TaskKey, Open>, logs: &mut Logs, closed: &mut BTreeMap<TaskKey, usize>, utility: &Utility) {
     for (key, Open { records, utility: judged }) in open {
         let Some(ended) = own_utility(&records, utility) else {
@@ -200,7 +200,7 @@ fn close(open: BTreeMap<TaskKey, Open>, logs: &mut Logs, closed: &mut BTreeMap<T
     }
 }
 
-/// The utility of the ending that the controller decided on; `None` if there is none.
+/// The utility of the ending on which the controller decided in a task; `None` if it decided on none.
 fn own_utility(records: &[LogEntry<TaskKey>], utility: &Utility) -> Option<f64> {
     let mut decisions = records.iter().filter_map(|record| decided(&record.reply).map(|decision| (record, decision)));
     let (last, decision) = decisions.next_back().filter(|(_, decision)| decision.is_terminal())?;

@@ -19,7 +19,7 @@ pub struct LoggedTask<K> {
     pub utility: f64,
 }
 
-/// The evaluation of a profile on a log.
+/// The evaluation of a profile on a log: how many tasks agree with it, and the estimated utility per task.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OffPolicy {
     /// Number of tasks in the log.
@@ -49,7 +49,7 @@ pub fn evaluate<K: Ord + Clone>(profile: &Profile, tasks: &[LoggedTask<K>]) -> O
     }
 }
 
-/// The weight of a task in which the profile makes the same decisions as the log; `None` for any other task.
+/// The weight of a task in which the profile makes the same decisions as the logged controller; `None` if one differs.
 fn weight<K: Ord + Clone>(profile: &Profile, task: &LoggedTask<K>) -> Option<f64> {
     let events = task.records.iter().map(|record| record.event.clone());
     let mut weight = 1.0;
@@ -68,11 +68,11 @@ fn weight<K: Ord + Clone>(profile: &Profile, task: &LoggedTask<K>) -> Option<f64
 
 /// Number of equally informative tasks below which a log can't be used to judge a profile.
 pub const LOGGED_TASKS_MIN: f64 = 200.0;
-/// Smallest mean weight of all tasks at which a log covers a profile's decisions. Far below 1, the profile would have
-/// decided otherwise in tasks whose result is unknown, and the other tasks are no fair sample.
+/// Smallest mean weight of all tasks at which a log covers a profile's decisions. Far below 1, the profile would often
+/// have decided otherwise.
 pub const SUPPORT_MIN: f64 = 0.95;
 
-/// The judgement of a profile by a log.
+/// How a profile is judged by a log: the estimate, the support, the gain and the verdict.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judgement {
     /// The evaluation of the profile on the log.
@@ -85,7 +85,7 @@ pub struct Judgement {
     pub verdict: Sureness,
 }
 
-/// The confidence of a judgement.
+/// The verdict on a profile judged by a log: too few tasks, not covered, no gain shown, or better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sureness {
     /// Not enough: fewer than [`LOGGED_TASKS_MIN`] informative tasks.
@@ -98,7 +98,7 @@ pub enum Sureness {
     Better,
 }
 
-/// Judges a profile on logged tasks, with this many resamples of the bootstrap.
+/// Judges a profile on logged tasks, with this many resamples of the bootstrap for the confidence bounds.
 #[must_use]
 pub fn judge<K: Ord + Clone>(profile: &Profile, tasks: &[LoggedTask<K>], resamples: u32, seed: u64) -> Judgement {
     let tasks: Vec<_> = tasks.iter().filter(|task| task.utility.is_finite()).cloned().collect();
@@ -120,7 +120,7 @@ pub fn judge<K: Ord + Clone>(profile: &Profile, tasks: &[LoggedTask<K>], resampl
     Judgement { off_policy, support, gain: Evidence { gain: gain(weighed.iter()), lower, upper }, verdict }
 }
 
-/// The weighted mean utility of tasks minus the plain one; 0 if no task has weight.
+/// The weighted mean utility of tasks (weight, utility) minus the unweighted mean; 0 if no task has weight.
 fn gain<'a>(weighed: impl Iterator<Item = &'a (f64, f64)>) -> f64 {
     let (mut weights, mut worth, mut sum, mut count) = (0.0, 0.0, 0.0, 0.0);
     for (weight, utility) in weighed {

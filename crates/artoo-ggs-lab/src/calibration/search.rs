@@ -1,4 +1,4 @@
-//! The search: differential evolution over the box of the eight free numbers.
+//! The search for a better profile: differential evolution over the ranges of the eight free numbers.
 
 use basin::{BoxBounds, Constrained, ConstraintSet, CostFunction, De, DeMutation, Executor, PopulationProgress};
 
@@ -14,9 +14,7 @@ struct Free {
     of: fn(&mut ParameterTable) -> &mut f64,
 }
 
-/// The eight numbers that the search varies. Their ranges exclude useless values: ε is at most 0.5, since |∇L| hardly
-/// exceeds that; δ ends far below 1, where every result is close enough; θ begins far above 0, where nothing may be
-/// spent.
+/// The eight numbers that the search varies, with their ranges, which leave out useless values.
 const FREE: [Free; 8] = [
     Free { min: 0.0, max: 1.0, of: |table| &mut table.beta },
     Free { min: 0.0, max: 1.0, of: |table| &mut table.lambda },
@@ -27,10 +25,10 @@ const FREE: [Free; 8] = [
     Free { min: 0.0, max: 1.0, of: |table| &mut table.rho },
     Free { min: 0.3, max: 1.0, of: |table| &mut table.theta },
 ];
-/// Candidates are rounded to thousandths: finer than a trial can measure, and readable in a file.
+/// Number of steps per unit to which candidates' numbers are rounded: thousandths, finer than a trial can measure.
 const STEPS: f64 = 1_000.0;
 
-/// The best candidate of a search.
+/// The result of a search: the best profile, its gain on the training families, and how many candidates were tried.
 pub(super) struct Found {
     pub(super) profile: Profile,
     pub(super) gain: f64,
@@ -113,12 +111,14 @@ fn candidate(calibration: &Calibration, point: &[f64]) -> Profile {
     profile.unwrap_or_else(|_| incumbent.clone())
 }
 
+/// Tests of the search's candidates and first population.
 #[cfg(test)]
 mod tests {
     use super::{FREE, candidate, first_population};
     use crate::calibration::Calibration;
     use artoo_ggs::ParameterTable;
 
+    /// Every corner of the searched ranges is a valid profile, in which α and the other fixed numbers are unchanged.
     #[test]
     fn corner_profiles_are_valid_with_fixed_alpha() {
         let calibration = Calibration::standard();
@@ -136,6 +136,7 @@ mod tests {
         }
     }
 
+    /// The profile in use is a member of the search's first population.
     #[test]
     fn incumbent_is_in_the_first_population() {
         let calibration = Calibration::standard();

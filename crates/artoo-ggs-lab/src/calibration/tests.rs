@@ -10,7 +10,7 @@ use artoo_ggs::{ControllerCall, ControllerEvent, ControllerReply, LogEntry, LogH
 use artoo_ggs::{CriterionMeasure, FailureClass, Round, SubtaskMeasure};
 use artoo_ggs::{Hyperparameters, ParameterTable};
 
-/// A calibration that takes seconds in a debug build.
+/// A small calibration that takes seconds in a debug build.
 fn small() -> Calibration {
     Calibration {
         search_tasks: 30,
@@ -23,7 +23,7 @@ fn small() -> Calibration {
     }
 }
 
-/// A profile with a changed number.
+/// The default profile with its parameter table altered by `change`.
 fn with(change: impl Fn(&mut ParameterTable)) -> Profile {
     let mut table = ParameterTable::DEFAULT;
     change(&mut table);
@@ -31,6 +31,7 @@ fn with(change: impl Fn(&mut ParameterTable)) -> Profile {
     Profile::new("other", parameters, *Profile::default().rules()).unwrap()
 }
 
+/// A calibration gives the same recommendation on any number of threads and leaves α unchanged.
 #[test]
 fn recommendation_is_repeatable_and_keeps_alpha() {
     let recommendation = calibrate(&small()).unwrap();
@@ -47,6 +48,7 @@ fn recommendation_is_repeatable_and_keeps_alpha() {
     assert!(error.contains("aleph"), "{error}");
 }
 
+/// The null test, which compares the profile in use with itself, shows no gain.
 #[test]
 fn incumbent_does_not_gain_on_itself() {
     let null = calibrate(&Calibration { null_trials: 100, generations: 1, ..small() }).unwrap().null;
@@ -55,7 +57,7 @@ fn incumbent_does_not_gain_on_itself() {
     assert!(null.alarms <= 13, "{null:?}");
 }
 
-/// An incumbent that gives up at once leaves so much to gain that even a small search and trial find it.
+/// A large possible gain (the incumbent gives up at once) is found even by a small search and trial.
 #[test]
 fn large_gain_is_found_on_held_out() {
     let hopeless = with(|table| table.theta = 0.01);
@@ -66,6 +68,7 @@ fn large_gain_is_found_on_held_out() {
     assert!(recommendation.evidence.gain < recommendation.evidence.upper);
 }
 
+/// A calibration that can't give a meaningful result is an error that names the field.
 #[test]
 fn meaningless_calibrations_are_rejected_by_field() {
     let check = |change: fn(&mut Calibration), expected: &str| {
@@ -83,7 +86,8 @@ fn meaningless_calibrations_are_rejected_by_field() {
     check(|c| c.resamples = 0, "resamples is 0, expected at least 20");
 }
 
-/// The log of one round of a subtask that failed `unmet` of four criteria.
+/// The log of a task with one round, whose subtask failed `unmet` of four criteria; `propensity` is the decision's
+/// logged probability.
 fn logged(unmet: usize, utility: f64, propensity: f64) -> LoggedTask<u8> {
     let criterion = |index: usize| {
         if index < unmet {
@@ -104,6 +108,7 @@ fn logged(unmet: usize, utility: f64, propensity: f64) -> LoggedTask<u8> {
     LoggedTask { records, utility }
 }
 
+/// In the estimate from a log only tasks count in which the profile decides as the log did.
 #[test]
 fn log_counts_only_tasks_with_equal_decisions() {
     // D = 0.25 is close enough under δ = 0.3, not under δ = 0.2; D = 0.5 under neither.
@@ -125,6 +130,7 @@ fn log_counts_only_tasks_with_equal_decisions() {
     check(&Profile::default(), &useless, 0, None, 0.0);
 }
 
+/// A judgement by a log says whether it rests on enough tasks and covers the profile's decisions.
 #[test]
 fn judgement_states_its_confidence() {
     let verdict = |profile: &Profile, log: &[LoggedTask<u8>]| judge(profile, log, 200, 1).verdict;
@@ -161,7 +167,7 @@ fn judgement_states_its_confidence() {
 struct Folder(std::path::PathBuf);
 
 impl Folder {
-    /// Creates a folder with this name.
+    /// Creates the folder in the system's temporary folder; its name contains this word and the process id.
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("ggs-lab-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
@@ -182,7 +188,8 @@ impl Drop for Folder {
     }
 }
 
-/// The lines of a log of two interleaved tasks: one delivered with 1 of 4 unmet after a minute, one still open.
+/// The lines of a log with two interleaved tasks: one delivered with 1 of 4 criteria unmet after a minute, one still
+/// open.
 fn two_tasks() -> String {
     let round = |task: &str, unmet: usize| {
         let ControllerCall::Observe { round, .. } = logged(unmet, 0.0, 1.0).records[1].event.call.clone() else {
@@ -198,6 +205,7 @@ fn two_tasks() -> String {
     std::iter::once(header).chain(lines).map(|line| line + "\n").collect()
 }
 
+/// Logs are read from one file or from all files of a folder; unfinished tasks are counted.
 #[test]
 fn logs_are_read_from_files_and_folders() {
     let folder = Folder::new("read");

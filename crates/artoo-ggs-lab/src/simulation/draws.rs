@@ -1,10 +1,10 @@
-//! `Draws`: the random numbers of one simulated task, each addressed by its purpose.
+//! The random numbers of one simulated task; each is addressed by its purpose, so that all policies meet the same luck.
 //!
 //! A stream would not do: a policy that draws one number more would shift all later ones, and two policies would no
 //! longer get the same random numbers. Here the number for "criterion 2 of subtask 1, round 3" is the same for every
 //! policy.
 
-/// The purpose of a random number; its discriminant is part of the number's address.
+/// What a random number is used for; the variant's number is part of the random number's address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// The numbers of subtasks and criteria, and the kinds of criteria.
@@ -31,7 +31,7 @@ pub(super) enum Purpose {
     Planner,
 }
 
-/// All random numbers of one task.
+/// Source of all random numbers of one simulated task; the same address always gives the same number.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Draws {
     seed: u64,
@@ -43,18 +43,19 @@ impl Draws {
         Self { seed: mix(mix(mix(0, seed), family), task) }
     }
 
-    /// A uniform random number in 0..1. `address` distinguishes the draws of one purpose; each part is below 256.
+    /// A uniform random number in 0..1 for a purpose. `address` tells apart the draws of one purpose; each part is
+    /// below 256.
     pub(super) fn uniform(&self, purpose: Purpose, address: &[usize]) -> f64 {
         let packed = address.iter().fold(1_u64, |packed, part| (packed << 8) | (*part as u64 & 0xff));
         fastrand::Rng::with_seed(mix(mix(self.seed, purpose as u64), packed)).f64()
     }
 
-    /// Whether an event with this probability happens.
+    /// Whether a random event with this probability happens; the same address always gives the same answer.
     pub(super) fn chance(&self, probability: f64, purpose: Purpose, address: &[usize]) -> bool {
         probability > 0.0 && self.uniform(purpose, address) < probability
     }
 
-    /// One of `count` equally likely numbers from 0.
+    /// A random index below `count`, each equally likely.
     pub(super) fn index(&self, count: usize, purpose: Purpose, address: &[usize]) -> usize {
         ((self.uniform(purpose, address) * count as f64) as usize).min(count.saturating_sub(1))
     }
@@ -68,9 +69,8 @@ impl Draws {
     }
 }
 
-/// Adds one part to an address: Stafford's finalizer (variant 13, as in SplitMix64). It is a bijection, so two tasks
-/// of a family never share an address; a single step of a fast generator isn't, and would let families share random
-/// numbers.
+/// Mixes one part of an address into the state of a hash (Stafford's finalizer); a bijection, so that two tasks of a
+/// family never share random numbers.
 fn mix(state: u64, part: u64) -> u64 {
     // An odd constant (2⁶⁴ over the golden ratio) spreads small numbers over all bits.
     let mut z = state.wrapping_add(part.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -79,10 +79,12 @@ fn mix(state: u64, part: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// Tests of the random numbers.
 #[cfg(test)]
 mod tests {
     use super::{Draws, Purpose};
 
+    /// The same address gives the same random number, another address another one, evenly spread.
     #[test]
     fn random_numbers_depend_only_on_their_address() {
         let draws = Draws::of_task(7, 1, 2);

@@ -1,4 +1,4 @@
-//! One task from its first plan to its end under one policy.
+//! Simulates one task under one policy, from its first plan to its end.
 
 use super::execution::{Assignment, Execution, Judge, Past, SubtaskResult, execute};
 use super::observe::observe;
@@ -13,7 +13,7 @@ use artoo_ggs::Measurement;
 use artoo_ggs::Rules;
 use artoo_ggs::Unit;
 
-/// The result of one task under one policy.
+/// The result of one simulated task under one policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Episode {
     pub(super) ending: Ending,
@@ -27,13 +27,13 @@ pub(super) struct Episode {
 }
 
 impl Episode {
-    /// The utility of the result.
+    /// The utility of the episode's result, in micro-units.
     pub(super) fn utility_micros(&self, utility: &Utility) -> i64 {
         utility.micros(self.ending, self.executions, self.elapsed_ms)
     }
 }
 
-/// Runs one task under a policy.
+/// Simulates one task under a policy.
 pub(super) fn run(world: &World, policy: &Policy, utility: &Utility) -> Episode {
     match policy.driver() {
         Some(driver) => TaskRun::new(world).drive(driver),
@@ -54,6 +54,7 @@ struct TaskRun<'a> {
 }
 
 impl<'a> TaskRun<'a> {
+    /// Creates the state of a task before its first plan.
     fn new(world: &'a World) -> Self {
         let past = Past::new(world.subtasks.len());
         Self { world, past, losses: Vec::new(), least_unmet: None, wasted: 0, best: None }
@@ -91,7 +92,8 @@ impl<'a> TaskRun<'a> {
         }
     }
 
-    /// Measures an execution, updates the counts and the best execution, and asks the driver what to do.
+    /// Measures an execution, updates the counts and the best execution so far, and asks the policy's driver what to do
+    /// next.
     fn observe(&mut self, execution: &Execution, driver: &mut dyn Driver) -> Step {
         let round = observe(self.world, execution);
         let Ok(measured) = round.measure(&Rules::DEFAULT) else { return Step::GiveUp(None) };
@@ -104,7 +106,8 @@ impl<'a> TaskRun<'a> {
         driver.step(&Seen { round: &round, measured: &measured, executions, elapsed_ms })
     }
 
-    /// Stores an execution as the best if it could be delivered in part and its D is not higher.
+    /// Stores an execution as the best so far if it could be delivered in part and its distance D is not higher than
+    /// the stored one's.
     fn note_best(&mut self, execution: &Execution, measured: &Measurement) {
         let distance = measured.d.micros();
         let is_close = distance <= micros(Hyperparameters::DEFAULT.delta) && !measured.required_unmet;
@@ -120,7 +123,7 @@ impl<'a> TaskRun<'a> {
         self.end(ending, kill)
     }
 
-    /// The result of the task with this ending.
+    /// The episode of the task with this ending, with the losses and counts so far.
     fn end(self, ending: Ending, kill: Option<Kill>) -> Episode {
         let last = self.losses.last().copied().unwrap_or(0);
         let mut losses = [last; EXECUTIONS_MAX];
@@ -138,19 +141,19 @@ impl<'a> TaskRun<'a> {
     }
 }
 
-/// The loss of an execution (specification v0.8), in micro-units.
+/// The loss of an execution by specification v0.8, in micro-units.
 fn loss(measured: &Measurement, executions: usize, elapsed_ms: u64) -> i64 {
     let parameters = Hyperparameters::DEFAULT;
     let replans = executions.saturating_sub(1) as u32;
     micros(Loss::new(measured.d, measured.p, parameters.omega(replans, elapsed_ms), &parameters).l)
 }
 
-/// The true ending of a task whose result is delivered as complete.
+/// How a task really ended whose result was delivered as complete: in full success or as a false delivery.
 fn accepted(execution: &Execution) -> Ending {
     if execution.whole.is_some_and(|whole| whole.met) { Ending::Full } else { Ending::FalseDelivery }
 }
 
-/// The true ending of a task whose result is delivered with a list of the criteria that did not pass.
+/// How a task really ended whose result was delivered with a list of the criteria that did not pass.
 fn delivered(world: &World, execution: &Execution) -> Ending {
     let subtasks = || world.subtasks.iter().zip(&execution.results);
     let passed: u32 = execution.results.iter().map(|result| result.passed.len()).sum();
@@ -164,13 +167,14 @@ fn delivered(world: &World, execution: &Execution) -> Ending {
     }
 }
 
-/// Whether every required criterion of a subtask passed.
+/// Whether the verifier passed every required criterion of a subtask.
 fn has_required(truth: &SubtaskTruth, result: &SubtaskResult) -> bool {
     let required = truth.criteria.iter().enumerate().filter(|(_, criterion)| criterion.required);
     required.into_iter().all(|(index, _)| result.passed.has(index))
 }
 
-/// The result under the oracle: executes the best plan that the truth allows, and ends where the utility is highest.
+/// The episode under the oracle policy: it executes the best plan that the hidden truth allows, and ends where utility
+/// is highest.
 fn oracle_episode(world: &World, utility: &Utility) -> Episode {
     let mut run = TaskRun::new(world);
     let mut best = (0, TaskRun::new(world).end(Ending::Nothing, None));
@@ -197,7 +201,7 @@ fn oracle_episode(world: &World, utility: &Utility) -> Episode {
     best.1
 }
 
-/// A driver that gives up at once, for the oracle, which needs no decisions.
+/// A driver that gives up at once; it stands in for the oracle, which makes no decisions.
 struct NoDriver;
 
 impl Driver for NoDriver {
@@ -206,7 +210,8 @@ impl Driver for NoDriver {
     }
 }
 
-/// The best plan: preferred sound tools on open targets, with one tool changed if only then the subtasks fit together.
+/// The oracle's plan: preferred sound tools on open targets; one tool is changed if the subtasks fit together only
+/// then.
 fn best_plan(world: &World) -> Vec<Assignment> {
     let sound = |truth: &SubtaskTruth| {
         let tools: Vec<usize> = truth.tool_order.iter().copied().filter(|tool| truth.sound.has(*tool)).collect();

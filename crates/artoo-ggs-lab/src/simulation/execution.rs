@@ -1,4 +1,4 @@
-//! One execution of a plan: its true result, and the verdicts of a verifier that may err.
+//! Simulates one execution of a plan: its true result, and the verdicts of a verifier that may err.
 
 use super::draws::Purpose;
 use super::world::{CriterionTruth, Set, SubtaskTruth, TOOLS, World};
@@ -6,17 +6,16 @@ use artoo_ggs::{CriterionMode, FailureClass};
 
 /// Maximum number of attempts at a subtask within one execution: the first and one correction.
 pub(super) const ATTEMPTS: u32 = 2;
-/// How many refinements one correction within an execution counts as: a correction sees one failure, not the whole
+/// How many refinements one correction within an execution is worth: a correction sees one failure, not the whole
 /// result.
 const CORRECTION: f64 = 0.5;
-/// Share of criteria whose result is random in each execution, since models are not deterministic.
+/// Share of criteria (0 to 1) whose result is drawn anew in each execution, since models are not deterministic.
 const JITTER: f64 = 0.2;
-/// Error rate of a check in code, relative to that of a model that judges; the effect of gaming is scaled likewise.
+/// Error rate of a check in code, as a factor of that of a model that judges; the effect of gaming is scaled alike.
 const CHECK_ERROR: f64 = 0.2;
-/// Share of the family's `gaming` by which the verifier of the combined result errs more if a subtask is wrong;
-/// smaller, since that verifier is not part of the loop that learns to game.
+/// Factor of the family's `gaming` by which the verifier of the combined result errs more if a subtask is wrong.
 const IMPRESSION: f64 = 0.5;
-/// Maximum probability that a verifier passes an unmet criterion, even for gamed work.
+/// Maximum probability with which a verifier passes an unmet criterion, even for gamed work.
 const FALSE_PASS_MAX: f64 = 0.95;
 
 /// The plan of one subtask: a tool, a target, and how often the approach was refined.
@@ -28,7 +27,7 @@ pub(super) struct Assignment {
     pub(super) polish: u32,
 }
 
-/// The kind of verifier: fallible, or the truth itself.
+/// The kind of verifier: one that may err, or one that knows the truth (for the oracle).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Judge {
     /// A verifier with the error rates of the family.
@@ -62,13 +61,13 @@ impl SubtaskResult {
         self.passed.len() as usize == self.failed_attempts.len()
     }
 
-    /// Number of criteria that are really unmet.
+    /// Number of the subtask's criteria that are not met in truth.
     pub(super) fn unmet(&self) -> u32 {
         (self.failed_attempts.len() as u32).saturating_sub(self.met.len())
     }
 }
 
-/// The combined result of all subtasks: true and as judged.
+/// The result of all subtasks combined: whether it is right in truth, and whether the verifier passed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CombinedResult {
     pub(super) met: bool,
@@ -86,13 +85,13 @@ pub(super) struct Execution {
 }
 
 impl Execution {
-    /// Number of criteria that are really unmet, over all subtasks.
+    /// Number of criteria not met in truth, over all subtasks.
     pub(super) fn unmet(&self) -> u32 {
         self.results.iter().map(SubtaskResult::unmet).sum()
     }
 }
 
-/// The history of a task: attempts, pairs tried, and time used.
+/// The history of a simulated task: attempts, tools tried on targets, executions, and time used.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Past {
     /// Number of attempts so far, per subtask and tool.
@@ -105,7 +104,7 @@ pub(super) struct Past {
 }
 
 impl Past {
-    /// The history of a task that has just begun.
+    /// The history of a task with this many subtasks that has just begun.
     pub(super) fn new(subtasks: usize) -> Self {
         Self {
             attempts: vec![[0; TOOLS.len()]; subtasks],
@@ -125,7 +124,7 @@ impl Past {
         self.attempts.get(subtask).and_then(|tools| tools.get(tool)).copied().unwrap_or(0)
     }
 
-    /// Records the attempts of a result, and the tool and target it used.
+    /// Adds a subtask's result to the history: its attempts, and the tool and target that it used.
     fn note(&mut self, subtask: usize, result: &SubtaskResult) {
         let Assignment { tool, target, .. } = result.assignment;
         if let Some(count) = self.attempts.get_mut(subtask).and_then(|tools| tools.get_mut(tool)) {
@@ -137,7 +136,7 @@ impl Past {
     }
 }
 
-/// Executes a plan. Subtasks with a result in `carried` keep it; the others are executed.
+/// Simulates the execution of a plan. Subtasks with a result in `carried` keep it; the others are executed.
 pub(super) fn execute(
     world: &World,
     plan: &[Assignment],
@@ -162,7 +161,7 @@ pub(super) fn execute(
     Execution { results, whole, elapsed_ms: past.elapsed_ms }
 }
 
-/// Judges the combined result: it is right if all subtasks are right and fit together.
+/// Judges the combined result: in truth it is right if all subtasks are right and fit together; the verifier may err.
 fn judge_whole(world: &World, results: &[SubtaskResult], past: &Past, judge: Judge) -> CombinedResult {
     let family = &world.family;
     let parts_are_right = results.iter().all(|result| result.unmet() == 0);
@@ -174,7 +173,7 @@ fn judge_whole(world: &World, results: &[SubtaskResult], past: &Past, judge: Jud
     CombinedResult { met, passed: met != errs }
 }
 
-/// Executes one subtask of a plan.
+/// The simulated execution of one subtask of a plan.
 struct SubtaskExecution<'a> {
     world: &'a World,
     truth: &'a SubtaskTruth,
@@ -206,7 +205,7 @@ impl SubtaskExecution<'_> {
         result
     }
 
-    /// Makes one attempt: draws which criteria are met and which the verifier passes.
+    /// Simulates one attempt: draws which criteria are met in truth and which the verifier passes.
     fn attempt(&self, result: &mut SubtaskResult) {
         let Assignment { tool, target, .. } = self.assignment;
         let attempt = result.attempts as usize;
@@ -236,12 +235,12 @@ impl SubtaskExecution<'_> {
         }
     }
 
-    /// Whether the tool in use can do the subtask.
+    /// Whether the tool in use can do the subtask in truth.
     fn is_sound(&self) -> bool {
         self.truth.sound.has(self.assignment.tool)
     }
 
-    /// Whether an attempt really meets a criterion.
+    /// Whether an attempt meets a criterion in truth.
     fn is_met(&self, truth: &CriterionTruth, criterion: usize, attempt: usize) -> bool {
         let (draws, family, tool) = (&self.world.draws, &self.world.family, self.assignment.tool);
         let round = self.past.executions;
@@ -273,7 +272,7 @@ impl SubtaskExecution<'_> {
         met != errs
     }
 
-    /// The failure class of a criterion: the true one, or by the family's noise the other.
+    /// The failure class that the verifier reports for a criterion: the true one, or by the family's noise the other.
     fn label(&self, environment: bool, criterion: usize) -> FailureClass {
         let (draws, family) = (&self.world.draws, &self.world.family);
         let address = |which: usize| [self.past.executions, self.index, criterion, which];

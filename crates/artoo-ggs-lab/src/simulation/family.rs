@@ -1,6 +1,6 @@
-//! The families: eleven kinds of task, each a set of probabilities with the reasons for them.
+//! The families of simulated tasks: eleven kinds, each a set of probabilities with the reasons for them.
 
-/// One kind of task. Probabilities are in 0..=1 and apply to every subtask unless a field says otherwise.
+/// A kind of simulated task. Probabilities are in 0..=1 and apply to every subtask unless a field says otherwise.
 ///
 /// The numbers are estimates of what such tasks are like, written down before any policy was run on them. The base is
 /// [`Family::ORDINARY`]; every other family states only its differences.
@@ -52,9 +52,8 @@ pub struct Family {
 }
 
 impl Family {
-    /// Errands on a desktop. Most approaches work, and the planner has a fair idea of which; one folder in twenty is
-    /// closed; a model's verdict is wrong one time in thirty-three, a class one time in ten; an execution of a few
-    /// model calls takes 25 s, sometimes much longer.
+    /// Ordinary errands on a desktop, on which the other families are based: most approaches work, and little goes
+    /// wrong.
     pub const ORDINARY: Self = Self {
         name: "ordinary",
         about: "most approaches work, little goes wrong",

@@ -1,10 +1,10 @@
-//! Converts an execution to a `Round` that contains only what a verifier can know.
+//! Converts a simulated execution to a controller's `Round`, which contains only what a verifier can know.
 
 use super::execution::{ATTEMPTS, Execution, SubtaskResult};
 use super::world::{SubtaskTruth, TARGETS, TOOLS, World};
 use artoo_ggs::{AvailableTool, CriterionMeasure, Round, SubtaskMeasure, ToolTarget, Verdict};
 
-/// The round as a verifier reports it.
+/// The controller's round for an execution, as a verifier reports it, without the hidden truth.
 pub(super) fn observe(world: &World, execution: &Execution) -> Round {
     let subtasks = world.subtasks.iter().zip(&execution.results).enumerate();
     let subtasks = subtasks.map(|(index, (truth, result))| observe_subtask(index, truth, result)).collect();

@@ -20,13 +20,13 @@ struct Scale {
 }
 
 impl Scale {
-    /// The pixel position of a value.
+    /// The pixel position of a value on the scale.
     fn at(&self, value: f64) -> f64 {
         self.start + (value - self.from) / (self.to - self.from) * (self.end - self.start)
     }
 }
 
-/// Shares of one policy's tasks that ended with full success or false delivery, over all families.
+/// One policy's shares of tasks (0 to 1) that ended with full success or false delivery, over all families.
 struct Overall<'a> {
     policy: &'a str,
     full: f64,
@@ -105,7 +105,7 @@ pub fn losses(cells: &[Cell]) -> String {
     svg + "</svg>\n"
 }
 
-/// The shares of every policy, over all families.
+/// Each policy's shares of full success and false delivery, over all families.
 fn overall(cells: &[Cell]) -> Vec<Overall<'_>> {
     let of = |policy| {
         let rows = || cells.iter().map(|cell| &cell.row).filter(move |row| row.policy == policy);
@@ -119,7 +119,7 @@ fn overall(cells: &[Cell]) -> Vec<Overall<'_>> {
     distinct(cells, |cell| &cell.row.policy).into_iter().map(of).collect()
 }
 
-/// The names in the cells without duplicates, in order of first occurrence.
+/// The names that `name` gives for the cells, without duplicates, in order of first occurrence.
 fn distinct(cells: &[Cell], name: impl Fn(&Cell) -> &String) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for cell in cells {
@@ -131,7 +131,7 @@ fn distinct(cells: &[Cell], name: impl Fn(&Cell) -> &String) -> Vec<&str> {
     names
 }
 
-/// The top left corner of a panel, in pixels.
+/// Position of the top left corner of the panel with this index in a grid, in pixels.
 fn top_left_corner(index: usize, columns: usize, width: usize, height: usize) -> (f64, f64) {
     ((index % columns * width) as f64, (index / columns * height) as f64)
 }
@@ -141,12 +141,12 @@ fn colour(index: usize) -> &'static str {
     COLOURS.get(index % COLOURS.len()).copied().unwrap_or("#000000")
 }
 
-/// A share as a percentage.
+/// A share (0 to 1) as a text in percent.
 fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// The beginning of an SVG document with a title and a white background.
+/// The beginning of an SVG document of this size, with a title and a white background.
 fn open(width: usize, height: usize, title: &str) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \

@@ -1,4 +1,4 @@
-//! The simulated planner: makes plans from instructions, in the same way for every policy.
+//! The simulated planner: makes plans from a policy's instructions, in the same way for every policy.
 
 use super::draws::Purpose;
 use super::execution::{Assignment, Execution, Past, SubtaskResult};
@@ -6,9 +6,9 @@ use super::observe::{target_name, tool_class, tool_name};
 use super::policy::{Change, Instruction, OwnBlocks};
 use super::world::{SubtaskTruth, TOOLS, World, target_count};
 
-/// Probability that the planner follows an instruction; blocks are always obeyed.
+/// Probability that the planner follows an instruction to change a subtask; blocks are always obeyed.
 const HEEDS: f64 = 0.8;
-/// Probability that the planner repeats its plan if it gets no instruction.
+/// Probability that the planner repeats its last plan if a policy gives it no instruction.
 const REPEATS_UNGUIDED: f64 = 0.6;
 
 /// The first plan: the tool and target that the planner prefers for each subtask.
@@ -22,14 +22,14 @@ pub(super) fn first_plan(world: &World) -> Vec<Assignment> {
     world.subtasks.iter().map(favourite).collect()
 }
 
-/// The results to keep in the next execution: the matched ones, unless the combined result was rejected or the
-/// instruction discards all results; `None` for subtasks to execute again.
+/// For each subtask, the result that the next execution keeps: matched ones, unless the combined result failed or the
+/// instruction discards all; `None` to execute it again.
 pub(super) fn carried(execution: &Execution, instruction: &Instruction) -> Vec<Option<SubtaskResult>> {
     let keep = execution.whole.is_none() && !instruction.from_scratch;
     execution.results.iter().map(|result| (keep && result.is_matched()).then(|| result.clone())).collect()
 }
 
-/// The next plan; `None` if every combination of tool and target is blocked for some subtask.
+/// The next plan, by the policy's instruction; `None` if some subtask has every tool on every target blocked.
 pub(super) fn next_plan(
     world: &World,
     past: &Past,
@@ -79,12 +79,12 @@ impl SubtaskPlanning<'_> {
         }
     }
 
-    /// The blocks of this subtask alone, if there are any.
+    /// The blocks that concern this subtask alone; `None` if there are none.
     fn own(&self) -> Option<&OwnBlocks> {
         self.instruction.own.get(self.index)
     }
 
-    /// Whether a tool is of a class that the instruction asks for.
+    /// Whether a tool is of a class that the instruction asks for, instead of the classes used so far.
     fn is_novel(&self, tool: usize) -> bool {
         let own = self.own().map_or(&[][..], |own| &own.novel_classes);
         let classes = if own.is_empty() { &self.instruction.novel_classes } else { own };
@@ -96,7 +96,7 @@ impl SubtaskPlanning<'_> {
         }
     }
 
-    /// The current assignment with `polish` more refinements; if it is blocked, the nearest allowed one.
+    /// The current tool and target with `polish` more refinements; if they are blocked, the nearest allowed ones.
     fn keep(&self, polish: u32) -> Option<Assignment> {
         let Assignment { tool, target, .. } = self.current;
         if self.is_allowed(tool, target) {
@@ -106,8 +106,8 @@ impl SubtaskPlanning<'_> {
         }
     }
 
-    /// The preferred assignment that is wanted and allowed, untried ones first if the planner remembers; otherwise the
-    /// nearest allowed one.
+    /// The most preferred tool and target that are `wanted` and allowed, untried ones first if the planner remembers;
+    /// else the nearest allowed ones.
     fn choose(&self, wanted: impl Fn(usize, usize) -> bool) -> Option<Assignment> {
         // The current target comes first, so that it changes only if it has to.
         let mut found = None;
@@ -125,7 +125,7 @@ impl SubtaskPlanning<'_> {
         found.map(|(tool, target)| self.move_to(tool, target, 0)).or_else(|| self.keep(0))
     }
 
-    /// The allowed assignment with the smallest change: another target, then another tool.
+    /// The allowed tool and target with the smallest change: first another target, then another tool.
     fn nearest(&self, polish: u32) -> Option<Assignment> {
         let same_tool = self.targets_current_first().map(|target| (self.current.tool, target));
         let others = self.truth.tool_order.iter().flat_map(|tool| self.targets_current_first().map(|t| (*tool, t)));
@@ -133,7 +133,7 @@ impl SubtaskPlanning<'_> {
         Some(self.move_to(tool, target, polish))
     }
 
-    /// A random allowed assignment; each preference is twice as likely as the next.
+    /// A random allowed tool and target; each preference is twice as likely as the next.
     fn sample(&self) -> Option<Assignment> {
         let pick = |order: &[usize], which: usize| {
             let u = self.world.draws.uniform(Purpose::Planner, &[self.past.executions, self.index, which]);
@@ -144,7 +144,7 @@ impl SubtaskPlanning<'_> {
         if self.is_allowed(tool, target) { Some(self.move_to(tool, target, 0)) } else { self.nearest(0) }
     }
 
-    /// Moves to another tool or target; refinements count only while the tool stays the same.
+    /// The plan of the subtask with another tool or target; refinements are kept only while the tool stays the same.
     fn move_to(&self, tool: usize, target: usize, polish: u32) -> Assignment {
         let polish = if tool == self.current.tool { self.current.polish + polish } else { 0 };
         Assignment { tool, target, polish }
@@ -157,7 +157,7 @@ impl SubtaskPlanning<'_> {
         std::iter::once(current).chain(order.filter(move |target| *target != current))
     }
 
-    /// Whether no block forbids the tool on the target.
+    /// Whether no block of the instruction forbids this tool on this target.
     fn is_allowed(&self, tool: usize, target: usize) -> bool {
         debug_assert!(tool < TOOLS.len() && target < target_count(), "a plan names what exists");
         let (name, place) = (tool_name(tool), target_name(self.index, target));

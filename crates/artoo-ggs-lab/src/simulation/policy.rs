@@ -1,4 +1,4 @@
-//! The policies: they decide what to do after an execution.
+//! Policies, which decide after each simulated execution whether to accept, deliver in part, give up or plan again.
 
 mod baseline;
 mod controlled;
@@ -66,7 +66,8 @@ impl Policy {
         Self::notes("blame_only", true, false, false)
     }
 
-    /// A policy that keeps notes for each subtask.
+    /// A policy that keeps notes for each subtask: whether code enforces them as blocks, whether it refines, and
+    /// whether it stops early.
     fn notes(name: &str, blocks: bool, refines: bool, stops: bool) -> Self {
         Self::of(name, PolicyKind::Baseline(BaselineKind::Notes { blocks, refines, stops }))
     }
@@ -161,7 +162,7 @@ impl Policy {
         Self::of("oracle", PolicyKind::Oracle)
     }
 
-    /// All policies, in the order of the tables.
+    /// All policies that are compared, in the order of the tables.
     #[must_use]
     pub fn all() -> Vec<Self> {
         vec![
@@ -181,10 +182,11 @@ impl Policy {
         ]
     }
 
-    /// For an ablation: `v08` and `anytime`, then each of the two with one number changed or one switch turned over.
+    /// The policies of an ablation study: `v08` and `anytime`, then each with one number changed or one switch turned
+    /// over.
     #[must_use]
     pub fn ablation() -> Vec<Self> {
-        /// A change of one number or switch of a profile.
+        /// A varied number: its name, and the function that changes it in a profile's parameter table.
         type Change = (&'static str, fn(&mut ParameterTable));
         const NUMBERS: [Change; 6] = [
             ("no gradient", |table| table.epsilon = 1.0),
@@ -229,12 +231,12 @@ impl Policy {
         self.kind == PolicyKind::Oracle
     }
 
-    /// A policy with this name.
+    /// A policy with this name and way of deciding.
     fn of(name: &str, kind: PolicyKind) -> Self {
         Self { name: name.to_owned(), kind }
     }
 
-    /// Creates the driver of the policy for one task; `None` for the oracle, which needs no decisions.
+    /// Creates the driver that makes the policy's decisions in one task; `None` for the oracle, which makes none.
     pub(super) fn driver(&self) -> Option<Box<dyn Driver + '_>> {
         match &self.kind {
             PolicyKind::Baseline(kind) => Some(Box::new(Baseline::new(*kind))),
@@ -246,7 +248,7 @@ impl Policy {
     }
 }
 
-/// What a policy sees of an execution: what a verifier can know, never the truth.
+/// What a policy sees of an execution: only what a verifier can know, never the hidden truth.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Seen<'a> {
@@ -273,7 +275,7 @@ pub enum Step {
     Replan(Instruction),
 }
 
-/// The end of a task by a kill switch.
+/// How a kill switch ended a task: whether the distance D had risen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kill {
     /// Whether D rose in every round that the switch counted.
@@ -318,7 +320,7 @@ pub struct Instruction {
     pub own: Vec<OwnBlocks>,
 }
 
-/// Blocks of one subtask.
+/// Blocks of an instruction that concern one subtask alone: tools it must not use, and tool classes asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnBlocks {
     /// Names of the tools that the subtask can't use.
@@ -338,7 +340,7 @@ pub trait Driver {
     }
 }
 
-/// Creates the driver of a policy for each task.
+/// A function that creates the driver of a caller's own policy for each task.
 #[derive(Clone)]
 struct Factory(Arc<dyn Fn() -> Box<dyn Driver> + Send + Sync>);
 
@@ -360,10 +362,12 @@ fn rose_throughout(series: &[i64], count: usize) -> bool {
     steps.len() >= count && steps.iter().rev().take(count).all(|rose| *rose)
 }
 
+/// Tests of helpers of the policies.
 #[cfg(test)]
 mod tests {
     use super::rose_throughout;
 
+    /// A series counts as risen only if each of its last steps rose.
     #[test]
     fn rising_needs_a_rise_at_every_step() {
         for (series, rises) in [

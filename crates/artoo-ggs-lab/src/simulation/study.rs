@@ -11,9 +11,10 @@ use super::tally::Tally;
 use super::utility::Utility;
 use super::world::World;
 
-/// Number of tasks that a thread takes at a time: enough to hide the synchronization, few enough to balance the load.
+/// Number of tasks that a thread takes at once: enough to hide the cost of synchronization, few enough to balance the
+/// load.
 const TASKS_AT_A_TIME: u32 = 250;
-/// Maximum number of threads; with more, distributing the work costs more than doing it.
+/// Maximum number of threads of a study; with more, distributing the work costs more than doing it.
 const THREADS_MAX: usize = 64;
 
 /// A simulation to run: every policy on the same tasks of every family.
@@ -102,7 +103,7 @@ impl Study {
         names.zip(&tallies).map(|((family, policy), tally)| self.cell(family, policy, tally)).collect()
     }
 
-    /// Runs all tasks on several threads; returns the sums per family and policy.
+    /// Simulates all tasks on several threads; returns the sums for each family and policy.
     fn tally(&self) -> Vec<Tally> {
         let chunks = self.tasks.div_ceil(TASKS_AT_A_TIME) as usize;
         let (next, total) = (AtomicUsize::new(0), self.families.len() * chunks);
@@ -134,7 +135,7 @@ impl Study {
         sums.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Runs some tasks of one family under every policy; returns the sums per policy.
+    /// Simulates a range of tasks of one family under every policy; returns the sums for each policy.
     fn chunk(&self, family: usize, tasks: std::ops::Range<u32>) -> Vec<Tally> {
         let mut tallies = vec![Tally::default(); self.policies.len()];
         let Some(family) = self.families.get(family) else { return tallies };
@@ -148,7 +149,7 @@ impl Study {
         tallies
     }
 
-    /// Converts the sums of one policy on one family to a result.
+    /// Converts the sums of one policy on one family to means and differences.
     fn cell(&self, family: &Family, policy: &Policy, tally: &Tally) -> Cell {
         let tasks = u64::from(self.tasks);
         let mean_loss = |sum: i64| sum as f64 / tasks.max(1) as f64 / 1e6;
@@ -174,7 +175,7 @@ impl Study {
     }
 }
 
-/// Runs one task of a family under every policy.
+/// Simulates one task of a family under every policy.
 fn episodes(family: &Family, policies: &[Policy], task: u32, seed: u64, utility: &Utility) -> Vec<Episode> {
     // Tasks depend on the family's name, not on its index: every selection of families gets the same tasks.
     let address = family.name.bytes().fold(0_u64, |hash, byte| hash.wrapping_mul(257).wrapping_add(u64::from(byte)));

@@ -1,4 +1,4 @@
-//! Sums over tasks, all of them integers, so that the order in which threads finish doesn't matter.
+//! Sums over simulated tasks, all integers, so that the order in which threads finish does not matter.
 
 use super::episode::Episode;
 use super::policy::EXECUTIONS_MAX;
@@ -13,7 +13,7 @@ pub(super) struct Moments {
 }
 
 impl Moments {
-    /// Adds a value.
+    /// Adds a value, in micro-units.
     pub(super) fn add(&mut self, value_micros: i64) {
         self.count += 1;
         self.sum += i128::from(value_micros);
@@ -44,7 +44,7 @@ impl Moments {
     }
 }
 
-/// Counts and sums of one policy on one family.
+/// Counts and sums over the tasks of one policy on one family.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     pub(super) full: u64,
@@ -98,6 +98,7 @@ impl Tally {
     }
 }
 
+/// Tests of the sums.
 #[cfg(test)]
 mod tests {
     use super::Moments;
@@ -114,6 +115,7 @@ mod tests {
         assert!((moments.standard_error() - (5.0_f64 / 12.0).sqrt()).abs() < 1e-12);
     }
 
+    /// Merging the sums of two threads gives the same as adding all values in one.
     #[test]
     fn merge_equals_adding_all_values() {
         let (mut all, mut left, mut right) = (Moments::default(), Moments::default(), Moments::default());

@@ -8,16 +8,17 @@ use super::planner::first_plan;
 use super::world::World;
 use super::{Cell, Driver, EXECUTIONS_MAX, Family, Policy, Row, Seen, Step, Study, Utility, picture};
 
-/// A study of these policies and families.
+/// A small study of these policies on these families; the first policy is the reference.
 fn study(policies: Vec<Policy>, families: Vec<Family>, tasks: u32) -> Study {
     Study { policies, families, reference: 0, ..Study::full(tasks) }
 }
 
-/// The rows as lines of JSON.
+/// The rows of the cells as JSON lines.
 fn json(cells: &[Cell]) -> String {
     cells.iter().map(|cell| serde_json::to_string(&cell.row).unwrap() + "\n").collect()
 }
 
+/// A study with the same seed gives the same bytes on any number of threads.
 #[test]
 fn same_seed_gives_same_output_bytes() {
     let on = |threads| Study { threads, ..Study::full(301) }.run();
@@ -32,6 +33,7 @@ fn same_seed_gives_same_output_bytes() {
     assert_ne!(json(&other), json(&one));
 }
 
+/// A policy compared with itself has a difference of exactly zero.
 #[test]
 fn policy_compared_with_itself_has_no_difference() {
     for policy in Policy::all() {
@@ -43,6 +45,7 @@ fn policy_compared_with_itself_has_no_difference() {
     }
 }
 
+/// A task's first execution is the same under every policy except the oracle.
 #[test]
 fn first_executions_are_equal_under_every_policy() {
     let cells = Study::full(100).run();
@@ -53,6 +56,7 @@ fn first_executions_are_equal_under_every_policy() {
     }
 }
 
+/// The tasks of a family are the same whichever other families are in the study.
 #[test]
 fn tasks_do_not_depend_on_selected_families() {
     let all = study(vec![Policy::v08()], Family::ALL.to_vec(), 60).run();
@@ -62,6 +66,7 @@ fn tasks_do_not_depend_on_selected_families() {
     }
 }
 
+/// No policy has a higher utility than the oracle, which knows the truth.
 #[test]
 fn oracle_has_the_highest_utility() {
     let mut policies = Policy::all();
@@ -74,6 +79,7 @@ fn oracle_has_the_highest_utility() {
     }
 }
 
+/// Under profiles of v0.8 the kill switch never ends a task whose distance did not rise.
 #[doc = "holds: design G4"]
 #[test]
 fn v0_8_never_kills_without_a_rise() {
@@ -93,13 +99,14 @@ fn v0_8_never_kills_without_a_rise() {
     }
 }
 
-/// The results of a policy in this many tasks of a family.
+/// The episodes of a policy in this many tasks of a family.
 fn episodes(family: Family, policy: &Policy, tasks: u64) -> Vec<Episode> {
     let worlds = (0..tasks).map(|task| World::new(family, Draws::of_task(3, 0, task)));
     worlds.map(|world| run(&world, policy, &Utility::DEFAULT)).collect()
 }
 
-/// For random probabilities of a family. In debug builds the drivers also assert that a controller accepts every round.
+/// Whatever the probabilities, no policy executes a task more often than its replans allow; in debug builds the drivers
+/// also assert that a controller accepts every round.
 #[doc = "holds: design G2"]
 #[test]
 fn executions_stay_within_the_limit_of_replans() {
@@ -168,7 +175,7 @@ fn json_rows_have_the_documented_fields() {
     assert!(Family::ALL.len() >= 8);
 }
 
-/// The probability that defines a family, and its effect on one count of one policy in the same tasks.
+/// The probability that defines a family changes one count of one policy, compared with the same tasks without it.
 #[test]
 fn each_family_shows_its_defining_property() {
     let check = |name: &str, without: fn(&mut Family), policy: Policy, of: fn(&Row) -> u64, is_more: bool| {
@@ -199,6 +206,7 @@ fn each_family_shows_its_defining_property() {
     check("infeasible", |f| f.infeasible = 0.0, Policy::oracle(), |row| row.full, false);
 }
 
+/// If verifiers never err, no policy delivers a wrong result as complete.
 #[test]
 fn perfect_verifier_prevents_false_deliveries() {
     for family in Family::ALL {
@@ -209,6 +217,7 @@ fn perfect_verifier_prevents_false_deliveries() {
     }
 }
 
+/// If every approach works and the verifier never errs, each policy ends after one execution.
 #[test]
 fn certain_success_takes_one_execution() {
     let easy = Family {
@@ -232,6 +241,7 @@ fn certain_success_takes_one_execution() {
     }
 }
 
+/// If a task can't be done and the verifier passes everything, the result is a false delivery.
 #[test]
 fn infeasible_tasks_with_credulous_verifier_deliver_falsely() {
     let hopeless = Family { infeasible: 1.0, luck: 0.0, false_pass: 1.0, ..Family::ORDINARY };
@@ -242,6 +252,7 @@ fn infeasible_tasks_with_credulous_verifier_deliver_falsely() {
     }
 }
 
+/// Names of policies are escaped in the SVG charts.
 #[test]
 fn pictures_escape_the_names_of_policies() {
     let odd = Policy::profile("<b>&", artoo_ggs::Profile::default());
@@ -256,6 +267,7 @@ fn pictures_escape_the_names_of_policies() {
     }
 }
 
+/// An execution that fails by chance is reported as a fault of the infrastructure, not of the approach.
 #[test]
 fn flaky_executions_are_reported_as_infrastructure() {
     let flaky = Family { flaky: 1.0, ..Family::ORDINARY };
@@ -277,6 +289,7 @@ impl Driver for AcceptsFirstResult {
     }
 }
 
+/// A policy given by the caller runs like a built-in one.
 #[test]
 fn custom_policies_run_like_built_in_ones() {
     let policies = vec![Policy::custom("hasty", || Box::new(AcceptsFirstResult)), Policy::naive()];
@@ -291,6 +304,7 @@ fn custom_policies_run_like_built_in_ones() {
     );
 }
 
+/// Blocking what failed raises the utility; stopping early with a partial result lowers it.
 #[test]
 fn blocking_raises_and_early_stopping_lowers_utility() {
     let policies = vec![Policy::block_list(), Policy::reflexion(), Policy::reflexion_stops(), Policy::v08()];
@@ -304,6 +318,7 @@ fn blocking_raises_and_early_stopping_lowers_utility() {
     assert!(executions[2] < executions[1], "{executions:?}");
 }
 
+/// The profile `anytime` gains on the default profile over the families used for tuning.
 #[test]
 fn anytime_beats_v08_on_tuning_families() {
     let families: Vec<Family> = Family::TUNING.iter().filter_map(|name| Family::named(name)).collect();
@@ -313,6 +328,7 @@ fn anytime_beats_v08_on_tuning_families() {
     assert!(gain > 0.05, "{gain}");
 }
 
+/// The ablation study has a policy for every single changed number and switch.
 #[test]
 fn ablation_has_all_single_changes() {
     let names: Vec<String> = Policy::ablation().iter().map(|policy| policy.name().to_owned()).collect();

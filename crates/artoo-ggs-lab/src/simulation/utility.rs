@@ -37,7 +37,7 @@ pub struct Utility {
 }
 
 impl Utility {
-    /// The values used in all published tables.
+    /// The weights used in all published tables.
     pub const DEFAULT: Self = Self { full: 1.0, partial: 0.5, false_delivery: -1.0, execution: -0.05, minute: -0.02 };
 
     /// The utility of a task in micro-units: the value of its ending minus its costs. An integer, so that sums don't
@@ -61,10 +61,12 @@ impl Default for Utility {
     }
 }
 
+/// Tests of the utility.
 #[cfg(test)]
 mod tests {
     use super::{Ending, Utility};
 
+    /// The utility of a task is the worth of its ending minus the costs of executions and time.
     #[test]
     fn utility_is_worth_of_ending_minus_cost() {
         let check = |ending, executions, elapsed_ms, expected| {

@@ -1,10 +1,10 @@
-//! `World`: the hidden truth of one simulated task, drawn at random from its family.
+//! The hidden truth of one simulated task, drawn at random from its family; no policy but the oracle sees it.
 
 use super::draws::{Draws, Purpose};
 use super::family::Family;
 use artoo_ggs::CriterionMode;
 
-/// The name and class of each tool; two tools per class.
+/// The name and class of each simulated tool; two tools per class.
 pub(super) const TOOLS: [(&str, &str); 6] = [
     ("read_file", "files"),
     ("glob", "files"),
@@ -13,22 +13,22 @@ pub(super) const TOOLS: [(&str, &str); 6] = [
     ("shell", "shell"),
     ("script", "shell"),
 ];
-/// The targets of each subtask; two targets per folder.
+/// The paths that each subtask may work on (its targets); two per folder.
 pub(super) const TARGETS: [[&str; 4]; SUBTASKS_MAX] = [
     ["/a/east/1", "/a/east/2", "/a/west/1", "/a/west/2"],
     ["/b/east/1", "/b/east/2", "/b/west/1", "/b/west/2"],
     ["/c/east/1", "/c/east/2", "/c/west/1", "/c/west/2"],
 ];
-/// Maximum number of subtasks of a task.
+/// Maximum number of subtasks of a simulated task.
 pub(super) const SUBTASKS_MAX: usize = 3;
-/// Maximum number of criteria of a subtask.
+/// Maximum number of criteria of a simulated subtask.
 pub(super) const CRITERIA_MAX: usize = 4;
 /// Probability that a criterion is verifiable by code.
 const VERIFIABLE: f64 = 0.5;
 /// Probability that a task has a required criterion.
 const HAS_REQUIRED: f64 = 0.5;
 
-/// A set of indices from 0 to 7.
+/// A set of indices from 0 to 7, stored as bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Set(u8);
 
@@ -53,11 +53,12 @@ impl Set {
         self.0.count_ones()
     }
 
+    /// Whether the set has no index.
     pub(super) fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether every index of `self` is in `other`.
+    /// Whether every index of this set is also in `other`.
     pub(super) fn is_within(self, other: Self) -> bool {
         self.0 & !other.0 == 0
     }
@@ -72,7 +73,7 @@ pub(super) struct CriterionTruth {
     pub(super) difficulty: f64,
 }
 
-/// The hidden truth of one subtask: what its criteria require, and which tools and targets work.
+/// The hidden truth of one subtask: its criteria, which tools and targets work, and the planner's preferences.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SubtaskTruth {
     pub(super) criteria: Vec<CriterionTruth>,
@@ -109,7 +110,7 @@ impl World {
         self.subtasks.iter().map(|subtask| subtask.criteria.len() as u32).sum()
     }
 
-    /// Whether the results fit together if the subtasks were done with these tools.
+    /// Whether the subtasks' results fit together if they were done with these tools.
     pub(super) fn fits(&self, tools: impl Iterator<Item = usize>) -> bool {
         let address: Vec<usize> = tools.collect();
         !self.draws.chance(self.family.misfit, Purpose::Fit, &address)
@@ -139,7 +140,7 @@ fn draw_subtask(family: &Family, draws: &Draws, subtask: usize, has_required: bo
     }
 }
 
-/// Draws the tools that can do a subtask; empty if it is infeasible.
+/// Draws at random the tools that can do a subtask; none if the subtask is infeasible.
 fn draw_sound(family: &Family, draws: &Draws, subtask: usize) -> Set {
     if draws.chance(family.infeasible, Purpose::Truth, &[0, subtask]) {
         return Set::default();
@@ -152,7 +153,7 @@ fn draw_sound(family: &Family, draws: &Draws, subtask: usize) -> Set {
     if sound.is_empty() { sound.with(draws.index(TOOLS.len(), Purpose::Truth, &[3, subtask])) } else { sound }
 }
 
-/// Draws the accessible targets of a subtask; at least one.
+/// Draws at random the targets of a subtask that are accessible; at least one.
 fn draw_open(family: &Family, draws: &Draws, subtask: usize) -> Set {
     let open = Set::from_fn(target_count(), |target| {
         !draws.chance(family.blocked_folder, Purpose::Truth, &[4, subtask, target / 2])
@@ -161,7 +162,7 @@ fn draw_open(family: &Family, draws: &Draws, subtask: usize) -> Set {
     if open.is_empty() { open.with(draws.index(target_count(), Purpose::Truth, &[6, subtask])) } else { open }
 }
 
-/// The number of targets of a subtask.
+/// The number of targets that each subtask has.
 pub(super) fn target_count() -> usize {
     TARGETS.first().map_or(0, |of_subtask| of_subtask.len())
 }

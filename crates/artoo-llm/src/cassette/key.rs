@@ -3,7 +3,8 @@
 use artoo_proto::ModelRequest;
 use sha2::{Digest, Sha256};
 
-/// Texts that differ between two runs of the same request and are replaced before hashing.
+/// Texts, such as paths, that differ between two runs of the same request and are replaced before the request is
+/// hashed.
 ///
 /// UUIDs (`<uuid>`) and RFC 3339 times (`<time>`) are always replaced.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -12,15 +13,15 @@ pub struct Masks {
 }
 
 impl Masks {
-    /// Adds a mask: `text`, such as the path of a temporary folder, is replaced by `stand_in`.
+    /// Adds a replacement: each `text`, such as the path of a temporary folder, becomes `stand_in`.
     #[must_use]
     pub fn and(mut self, text: impl Into<String>, stand_in: impl Into<String>) -> Self {
         self.words.push((text.into(), stand_in.into()));
         self
     }
 
-    /// The SHA-256 of role, schema name and masked prompt. The schema's content and the token limit are not part of
-    /// it.
+    /// The key of a request in a cassette: SHA-256 of role, schema name and masked prompt. Schema content and token
+    /// limit don't count.
     #[must_use]
     pub fn key(&self, request: &ModelRequest) -> String {
         let mut digest = Sha256::new();
@@ -35,7 +36,7 @@ impl Masks {
         digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Replaces the given texts, UUIDs and times in a text.
+    /// Replaces the given texts, UUIDs and times in a prompt by placeholders.
     fn masked(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (word, stand_in) in self.words.iter().filter(|(word, _)| !word.is_empty()) {
@@ -45,10 +46,11 @@ impl Masks {
     }
 }
 
-/// Shape of a UUID; each `x` is any hexadecimal digit.
+/// Pattern of a UUID; each `x` stands for any hexadecimal digit.
 const UUID: &str = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
 
-/// Shape of a time; each `0` is any decimal digit. A fraction and an offset follow.
+/// Pattern of the start of an RFC 3339 time; each `0` stands for any decimal digit. A fraction and an offset may
+/// follow.
 const TIME: &str = "0000-00-00T00:00:00";
 
 /// Replaces every UUID by `<uuid>` and every RFC 3339 time by `<time>`.
@@ -82,7 +84,7 @@ fn time(text: &str) -> Option<usize> {
     Some(text.len() - rest.len())
 }
 
-/// The rest of the text after a prefix of the given shape; `None` if the text doesn't begin with one.
+/// The rest of the text after a prefix that matches the pattern; `None` if the text does not begin with a match.
 fn follows<'t>(text: &'t str, shape: &str) -> Option<&'t str> {
     let (head, rest) = text.split_at_checked(shape.len())?;
     let same = head.bytes().zip(shape.bytes()).all(|(byte, wanted)| match wanted {
@@ -93,6 +95,7 @@ fn follows<'t>(text: &'t str, shape: &str) -> Option<&'t str> {
     same.then_some(rest)
 }
 
+/// Tests of masking ids and times.
 #[cfg(test)]
 mod tests {
     use super::mask_ids_and_times;

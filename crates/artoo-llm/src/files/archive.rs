@@ -9,7 +9,7 @@ use zip::ZipArchive;
 use super::error::FilesError;
 use super::private;
 
-/// Extracts `member`, which must have exactly `bytes` bytes, into a new file.
+/// Extracts the file `member`, which must have exactly `bytes` bytes, from a zip archive into a new file.
 pub(super) fn extract(archive: &Path, member: &str, bytes: u64, into: &Path) -> Result<(), FilesError> {
     let problem = |problem: String| FilesError::Response {
         shown: format!("the archive {}", archive.display()),

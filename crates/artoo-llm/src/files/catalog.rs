@@ -10,7 +10,7 @@ use super::name::ModelName;
 /// The catalog's TOML source.
 const TEXT: &str = include_str!("catalog.toml");
 
-/// Least memory at which the larger model is suggested. A machine sold with 8 GB reports a little less.
+/// Memory in bytes from which on the larger model is suggested. A machine sold with 8 GB reports a little less.
 const LARGE_MEMORY_BYTES: u64 = 7_500_000_000;
 
 /// Model suggested at `LARGE_MEMORY_BYTES` or more.
@@ -19,7 +19,7 @@ const LARGE_MODEL: &str = "qwen3-4b-instruct";
 /// Model suggested below `LARGE_MEMORY_BYTES`.
 const SMALL_MODEL: &str = "qwen3-0.6b";
 
-/// A model of the catalog.
+/// A downloadable model of the catalog: name, URL, size, checksum, licence, and what it is good for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
@@ -65,7 +65,7 @@ impl Entry {
     }
 }
 
-/// The catalog as it is in TOML.
+/// The form of `catalog.toml`: a list of models.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Catalog {
@@ -93,6 +93,7 @@ pub fn suggested(memory_bytes: Option<u64>) -> Option<&'static Entry> {
     entry(if is_large { LARGE_MODEL } else { SMALL_MODEL })
 }
 
+/// Tests of the catalog's entries and of the suggested model.
 #[cfg(test)]
 mod tests {
     use super::{Catalog, Checksum, ModelName, TEXT, catalog, suggested};
@@ -114,6 +115,7 @@ mod tests {
         }
     }
 
+    /// The larger model is suggested from 7.5 GB of memory on.
     #[test]
     fn suggestion_depends_on_memory() {
         let check = |memory: Option<u64>, expected: &str| {

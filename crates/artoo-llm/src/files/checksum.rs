@@ -61,12 +61,14 @@ impl fmt::Display for Checksum {
     }
 }
 
+/// Tests of parsing and computing checksums.
 #[cfg(test)]
 mod tests {
     use super::Checksum;
 
     const EMPTY: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
+    /// A checksum's text must be exactly 64 hexadecimal digits; anything else is an error.
     #[test]
     fn checksum_text_is_parsed_strictly() {
         let check = |text: &str, expected: bool| assert_eq!(text.parse::<Checksum>().is_ok(), expected, "{text:?}");
@@ -79,6 +81,7 @@ mod tests {
         check("", false);
     }
 
+    /// The checksum of a file is computed over all of its content, with progress reports.
     #[test]
     fn file_checksum_covers_all_content() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! One file downloaded from a URL, resumed if that is sound.
+//! Downloads one file from a URL, and resumes an interrupted download if the file on the server is still the same.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -15,7 +15,7 @@ use super::http::{Failed, Http, broken, content_range, deepest, unexpected};
 use super::private;
 use super::url::FileUrl;
 
-/// Progress of an installation.
+/// A step of progress while a model file is installed: bytes received, a wait, a restart, or verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// `done` of `total` bytes are received, those of earlier connections included.
@@ -45,7 +45,7 @@ struct PartRecord {
     total: Option<u64>,
 }
 
-/// A download into a model's subfolder.
+/// The download of one model file into the model's subfolder, with its expected size and limits.
 pub(super) struct Download<'d> {
     pub(super) http: &'d Http,
     pub(super) url: &'d FileUrl,
@@ -69,8 +69,8 @@ pub(super) async fn size(http: &Http, url: &FileUrl) -> Result<Option<u64>, File
 }
 
 impl Download<'_> {
-    /// Downloads until the file is complete and synced. An early end leaves the received bytes with a record of their
-    /// source.
+    /// Downloads until the file is complete and on disk. If stopped early, the received bytes stay, with a record of
+    /// their source.
     pub(super) async fn run(&self) -> Result<(), FilesError> {
         let on_wait = |wait, error: &FilesError| self.progress.report(Step::Waiting { wait, why: error.to_string() });
         self.http.retried(self.url.host(), || self.dir.part_bytes(), on_wait, || self.connect()).await
@@ -118,14 +118,15 @@ impl Download<'_> {
         }
     }
 
-    /// Removes the received bytes and reports why; returns `None`, so that the download starts over.
+    /// Removes the received bytes and reports why; returns `None`, so that the caller starts the download anew.
     fn restart(&self, why: &'static str) -> Result<Option<()>, Failed> {
         self.dir.remove_part()?;
         self.progress.report(Step::Restarted { why });
         Ok(None)
     }
 
-    /// The record of the unfinished download, if it is from this URL and can be resumed.
+    /// The record of the unfinished download, if it is of this URL and the server's file can be recognised; otherwise
+    /// `None`.
     fn resumable(&self) -> Result<Option<PartRecord>, FilesError> {
         let record: Option<PartRecord> = private::read(&self.dir.part_record())?;
         Ok(record.filter(|record| {
@@ -135,7 +136,7 @@ impl Download<'_> {
         }))
     }
 
-    /// Creates an empty file for the download, after the record of its source.
+    /// Records the source of a new download, then creates its empty file.
     fn begin(&self, headers: &HeaderMap, total: Option<u64>) -> Result<(), FilesError> {
         self.dir.remove_part()?;
         let record =
@@ -144,7 +145,8 @@ impl Download<'_> {
         private::open(OpenOptions::new().write(true).create_new(true), &self.dir.part()).map(drop)
     }
 
-    /// Appends a response's body to the first `have` bytes.
+    /// Appends a response's body to the unfinished download, which has `have` bytes; `None` if the download must
+    /// restart.
     async fn receive(&self, mut response: Response, have: u64, total: Option<u64>) -> Result<Option<()>, Failed> {
         let limits = &self.http.limits;
         let max_bytes = total.unwrap_or(self.max_bytes).min(self.max_bytes);
@@ -193,13 +195,13 @@ impl Download<'_> {
         }
     }
 
-    /// The error for a file that is larger than `max_bytes`.
+    /// The error for a file that turns out larger than `max_bytes`.
     fn too_large(&self, max_bytes: u64) -> FilesError {
         unexpected(self.url, format!("sends more than {max_bytes} bytes"))
     }
 }
 
-/// The strong `ETag`; a weak one doesn't guarantee the same bytes.
+/// The response's strong `ETag`, which identifies the file's exact bytes; `None` for a weak one or none.
 fn etag(headers: &HeaderMap) -> Option<String> {
     text(headers, ETAG).filter(|etag| etag.starts_with('"'))
 }

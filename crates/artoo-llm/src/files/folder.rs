@@ -39,7 +39,7 @@ pub struct Record {
     pub path: Option<PathBuf>,
 }
 
-/// Comparison of a model file's size and modification time with its record.
+/// Whether a model file still has the size and modification time of its record: unchanged, changed or missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileState {
@@ -70,7 +70,7 @@ impl Model {
         }
     }
 
-    /// Checks that the file is unchanged.
+    /// An error if the model file was changed or removed since it was recorded.
     ///
     /// # Errors
     /// [`FilesError::Changed`].
@@ -84,7 +84,7 @@ impl Model {
     }
 }
 
-/// The content of one model's subfolder.
+/// What one model's subfolder contains: an installed model, an unfinished download, or a problem.
 #[derive(Debug)]
 pub enum Found {
     Model(Box<Model>),
@@ -103,7 +103,7 @@ pub struct ModelFolder {
     path: PathBuf,
 }
 
-/// The subfolder of one model.
+/// The subfolder of one model, with the paths of its files.
 #[derive(Debug, Clone)]
 pub(super) struct ModelDir {
     path: PathBuf,
@@ -116,17 +116,17 @@ impl ModelDir {
         self.path.join(format!("{}.gguf", self.name))
     }
 
-    /// Path of the record of the installed model file.
+    /// Path of the file that records origin and checksum of the installed model file.
     pub(super) fn record(&self) -> PathBuf {
         self.path.join("record.toml")
     }
 
-    /// Path of the unfinished download.
+    /// Path of the file with the bytes received so far of an unfinished download.
     pub(super) fn part(&self) -> PathBuf {
         self.path.join("download.part")
     }
 
-    /// Path of the record of the unfinished download.
+    /// Path of the file that records the source of an unfinished download.
     pub(super) fn part_record(&self) -> PathBuf {
         self.path.join("download.toml")
     }
@@ -141,12 +141,13 @@ impl ModelDir {
         fs::metadata(self.part()).map_or(0, |found| found.len())
     }
 
-    /// Removes all files of an unfinished download.
+    /// Removes the files of an unfinished download: its bytes, its record, and an extracted file.
     pub(super) fn remove_part(&self) -> Result<(), FilesError> {
         [self.part_record(), self.part(), self.extracted()].iter().try_for_each(|path| private::remove(path))
     }
 
-    /// Locks the subfolder against other processes until the file is dropped.
+    /// Locks the model's subfolder against other processes until the returned file is dropped; an error if another one
+    /// has the lock.
     pub(super) fn lock(&self) -> Result<File, FilesError> {
         let path = self.path.join("lock");
         let file = private::open(OpenOptions::new().write(true).create(true).truncate(false), &path)?;
@@ -165,6 +166,7 @@ impl ModelFolder {
         Self { path: data_dir.join(FOLDER) }
     }
 
+    /// The path of the folder of installed models.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

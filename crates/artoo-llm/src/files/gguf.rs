@@ -1,4 +1,4 @@
-//! GGUF headers: checks that a file is one whole language model and reads its metadata.
+//! GGUF headers (the format of model files): checks that a file is one whole language model and reads its metadata.
 //!
 //! Layout (llama.cpp's `gguf.md`): magic, version, counts, metadata as typed key-value pairs, a list of tensors, then
 //! the tensors' data from the next aligned byte on. Every length is checked against the file's size before it is used.
@@ -18,7 +18,7 @@ use reader::{Reader, Value};
 /// The first four bytes of a GGUF file.
 const MAGIC: [u8; 4] = *b"GGUF";
 
-/// Supported versions: version 1 had shorter lengths and has not been written since 2023.
+/// Supported versions of the GGUF format: version 1 had shorter lengths and has not been written since 2023.
 const VERSIONS: std::ops::RangeInclusive<u32> = 2..=3;
 
 /// Maximum number of metadata entries or of tensors: large models have a few thousand.
@@ -69,13 +69,13 @@ pub enum GgufError {
     Io(#[from] io::Error),
 }
 
-/// Fails with [`GgufError::Invalid`].
+/// Returns the error [`GgufError::Invalid`] with this problem.
 fn invalid<T>(problem: impl Into<String>) -> Result<T, GgufError> {
     Err(GgufError::Invalid(problem.into()))
 }
 
 impl Gguf {
-    /// Reads the header of a file.
+    /// Reads the header of a GGUF file: its metadata and list of tensors.
     ///
     /// # Errors
     /// If the file can't be read or is not one whole language model.
@@ -89,7 +89,7 @@ impl Gguf {
         Self::read_from(file, bytes)
     }
 
-    /// Reads the header of a stream of this many bytes.
+    /// Reads the GGUF header of a stream that has `bytes` bytes.
     ///
     /// # Errors
     /// As [`Gguf::read`].
@@ -120,7 +120,7 @@ impl Gguf {
     }
 }
 
-/// The metadata entries of a file whose keys are in `KEYS` or end with `.context_length`.
+/// Metadata entries of a GGUF file: those with keys in `KEYS` or ending with `.context_length`.
 struct Metadata(BTreeMap<String, Value>);
 
 impl Metadata {
@@ -137,19 +137,19 @@ impl Metadata {
         Ok(Self(values))
     }
 
-    /// The value of a key, if it is a number.
+    /// The value of a metadata key, if it is a number.
     fn number(&self, key: &str) -> Option<u64> {
         let Some(Value::Number(number)) = self.0.get(key) else { return None };
         Some(*number)
     }
 
-    /// The value of a key, if it is a text.
+    /// The value of a metadata key, if it is a text and not blank.
     fn text(&self, key: &str) -> Option<&str> {
         let Some(Value::Text(text)) = self.0.get(key) else { return None };
         Some(text.as_str()).filter(|text| !text.trim().is_empty())
     }
 
-    /// The architecture, if the file is one whole language model.
+    /// The name of the model's architecture, such as `llama`; an error if the file is not one whole language model.
     fn architecture(&self) -> Result<String, GgufError> {
         let Some(architecture) = self.text("general.architecture") else {
             return invalid("it is damaged: general.architecture is missing");

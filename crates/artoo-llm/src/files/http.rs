@@ -53,7 +53,7 @@ impl Default for DownloadLimits {
     }
 }
 
-/// The error of one attempt at a request, and whether another attempt may succeed.
+/// The error of one try of a request, and whether another try may succeed.
 #[derive(Debug)]
 pub(super) struct Failed(FilesError, Outcome);
 
@@ -63,7 +63,7 @@ impl From<FilesError> for Failed {
     }
 }
 
-/// The HTTP client for hosts of model files.
+/// The HTTP client that downloads model files: its limits, certificates and connections.
 pub(super) struct Http {
     pub(super) limits: DownloadLimits,
     /// Certificates in PEM to trust in addition to the bundled roots.
@@ -72,8 +72,8 @@ pub(super) struct Http {
 }
 
 impl Http {
-    /// Repeats `attempt` while it fails transiently or returns `None`. Once `received` has grown by `PROGRESS_BYTES`,
-    /// the count of tries restarts. `on_wait` is called before each wait.
+    /// Repeats a request while it fails in a way that may pass, or returns `None`. After `PROGRESS_BYTES` more of
+    /// `received` the count of tries restarts. Calls `on_wait` before each wait.
     pub(super) async fn retried<T, F: Future<Output = Result<Option<T>, Failed>>>(
         &self,
         host: String,
@@ -141,12 +141,12 @@ impl Http {
     }
 }
 
-/// The error for a host's response that is not the expected file.
+/// The error for a response that is not the file that was requested.
 pub(super) fn unexpected(url: &FileUrl, problem: impl Into<String>) -> FilesError {
     FilesError::Response { shown: url.shown(), problem: problem.into() }
 }
 
-/// The transient failure of a connection that could not be made or broke.
+/// The error for a connection that could not be made or broke; another try may succeed.
 pub(super) fn broken(url: &FileUrl, problem: String) -> Failed {
     Failed(FilesError::Connection { host: url.host(), problem }, Outcome::NoConnection)
 }
@@ -175,7 +175,8 @@ fn checked(url: &FileUrl, response: Response) -> Result<Response, Failed> {
     Err(Failed(error, if may_pass(status.as_u16()) { busy } else { Outcome::Final }))
 }
 
-/// First byte and total size of `Content-Range: bytes FIRST-LAST/TOTAL` or `bytes */TOTAL`.
+/// Parses the `Content-Range` header into the first byte and the total size, each `None` if not given; `None` if
+/// invalid.
 pub(super) fn content_range(headers: &HeaderMap) -> Option<(Option<u64>, Option<u64>)> {
     let text = headers.get(CONTENT_RANGE)?.to_str().ok()?;
     let (range, total) = text.trim().strip_prefix("bytes")?.trim().split_once('/')?;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Maximum length of a model name: fits one line of a list.
+/// Maximum length of a model's name, in characters: it fits into one line of a list.
 const NAME_MAX_CHARS: usize = 64;
 
 /// The name of a model: lowercase letters, digits, `.`, `-` and `_`, beginning with a letter or digit.
@@ -15,6 +15,7 @@ const NAME_MAX_CHARS: usize = 64;
 pub struct ModelName(String);
 
 impl ModelName {
+    /// The model's name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -59,10 +60,12 @@ impl fmt::Display for ModelName {
     }
 }
 
+/// Tests of the rules for model names.
 #[cfg(test)]
 mod tests {
     use super::ModelName;
 
+    /// A model's name is accepted only if it is a safe folder name.
     #[test]
     fn model_name_is_a_valid_folder_name() {
         let check = |text: &str, expected: bool| assert_eq!(text.parse::<ModelName>().is_ok(), expected, "{text:?}");
@@ -77,6 +80,7 @@ mod tests {
         }
     }
 
+    /// Names derived from file names are valid model names.
     #[test]
     fn names_from_file_names_are_valid() {
         let check = |file: &str, expected: Option<&str>| {

@@ -1,4 +1,4 @@
-//! Files and folders that only this user can change.
+//! Reads and writes files and folders that only this user can change.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 use super::error::FilesError;
 use crate::whole_file::{self, FILE_MODE};
 
-/// Mode of new folders: only the owner has access.
+/// Permission bits of new folders: only the owner has access.
 const FOLDER_MODE: u32 = 0o700;
 
-/// Mode bits that let the group or others write.
+/// Permission bits that let the group or others write.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// Maximum size of a record file: some forty times a usual one.
+/// Maximum size of a model's record file, in bytes: some forty times a usual one.
 const RECORD_MAX_BYTES: u64 = 64 * 1024;
 
 /// Creates a private folder and its missing parents.
@@ -24,7 +24,7 @@ pub(super) fn make_folder(path: &Path) -> Result<(), FilesError> {
     DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path).map_err(FilesError::io(path))
 }
 
-/// Opens or creates a private file; refuses symbolic links and other special files.
+/// Opens or creates a file that only its owner can access; symbolic links and special files are errors.
 pub(super) fn open(options: &mut OpenOptions, path: &Path) -> Result<File, FilesError> {
     if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
         return Err(FilesError::NotPrivate { path: path.to_path_buf(), problem: "is not a regular file" });
@@ -52,7 +52,7 @@ pub(super) fn remove(path: &Path) -> Result<(), FilesError> {
     }
 }
 
-/// Reads a TOML record; `None` if the file doesn't exist.
+/// Reads a record in TOML from a file; `None` if the file doesn't exist.
 pub(super) fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>, FilesError> {
     let problem = |problem: String| FilesError::Record { path: path.to_path_buf(), problem };
     match found(path)? {
@@ -65,7 +65,7 @@ pub(super) fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T
     toml::from_str(&text).map(Some).map_err(|error| problem(error.message().to_owned()))
 }
 
-/// Replaces a TOML record atomically and durably.
+/// Writes a record in TOML to a file, which is replaced atomically and synced to disk.
 pub(super) fn write(path: &Path, record: &impl Serialize) -> Result<(), FilesError> {
     let problem = |error: toml::ser::Error| FilesError::Record { path: path.to_path_buf(), problem: error.to_string() };
     let text = toml::to_string(record).map_err(problem)?;

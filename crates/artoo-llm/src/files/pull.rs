@@ -22,7 +22,7 @@ use crate::whole_file::sync_folder;
 #[doc(alias = "limit")]
 const FILE_MAX_BYTES: u64 = 1 << 40;
 
-/// Disk space that a download leaves free: without it the audit log, and with it every task, would stop.
+/// Disk space in bytes that a download leaves free: without it the audit log, and with it every task, would stop.
 const RESERVED_BYTES: u64 = 512 * 1024 * 1024;
 
 /// A model that must be downloaded, with the size of its download.
@@ -45,7 +45,7 @@ pub enum Offered {
     Download(Box<Offer>),
 }
 
-/// Installs models into one folder.
+/// Installs model files into one folder: downloads, verifies and records them.
 pub struct Puller {
     folder: ModelFolder,
     http: Http,
@@ -109,7 +109,7 @@ impl Puller {
         blocking(move || move_into_place(&wanted, &dir, at, &*progress)).await
     }
 
-    /// Records a local file that is used in place.
+    /// Records a local model file under a name, after verifying it; the file is used where it is.
     ///
     /// # Errors
     /// If the file is not a model or has another checksum than given, or the name is taken.
@@ -145,7 +145,8 @@ impl Puller {
     }
 }
 
-/// Verifies a finished download, records it, and renames the model file into place.
+/// Verifies a finished download (extracting it from its archive if it has one), records it, and renames it to the model
+/// file.
 fn move_into_place(
     wanted: &Wanted,
     dir: &ModelDir,
@@ -205,7 +206,7 @@ fn free_bytes(folder: &Path) -> Result<u64, FilesError> {
     Ok(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
-/// Runs file work that takes seconds on a blocking thread.
+/// Runs file work that may take seconds on a thread for blocking work, and waits for its result.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FilesError> + Send + 'static,
 ) -> Result<T, FilesError> {

@@ -1,6 +1,6 @@
 //! Builds small GGUF model files for tests.
 
-/// A GGUF file that a test builds from metadata entries and tensors.
+/// Builder of small GGUF model files for tests, from metadata entries and tensors.
 #[derive(Default)]
 pub(crate) struct Head {
     entries: Vec<Vec<u8>>,
@@ -11,13 +11,13 @@ pub(crate) struct Head {
     end: usize,
 }
 
-/// A text in the GGUF format: its length, then its bytes.
+/// Encodes a text as in a GGUF file: its length, then its bytes.
 fn text(text: &str) -> Vec<u8> {
     [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat()
 }
 
 impl Head {
-    /// A file without entries and tensors.
+    /// Starts a GGUF file without metadata entries and tensors.
     pub(crate) fn new() -> Self {
         Self::default()
     }
@@ -64,14 +64,14 @@ impl Head {
         self
     }
 
-    /// The file's header: metadata and list of tensors, without the tensors' data.
+    /// The bytes of the file's header: metadata and list of tensors, without the tensors' data.
     pub(crate) fn head(&self) -> Vec<u8> {
         let counts = [(self.tensors.len() as u64).to_le_bytes(), (self.entries.len() as u64).to_le_bytes()].concat();
         let start = [b"GGUF".as_slice(), &3_u32.to_le_bytes(), &counts].concat();
         [start, self.entries.concat(), self.tensors.concat()].concat()
     }
 
-    /// The whole file, exactly as long as the data of its last tensor requires.
+    /// The bytes of the whole file, exactly as long as the data of its last tensor requires.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = self.head();
         let data = bytes.len().next_multiple_of(32);

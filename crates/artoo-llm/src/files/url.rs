@@ -5,12 +5,12 @@ use reqwest::Url;
 use super::error::FilesError;
 use crate::remote::{is_loopback, shown_url};
 
-/// A URL with `https` (or with `http` and a loopback host) that has no user and no password.
+/// The URL of a model file: `https`, or `http` on this machine, and without user and password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileUrl(Url);
 
 impl FileUrl {
-    /// Parses and checks a URL.
+    /// Parses the URL of a model file; an error if it is neither `https` nor local, or contains a user or password.
     ///
     /// # Errors
     /// [`FilesError::Url`].
@@ -34,7 +34,7 @@ impl FileUrl {
         Err(FilesError::Url { shown: shown_url(url.as_str()), problem })
     }
 
-    /// Resolves the target of a redirect from this URL.
+    /// Resolves the target of a redirect from this URL; an error if it leaves `https` or is not a valid URL.
     pub(super) fn redirected(&self, target: &str) -> Result<Self, FilesError> {
         let refused = |url: &Self, problem| FilesError::Url { shown: url.shown(), problem };
         let url = self.0.join(target).map_err(|_| refused(self, "it redirected to an invalid URL"))?;
@@ -45,6 +45,7 @@ impl FileUrl {
         Ok(next)
     }
 
+    /// The checked URL.
     pub(super) fn url(&self) -> &Url {
         &self.0
     }
@@ -68,12 +69,13 @@ impl FileUrl {
         last.unwrap_or_default().to_owned()
     }
 
-    /// Whether the host is this machine: then no proxy is used.
+    /// Whether the URL's host is this machine, for which no proxy is used.
     pub(super) fn is_loopback(&self) -> bool {
         is_loopback(&self.0)
     }
 }
 
+/// Tests of which URLs and redirects are accepted.
 #[cfg(test)]
 mod tests {
     use super::FileUrl;
@@ -121,6 +123,7 @@ mod tests {
         check("https://a.example/x", "file:///etc/passwd", None);
     }
 
+    /// The file name of a URL is its last path segment.
     #[test]
     fn file_name_is_the_last_path_segment() {
         let check = |text: &str, expected: &str| assert_eq!(FileUrl::parse(text).unwrap().file_name(), expected);

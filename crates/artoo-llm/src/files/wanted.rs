@@ -1,4 +1,4 @@
-//! The model named on the command line: a catalog name, a URL, or a local path.
+//! Parses what the user names as the model to install: a catalog name, a URL, or a local path.
 
 use std::path::{Path, PathBuf};
 
@@ -64,7 +64,7 @@ impl Wanted {
         Ok(Self { name, location, sha256, entry: None })
     }
 
-    /// The model of a catalog entry.
+    /// The model to install that a catalog entry describes.
     ///
     /// # Errors
     /// If the entry's URL is refused.
@@ -73,7 +73,7 @@ impl Wanted {
         Ok(Self { name: entry.name.clone(), location, sha256: Some(entry.sha256.clone()), entry: Some(entry) })
     }
 
-    /// The location as text, without a URL's query.
+    /// The model's location as text: its path, or its URL without the query.
     #[must_use]
     pub fn shown(&self) -> String {
         match &self.location {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-/// Limits the number of concurrent calls at one endpoint.
+/// Limits how many calls run at one endpoint at the same time; the limit adapts to the endpoint's replies.
 pub(crate) struct Gate {
     /// Permits for calls; each running call holds one.
     turns: Arc<Semaphore>,
@@ -30,7 +30,7 @@ struct Width {
     narrowed_at: Option<Instant>,
 }
 
-/// The permit for one call; returned when dropped.
+/// The permission to make one call, from [`Gate::turn`]; dropping it lets another call start.
 pub(crate) struct Turn {
     gate: Arc<Gate>,
     permit: Option<OwnedSemaphorePermit>,
@@ -60,7 +60,8 @@ impl Gate {
 }
 
 impl Turn {
-    /// Reports that the endpoint refused the call for its rate limit: halves the limit.
+    /// Halves the endpoint's call limit after it refused this call for its rate limit, unless it was lowered since the
+    /// call began.
     pub(crate) fn was_too_many(&self) {
         let mut width = self.gate.width.lock().unwrap_or_else(PoisonError::into_inner);
         if width.narrowed_at.is_some_and(|narrowed| self.began <= narrowed) {
@@ -75,7 +76,8 @@ impl Turn {
         width.narrowed_at = Some(Instant::now());
     }
 
-    /// Reports a successful call: after as many of these as may run at once, raises the limit by one.
+    /// Counts a successful call; after as many as may run at the same time, raises the call limit by one, up to the
+    /// configured one.
     pub(crate) fn went_well(&self) {
         let mut width = self.gate.width.lock().unwrap_or_else(PoisonError::into_inner);
         width.went_well += 1;
@@ -101,6 +103,7 @@ impl Drop for Turn {
     }
 }
 
+/// Tests of how the call limit is lowered and raised.
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -110,7 +113,7 @@ mod tests {
 
     use super::{Gate, Turn};
 
-    /// Takes this many permits.
+    /// Waits for this many permissions to call and returns them.
     async fn turns(gate: &Arc<Gate>, count: usize) -> Vec<Turn> {
         let mut turns = Vec::new();
         for _ in 0..count {
@@ -119,7 +122,7 @@ mod tests {
         turns
     }
 
-    /// Number of permits that are free now.
+    /// Number of calls that could start now.
     async fn free(gate: &Arc<Gate>) -> usize {
         let mut taken = Vec::new();
         while let Ok(turn) = timeout(Duration::from_millis(1), gate.turn()).await {
@@ -128,6 +131,7 @@ mod tests {
         taken.len()
     }
 
+    /// When the endpoint reports a rate limit, the number of parallel calls is halved, once for all calls running.
     #[doc = "holds: client C19"]
     #[tokio::test(start_paused = true)]
     async fn rate_limit_halves_the_call_limit() {
@@ -155,6 +159,7 @@ mod tests {
         }
     }
 
+    /// The number of parallel calls stays between one and the configured number.
     #[doc = "holds: client C19"]
     #[tokio::test(start_paused = true)]
     async fn call_limit_stays_between_one_and_configured() {
@@ -175,6 +180,7 @@ mod tests {
         assert_eq!(free(&gate).await, 2);
     }
 
+    /// A raised call limit lets exactly the additional calls start.
     #[doc = "holds: client C19"]
     #[tokio::test(start_paused = true)]
     async fn raised_call_limit_grants_permits_once() {

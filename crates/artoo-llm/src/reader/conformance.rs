@@ -1,4 +1,4 @@
-//! Conformance with RFC 8259, case by case: the reader accepts exactly the valid JSON documents, within its limits.
+//! Tests of the reader against RFC 8259, case by case: it accepts exactly the valid JSON documents, within its limits.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,8 @@ use super::{exactly, read};
 
 mod generated;
 
-/// Reads a document as the value of an object's only key, since a reply must be an object; `None` if it is refused.
+/// Lets the reader read a JSON document as a field of an object, since a reply must be an object; `None` if it is
+/// refused.
 fn inside(document: &str) -> Option<Value> {
     read(&format!("{{\"a\":{document}}}"), &json!({"type": "object", "required": ["a"]}))
         .ok()
@@ -211,6 +212,7 @@ fn every_invalid_document_is_refused() {
     }
 }
 
+/// Both lists and objects count toward the maximum nesting of a reply.
 #[doc = "holds: fault L19"]
 #[test]
 fn depth_counts_lists_and_objects() {

@@ -11,8 +11,8 @@ use super::{MAX_DEPTH, ReaderError};
 /// Largest integer up to which a 64-bit float represents every integer: 2^53.
 const EXACT_FLOAT_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// Parses the JSON value at the start of `text`; returns it with its length in bytes, since other text may follow.
-/// `inside` names the value in the error for a text that ends inside it.
+/// Parses the JSON value at the start of `text`; returns it and its length in bytes. `inside` names the value in the
+/// error if the text ends in it.
 pub(super) fn prefix(text: &str, inside: &'static str) -> Result<(Value, usize), ReaderError> {
     let malformed = |error: serde_json::Error| ReaderError::Malformed { problem: error.to_string() };
     // The first pass only checks the grammar and finds the end; serde_json does that without recursion.
@@ -29,7 +29,7 @@ pub(super) fn prefix(text: &str, inside: &'static str) -> Result<(Value, usize),
     value.map(|value| (value, len)).map_err(|error| flaw.into_inner().unwrap_or_else(|| malformed(error)))
 }
 
-/// Deserializer seed that records the first flaw and counts the nesting.
+/// A serde seed that builds a JSON value, counts its nesting, and records the first fault.
 #[derive(Clone, Copy)]
 struct Strict<'f> {
     levels_left: usize,
@@ -37,7 +37,7 @@ struct Strict<'f> {
 }
 
 impl Strict<'_> {
-    /// Records a flaw and stops the parser with an error.
+    /// Records a fault and stops the parser with an error.
     fn refuse<T, E: Error>(self, flaw: ReaderError) -> Result<T, E> {
         *self.flaw.borrow_mut() = Some(flaw);
         Err(E::custom("refused"))

@@ -1,11 +1,12 @@
-//! Texts that the reader accepts and refuses, as tables, and properties: it never invents a value.
+//! Tests of the strict reader: tables of replies that it accepts and refuses, and properties, such as that it never
+//! invents a value.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::{MAX_TEXT_BYTES, ReaderError, read};
 
-/// The schema of a tool call, where a wrong reading does harm.
+/// A sample schema of a tool call, for which a misread reply would do harm.
 fn call_schema() -> Value {
     json!({"type": "object", "required": ["tool"], "properties": {"tool": {"type": "string"}}})
 }
@@ -25,14 +26,14 @@ fn kind(error: &ReaderError) -> &'static str {
     }
 }
 
-/// Asserts that the text is accepted as this JSON.
+/// Asserts that the reader extracts this JSON value from the text.
 #[track_caller]
 fn takes(text: &str, expected: &str) {
     let expected: Value = serde_json::from_str(expected).unwrap();
     assert_eq!(read(text, &call_schema()), Ok(expected), "{text}");
 }
 
-/// Asserts that the text is refused with this kind of error.
+/// Asserts that the reader refuses the text with this kind of error.
 #[track_caller]
 fn refuses(text: &str, expected: &str) {
     match read(text, &call_schema()) {
@@ -65,6 +66,7 @@ fn text_around_json_is_ignored() {
     }
 }
 
+/// Of several JSON objects in a reply, the first that fits the schema is read.
 #[doc = "holds: fault L16"]
 #[test]
 fn first_fitting_object_is_read() {
@@ -76,6 +78,7 @@ fn first_fitting_object_is_read() {
     refuses(r#"{"tool":"ls"} {"tool":"#, "cut");
 }
 
+/// An object that is only a part of a larger value is refused.
 #[doc = "holds: fault L16"]
 #[test]
 fn fragment_of_a_larger_value_is_refused() {
@@ -93,6 +96,7 @@ fn fragment_of_a_larger_value_is_refused() {
     refuses(r#"{"note":"</think>", "list":[{"tool":"rm"}], "rest"#, "cut");
 }
 
+/// A reply that ends inside its JSON is reported as truncated.
 #[doc = "holds: fault L9"]
 #[test]
 fn truncated_reply_is_reported_as_truncated() {
@@ -154,6 +158,7 @@ fn duplicate_keys_are_refused_in_any_spelling() {
     refuses(r#"{"tool":"ls"} {"tool":"ls","tool":"rm"}"#, "duplicate key");
 }
 
+/// Deeply nested replies are refused without exhausting the stack.
 #[doc = "holds: fault L19"]
 #[test]
 fn deep_nesting_is_refused_on_small_stack() {
@@ -166,6 +171,7 @@ fn deep_nesting_is_refused_on_small_stack() {
     refuses(&"{".repeat(200_000), "malformed");
 }
 
+/// Numbers that can't be represented exactly are refused.
 #[doc = "holds: fault L20"]
 #[test]
 fn numbers_are_read_exactly_or_refused() {
@@ -195,6 +201,7 @@ fn oversized_reply_is_refused() {
     assert!(read(&format!(r#"{{"tool":"{}"}}"#, "x".repeat(MAX_TEXT_BYTES - 11)), &call_schema()).is_ok());
 }
 
+/// Texts made to slow the reader down are read in linear time.
 #[test]
 fn hostile_texts_are_read_in_linear_time() {
     let long = |piece: &str| piece.repeat(MAX_TEXT_BYTES / piece.len());
@@ -207,6 +214,7 @@ fn hostile_texts_are_read_in_linear_time() {
     }
 }
 
+/// An error about an unreadable reply quotes its beginning, escaped and shortened.
 #[test]
 fn reader_error_quotes_text_escaped_and_shortened() {
     let text = format!("\u{1b}[2J{}", "x".repeat(500));
@@ -215,7 +223,7 @@ fn reader_error_quotes_text_escaped_and_shortened() {
     assert!(!shown.contains('\u{1b}') && shown.contains("more characters"), "{shown}");
 }
 
-/// JSON whose parts would themselves fit the schema, and whose strings look like structure.
+/// A strategy for JSON values that contain objects fitting the schema, and strings that look like JSON.
 fn any_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -235,7 +243,7 @@ fn any_value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A random tool call.
+/// A strategy for tool calls with random input.
 fn any_call() -> impl Strategy<Value = Value> {
     (any_value(), any_value()).prop_map(|(input, before)| json!({"a": before, "tool": "ls", "z": input}))
 }
@@ -253,6 +261,7 @@ proptest! {
         let _ = read(&text, &call_schema());
     }
 
+    /// A tool call with prose before and after it is read unchanged.
     #[test]
     fn call_inside_prose_is_read_unchanged(call in any_call(), pretty: bool, before in "[a-z ,.:`]{0,20}", after in "[a-z ,.`]{0,20}") {
         let text = if pretty { serde_json::to_string_pretty(&call) } else { serde_json::to_string(&call) }.unwrap();
@@ -270,7 +279,7 @@ proptest! {
         prop_assert!(read(tail, &call_schema()).is_err(), "{}", tail);
     }
 
-    /// A brace inside a string after the fragment hides the end of the value that the fragment belongs to.
+    /// A fragment of a larger value is refused even if a brace in a later string hides that value's end.
     #[doc = "holds: law 0.13; fault L9"]
     #[test]
     fn fragment_before_brace_in_string_is_refused(inner in r#"[a-z\\"]{0,4}"#) {

@@ -1,9 +1,9 @@
-//! Positions of brackets, strings and reasoning tags in a text that contains JSON.
+//! Finds brackets, strings and reasoning tags in a model's reply that contains JSON.
 
-/// Names of the tags that models put around reasoning.
+/// Names of the tags, such as `<think>`, that models put around reasoning.
 const REASONING_TAGS: [&str; 4] = ["think", "thinking", "thought", "reasoning"];
 
-/// The first non-whitespace character after the first character.
+/// The first character after the opening bracket (the text's first character), white space skipped.
 pub(super) fn first_inside(text: &str) -> Option<char> {
     text.get(1..).and_then(|inside| inside.trim_start().chars().next())
 }
@@ -18,7 +18,8 @@ pub(super) fn reasoning_tag(text: &str, lead: &str) -> Option<usize> {
     Some(lead.len() + name.len() + 1)
 }
 
-/// The text from an opening bracket to its closing one, ignoring strings; `None` if it is not closed.
+/// The text from the opening bracket at its start to the matching closing one; brackets in strings don't count. `None`
+/// if none closes it.
 pub(super) fn region(text: &str, open: char, close: char) -> Option<&str> {
     let mut depth = 0_usize;
     outside_strings(text).find_map(|(at, c)| {
@@ -38,7 +39,7 @@ pub(super) fn reasoning_end_outside_strings(text: &str) -> Option<usize> {
         .find_map(|(at, _)| reasoning_tag(text.get(at..)?, "</").map(|len| at + len))
 }
 
-/// The characters outside JSON strings, with their positions.
+/// The characters of a text that are outside JSON strings, with their byte positions.
 fn outside_strings(text: &str) -> impl Iterator<Item = (usize, char)> {
     let (mut in_string, mut escaped) = (false, false);
     text.char_indices().filter(move |(_, c)| {

@@ -14,7 +14,7 @@ use crate::structured::ReplyFormat;
 use crate::wire::Protocol;
 use crate::{ConfigError, Secret};
 
-/// Default connect timeout: enough for a slow link and a TLS handshake.
+/// Default time limit for connecting to an endpoint: enough for a slow link and a TLS handshake.
 #[doc(alias = "limit")]
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -23,15 +23,15 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 #[doc(alias = "limit")]
 const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// Default wait between two pieces of a response.
+/// Default longest silence between two pieces of a response, after the first.
 #[doc(alias = "limit")]
 const READ_IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Default limit of a call with all its tries.
+/// Default time limit of a model call, including all its retries.
 #[doc(alias = "limit")]
 const TOTAL_DEADLINE: Duration = Duration::from_secs(300);
 
-/// Default maximum size of a response body: four times the longest text that the reader accepts.
+/// Default maximum size of a response body, in bytes: four times the longest text that the reader accepts.
 const MAX_BODY_BYTES: usize = 4 << 20;
 
 /// Default number of concurrent calls at one endpoint: more than the subtasks of several plans.
@@ -134,13 +134,14 @@ impl RemoteConfig {
         Ok(Self { api_key, ca_file, ..Self::new(protocol, base_url, model) })
     }
 
-    /// Whether the endpoint runs on this machine.
+    /// Whether the endpoint is on this machine.
     #[must_use]
     pub fn is_loopback(&self) -> bool {
         reqwest::Url::parse(self.base_url.trim()).is_ok_and(|url| super::is_loopback(&url))
     }
 
-    /// Checks everything but the syntax of the base URL.
+    /// Checks the configuration except for the base URL: a model name, a key where the endpoint needs one, and no limit
+    /// of zero.
     pub(super) fn check(&self, endpoint: &Endpoint) -> Result<(), ConfigError> {
         if self.model.trim().is_empty() {
             return Err(ConfigError::Missing { name: "the model's name" });
@@ -163,7 +164,7 @@ impl RemoteConfig {
         zero.map_or(Ok(()), |(name, _)| Err(ConfigError::Zero { name }))
     }
 
-    /// The headers of every call; secret values are marked sensitive.
+    /// The HTTP headers of every call, including the key; secret values are marked so that they are never printed.
     pub(super) fn all_headers(&self) -> Result<HeaderMap, ConfigError> {
         let wire = self.protocol.wire();
         let mut headers = HeaderMap::new();

@@ -1,4 +1,4 @@
-//! Context size of a model, for endpoints where the client sets it and for those that report it.
+//! The context size of a model: set by the client where the protocol allows it, otherwise as reported or configured.
 
 use serde_json::{Value, json};
 
@@ -7,8 +7,8 @@ use super::try_failure::TryFailure;
 use crate::wire::Asking;
 use crate::wire::draft::Draft;
 
-/// Default context size to set: fits the longest prompts of the roles with their replies, and the memory of an
-/// ordinary machine with a model of a few billion parameters.
+/// Default context size in tokens, where the client sets it: fits the longest prompts with their replies, and an
+/// ordinary machine's memory.
 #[doc(alias = "limit")]
 const CONTEXT_TOKENS: u64 = 16_384;
 
@@ -47,8 +47,8 @@ impl Remote {
         }
     }
 
-    /// Checks that the endpoint used the context size that was set: if it used less, the prompt may have been
-    /// truncated.
+    /// Checks that the endpoint used the context size that was requested; with less, it may have truncated the prompt:
+    /// then an error.
     pub(super) async fn check_room(&self, asking: &Asking<'_>, draft: &Draft) -> Result<(), TryFailure> {
         let Some(room) = asking.context_tokens.filter(|_| self.config.protocol.wire().sets_context()) else {
             return Ok(());
@@ -68,7 +68,7 @@ impl Remote {
         Ok(())
     }
 
-    /// Context size of the running model in tokens, if the server reports it.
+    /// Context size with which the server runs the model now, in tokens; `None` if it does not report one.
     async fn context_given(&self) -> Option<u64> {
         let given = self.context_checked.get_or_init(|| async {
             let running = self.get(self.endpoint.at(&["api", "ps"])).await.ok()?;

@@ -1,4 +1,4 @@
-//! Decoding of a response body into a draft, as a whole or piece by piece.
+//! Decodes a response body into a draft of the answer, as a whole or piece by piece.
 
 use super::try_failure::TryFailure;
 use crate::wire::draft::Draft;
@@ -8,7 +8,7 @@ use crate::wire::{Fault, Framing, Wire};
 /// Number of bytes of an unexpected body that an error quotes.
 const KEPT_BYTES: usize = 1000;
 
-/// How far a response body was received.
+/// How far a response body was received: nothing of the answer, a part of it, or its end.
 pub(super) enum Stage {
     /// No content received yet: the endpoint may still be reading the prompt.
     Begun,
@@ -17,7 +17,7 @@ pub(super) enum Stage {
     Closed,
 }
 
-/// Decodes one response body.
+/// Decodes one response body, as a whole or as a stream, into a draft of the answer.
 pub(super) struct Decoder<'d> {
     wire: &'d dyn Wire,
     content_type: String,
@@ -27,13 +27,14 @@ pub(super) struct Decoder<'d> {
 }
 
 impl<'d> Decoder<'d> {
+    /// Creates a decoder for a response of this content type.
     pub(super) fn new(wire: &'d dyn Wire, content_type: String, draft: &'d mut Draft) -> Self {
         let framing = wire.framing(&content_type);
         let frames = (framing != Framing::Whole).then(|| Frames::new(framing));
         Self { wire, content_type, frames, draft }
     }
 
-    /// Decodes the next bytes of a stream; returns whether they completed an event or a line.
+    /// Decodes the next bytes of a streamed response; true if they completed an event or a line.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<bool, Fault> {
         let Some(frames) = &mut self.frames else { return Ok(false) };
         let pieces = frames.push(bytes).map_err(|_| Fault::Unreadable("the stream is not valid UTF-8".to_owned()))?;
@@ -51,7 +52,7 @@ impl<'d> Decoder<'d> {
         }
     }
 
-    /// Decodes a document, or the unfinished last line of a stream, after all of `body` was received.
+    /// Decodes the rest after all of `body` was received: the whole document, or the last line of a stream.
     pub(super) fn finish(&mut self, body: &[u8]) -> Result<(), TryFailure> {
         let decoded = match &mut self.frames {
             None => self.wire.decode_whole(self.draft, text_of(body, &self.content_type)?),
@@ -64,7 +65,7 @@ impl<'d> Decoder<'d> {
     }
 }
 
-/// The text of a body that could be JSON.
+/// A response body as text; an error if it is not UTF-8 or its content type can't be JSON.
 pub(super) fn text_of<'b>(body: &'b [u8], content_type: &str) -> Result<&'b str, TryFailure> {
     let Ok(text) = str::from_utf8(body) else { return Err(unreadable("the body is not valid UTF-8", body)) };
     let text = text.trim_start_matches('\u{feff}').trim();
@@ -83,12 +84,12 @@ fn is_json_like(content_type: &str) -> bool {
         || content_type.ends_with("+json")
 }
 
-/// The error for a body that is not an answer.
+/// The error for a response body that is not an answer; it quotes the body's beginning.
 pub(super) fn unreadable(detail: &str, body: &[u8]) -> TryFailure {
     TryFailure::Unreadable { detail: detail.to_owned(), text: text_lossy(body.get(..KEPT_BYTES).unwrap_or(body)) }
 }
 
-/// Converts a fault to an error that quotes the beginning of the body.
+/// Converts a decoding fault to the error of the try; it quotes the beginning of the body.
 pub(super) fn shown_with(fault: Fault, body: &[u8]) -> TryFailure {
     match fault {
         Fault::Cut(detail) => TryFailure::Cut { detail },

@@ -1,14 +1,15 @@
-//! URLs of requests, derived from the base URL in its many spellings.
+//! Derives the URLs of model requests from the base URL that the user gave, in its many spellings.
 
 use reqwest::Url;
 
 use crate::wire::Paths;
 use crate::{ConfigError, Secret};
 
-/// Path endings that users copy together with the base URL and that are removed from it, longest first.
+/// Path endings that users copy together with the base URL, and that are removed from it; longest first.
 const TAILS: [&[&str]; 5] = [&["chat", "completions"], &["api", "chat"], &["responses"], &["messages"], &["api"]];
 
-/// Minimum length of a query value that is treated as a key: versions and regions are shorter.
+/// Minimum length of a value in the URL's query that is treated as a secret key, in characters: versions and regions
+/// are shorter.
 const SECRET_MIN_CHARS: usize = 16;
 
 /// The base URL of an endpoint, with the URL of a protocol's calls.
@@ -53,12 +54,12 @@ impl Endpoint {
         &self.url
     }
 
-    /// The URL of another path below the base URL.
+    /// The URL of another path below the base URL, such as that of the list of models.
     pub(crate) fn at(&self, path: &[&str]) -> Url {
         below(&self.base, path)
     }
 
-    /// The URL of a path at the server's root.
+    /// The URL of a path at the root of the endpoint's server, not below the base URL.
     pub(crate) fn server_url(&self, path: &str) -> Url {
         let mut url = self.base.clone();
         url.set_path(path);
@@ -71,13 +72,13 @@ impl Endpoint {
         self.base.origin().ascii_serialization()
     }
 
-    /// Values of the base URL's query that may be keys.
+    /// Values in the base URL's query that are long enough to be keys.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = Secret> {
         let values = self.base.query_pairs().map(|(_, value)| value.into_owned());
         values.filter(|value| value.len() >= SECRET_MIN_CHARS).map(Secret::new)
     }
 
-    /// Whether the endpoint is this machine: then no proxy is used.
+    /// Whether the endpoint is on this machine, so that no proxy is used.
     pub(crate) fn is_loopback(&self) -> bool {
         is_loopback(&self.url)
     }
@@ -114,13 +115,14 @@ pub fn shown(base: &str) -> String {
     format!("{}://{host}{port}{}", url.scheme(), url.path())
 }
 
-/// Whether a path segment is a version such as `v1` or `v1beta`.
+/// Whether a path segment of a URL is a version such as `v1` or `v1beta`.
 fn is_version(segment: &str) -> bool {
     segment.strip_prefix('v').is_some_and(|rest| {
         rest.starts_with(|c: char| c.is_ascii_digit()) && rest.chars().all(|c| c.is_ascii_alphanumeric())
     })
 }
 
+/// Tests of the URLs that are derived from base URLs.
 #[cfg(test)]
 mod tests {
     use super::Endpoint;
@@ -131,6 +133,7 @@ mod tests {
         Endpoint::parse(base, Protocol::Chat.wire().paths())
     }
 
+    /// Base URLs with and without `/v1`, slashes or the full path give the same URL for calls.
     #[doc = "holds: client C2"]
     #[test]
     fn spellings_of_a_base_url_are_equivalent() {
@@ -162,6 +165,7 @@ mod tests {
         check("http://[::1]:80/v1", "http://[::1]/v1/chat/completions");
     }
 
+    /// Each protocol's calls go to its own path below the base URL.
     #[doc = "holds: client C2"]
     #[test]
     fn each_protocol_has_its_paths_below_base() {
@@ -182,6 +186,7 @@ mod tests {
         check(Protocol::Chat, "https://x.example/api", "https://x.example/api/v1/chat/completions");
     }
 
+    /// The list of models is requested below the same base URL as the calls.
     #[test]
     fn model_list_url_is_beside_chat_url() {
         let listed = |base: &str| parse(base).map(|endpoint| endpoint.at(&["models"]).to_string());

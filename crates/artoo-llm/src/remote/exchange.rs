@@ -1,4 +1,4 @@
-//! One HTTP request and its response, with limits on size and silence.
+//! Sends one HTTP request and reads its response, with limits on size and on silence.
 
 use std::error::Error;
 use std::time::Duration;
@@ -16,10 +16,10 @@ use crate::structured;
 use crate::wire::Fault;
 use crate::wire::draft::Draft;
 
-/// Maximum number of bytes read of an error response.
+/// Maximum number of bytes read of the body of an error response.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
-/// How long to wait for the end of the body after the answer's end marker, so that the connection can be reused.
+/// How long to wait for the end of the body once the answer has ended, so that the connection can be reused.
 const DRAIN_WITHIN: Duration = Duration::from_millis(200);
 
 /// Status and body of a response as received so far, for the observer.
@@ -30,7 +30,7 @@ pub(super) struct Seen {
 }
 
 impl Remote {
-    /// The HTTP client; it is built at the first call.
+    /// The HTTP client for this model's calls; it is built at the first call.
     pub(super) fn client(&self) -> Result<Client, TryFailure> {
         self.shared.pool.client(&self.settings).map_err(|detail| TryFailure::Unusable { detail })
     }
@@ -66,7 +66,7 @@ impl Remote {
         self.document(self.client()?.get(url)).await
     }
 
-    /// Requests a small JSON document.
+    /// Sends a request for a small JSON document, such as a list of models, and parses it.
     pub(super) async fn document(&self, request: RequestBuilder) -> Result<Value, TryFailure> {
         let mut seen = Seen::default();
         let response = self.answered(request, &mut seen).await?;
@@ -78,7 +78,7 @@ impl Remote {
             .map_err(|error| unreadable(&format!("the response is not a valid JSON document: {error}"), &seen.body))
     }
 
-    /// Sends a request and checks status and encoding of the response.
+    /// Sends a request; returns the response, or an error if its status or encoding is not acceptable.
     async fn answered(&self, request: RequestBuilder, seen: &mut Seen) -> Result<Response, TryFailure> {
         let request = request.header(ACCEPT, "application/json, text/event-stream").headers(self.headers.clone());
         let response = match timeout(self.config.first_byte_timeout, request.send()).await {
@@ -103,7 +103,7 @@ impl Remote {
         Ok(response)
     }
 
-    /// The error of a response with an error status.
+    /// Reads the body of a response with an error status, and makes the error of the try from it.
     async fn refusal(&self, status: StatusCode, response: Response, seen: &mut Seen) -> TryFailure {
         let retry_after = retry_after(response.headers());
         // The status counts however the body ends; the part that was read gives the reason.
@@ -116,8 +116,8 @@ impl Remote {
         }
     }
 
-    /// Reads at most `max_bytes`, to the end of the body or to the end marker; returns the error of an early end. Each
-    /// silence before the first content may last `wait`, later ones `read_idle_timeout`.
+    /// Reads a body to its end (at most `max_bytes`) or to the answer's end marker, passing pieces to `feed`; returns
+    /// the error of an early end. Before the first content, a silence may last `wait`, later `read_idle_timeout`.
     async fn read(
         &self,
         mut response: Response,
@@ -158,7 +158,7 @@ fn content_type(response: &Response) -> String {
     whole.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// The error for a request without a response. The URL is not repeated, since its query may contain a key.
+/// The error for a request that got no response. It omits the URL, whose query may contain a key.
 fn no_connection(error: reqwest::Error) -> TryFailure {
     let timed_out = error.is_timeout();
     let mut detail = chain(&error.without_url());
@@ -168,7 +168,7 @@ fn no_connection(error: reqwest::Error) -> TryFailure {
     TryFailure::NoConnection { detail }
 }
 
-/// An error with its causes, outermost first.
+/// The text of an error with its causes, outermost first.
 fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -4,17 +4,17 @@ use serde_json::Value;
 
 use super::try_failure::TryFailure;
 
-/// Maximum number of models listed: routers have several hundred.
+/// Maximum number of models read from an endpoint's list: routers have several hundred.
 const MODELS_MAX: usize = 1_000;
 
-/// JSON pointers to the context size, of vLLM, OpenRouter, Groq, LM Studio and llama.cpp.
+/// JSON pointers in a list entry to the model's context size, as different servers name it.
 const CONTEXT_POINTERS: [&str; 5] =
     ["/max_model_len", "/context_length", "/context_window", "/max_context_length", "/meta/n_ctx"];
 
-/// Path of Ollama's version, which no other server has.
+/// URL path of Ollama's version, by which Ollama is recognised; no other server has it.
 pub(super) const OLLAMA_VERSION: &str = "/api/version";
 
-/// A model in an endpoint's list.
+/// A model in an endpoint's list: its name, and its context size if reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     pub name: String,

@@ -1,5 +1,5 @@
-//! Probes the abilities of an endpoint: the same question with each reply format. The prompt has no schema and asks for
-//! plain words, so only an endpoint that enforces the schema answers in its form.
+//! Probes an endpoint's abilities by asking the same question with each reply format. The prompt asks for plain words,
+//! so only an endpoint that enforces the schema answers with JSON.
 
 use artoo_proto::{ByTools, ModelFailure, ModelRequest, Usage};
 use serde_json::{Value, json};
@@ -12,16 +12,16 @@ use crate::structured::{Dialect, ReplyFormat, ToolCalls};
 use crate::wire::Asking;
 use crate::wire::draft::Draft;
 
-/// The probe's prompt; OpenAI's `json_object` requires the word JSON in it.
+/// The question that a probe asks; OpenAI's format `json_object` requires the word JSON in it.
 const QUESTION: &str = "Write one short sentence about the sea, in plain words, not as JSON.";
 
-/// Token limit of an answer: enough for a model that thinks first.
+/// Token limit of the answer to a probe's question: enough for a model that reasons first.
 pub(super) const ANSWER_TOKENS: u32 = 256;
 
-/// Maximum number of request parts that may be refused for one question.
+/// Maximum number of optional request parts that are left out, one after another, for one probe question.
 const REFUSALS_MAX: usize = 6;
 
-/// The result of one question of a probe.
+/// The outcome of one probe question: its result, the request parts that were accepted, and whether the model reasoned.
 pub(super) struct Probed {
     pub(super) result: ProbeResult,
     /// The dialect without the request parts that were refused.
@@ -30,8 +30,8 @@ pub(super) struct Probed {
 }
 
 impl Remote {
-    /// Probes the endpoint with at most seven small questions in the task of `like`. `now_s` is the time in seconds
-    /// since 1970.
+    /// Probes the endpoint with at most seven small questions, charged to the task of `like`. `now_s` is the time in
+    /// seconds since 1970.
     ///
     /// # Errors
     /// If the endpoint is unreachable or refuses every question.
@@ -39,7 +39,7 @@ impl Remote {
         self.once(self.found_out(like, now_s)).await
     }
 
-    /// Probes the reply formats, tool calls and sizes.
+    /// Finds out the endpoint's reply formats, tool calls, context size and number of parallel calls.
     async fn found_out(&self, like: &ModelRequest, now_s: i64) -> Result<Abilities, TryFailure> {
         let mut formats = Vec::new();
         let mut reasoning = false;
@@ -68,7 +68,7 @@ impl Remote {
         Ok(Abilities { dialect, formats, tool_calls, context_tokens, parallel, reasoning, found_at_s: now_s })
     }
 
-    /// Probes one reply format, with a schema that the prompt doesn't describe.
+    /// Asks the probe question with one reply format and a schema that the prompt doesn't describe.
     async fn probe_format(&self, like: &ModelRequest, dialect: Dialect) -> Result<Probed, TryFailure> {
         let mut request = like.clone();
         request.prompt.system = String::new();
@@ -78,8 +78,8 @@ impl Remote {
         self.probe_question(&request, None, dialect).await
     }
 
-    /// Asks one question about a reply format, or about the tools of `by_tools` with the only right reply. Other parts
-    /// of the request that the endpoint refuses are left out.
+    /// Asks one probe question about a reply format, or with `by_tools` about tool calls and the one right reply.
+    /// Request parts that the endpoint refuses are left out.
     pub(super) async fn probe_question(
         &self,
         request: &ModelRequest,
@@ -144,7 +144,7 @@ impl Remote {
         Ok(Probed { result: ProbeResult::Refused, dialect, has_reasoning: false })
     }
 
-    /// Context size and number of parallel calls, if the endpoint reports them.
+    /// The model's context size in tokens and the endpoint's number of parallel calls; each `None` if not reported.
     async fn size(&self) -> (Option<u64>, Option<usize>) {
         let wire = self.config.protocol.wire();
         let listed = self.models().await.unwrap_or_default();
@@ -159,7 +159,7 @@ impl Remote {
     }
 }
 
-/// The schema of a probe's question, which no answer fits by chance; for `json_object`, any object fits.
+/// The schema for a probe question; no plain answer fits it by chance. For `json_object`, any object fits.
 fn schema(format: ReplyFormat) -> Value {
     match format {
         ReplyFormat::JsonObject => json!({"type": "object"}),

@@ -1,5 +1,5 @@
-//! Probes native tool calls: two questions, each with one right call. A server whose model doesn't support tools
-//! accepts the request and answers in words.
+//! Probes native tool calls with two questions, each with one right call. A server whose model can't call tools answers
+//! in words.
 
 use artoo_proto::{ByTools, ModelRequest, OfferedTool, Prompt};
 use serde_json::{Value, json};
@@ -10,7 +10,8 @@ use super::try_failure::TryFailure;
 use crate::abilities::ProbeResult;
 use crate::structured::{Dialect, ToolCalls};
 
-/// The questions with their only right replies: a call of a tool with two fields, and the ending call.
+/// The two probe questions with their only right replies: a call of a tool with two fields, and the call that ends the
+/// work.
 fn questions() -> [(&'static str, Value); 2] {
     [
         (
@@ -25,7 +26,7 @@ fn questions() -> [(&'static str, Value); 2] {
 }
 
 impl Remote {
-    /// Probes native tool calls; returns the result, and the dialect with tool calls or unchanged if they don't work.
+    /// Probes native tool calls; returns the result, and the dialect with tool calls turned on if they work.
     pub(super) async fn probe_tools(
         &self,
         like: &ModelRequest,
@@ -44,17 +45,17 @@ impl Remote {
     }
 }
 
-/// The schema of a text with at most `most` characters.
+/// The JSON schema of a text with at most `most` characters.
 fn text(most: u32) -> Value {
     json!({"type": "string", "maxLength": most})
 }
 
-/// The schema of an object with these fields.
+/// The JSON schema of an object with these fields and no others.
 fn object(properties: Value, required: Value) -> Value {
     json!({"type": "object", "additionalProperties": false, "required": required, "properties": properties})
 }
 
-/// The probe's request: its schema describes tool calls and an output.
+/// The model request for a probe of tool calls: its schema describes calls and an output.
 fn request(like: &ModelRequest) -> ModelRequest {
     ModelRequest {
         schema: object(json!({"calls": {"type": "array"}, "output": text(20)}), json!(["calls", "output"])),
@@ -63,7 +64,7 @@ fn request(like: &ModelRequest) -> ModelRequest {
     }
 }
 
-/// The tools offered with a question: one that sets a lamp, and one that reports the result.
+/// The tools offered with a probe question: one that sets a lamp, and one that reports the result.
 fn by_tools(question: &str) -> ByTools {
     let tool = |name: &str, description: &str, input_schema: Value| OfferedTool {
         name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! Reading of a recorded response body without a network.
+//! Reads a recorded response body as the client would, without a network.
 
 use std::time::Duration;
 
@@ -13,7 +13,8 @@ use crate::structured::ReplyFormat;
 use crate::wire::Protocol;
 use crate::wire::draft::Draft;
 
-/// Reads the value of a successful response's body exactly as a client does; `by_tools` if tools were offered.
+/// Parses the recorded body of a successful response and returns the reply's value, as a client would; `by_tools` if
+/// tools were offered.
 ///
 /// # Errors
 /// The failure of a call that received this body.

@@ -1,4 +1,4 @@
-//! One try of a call: context and budget checks, request, response, and accounting.
+//! One try of a model call: checks of context and budget, request, response, and accounting.
 
 use artoo_proto::{ByTools, ModelReply, ModelRequest, ReplyBody, Usage};
 use reqwest::header::CONTENT_TYPE;
@@ -19,7 +19,7 @@ use crate::wire::native;
 use crate::{Model, schema, usage};
 
 impl Remote {
-    /// Makes one try and adds its usage to `paid`.
+    /// Makes one try of a model call and adds the tokens it used to `paid`.
     pub(super) async fn one_try(
         &self,
         request: &ModelRequest,
@@ -42,7 +42,8 @@ impl Remote {
         Ok(ModelReply { body: ReplyBody::Json { value }, usage: *paid, model: answering })
     }
 
-    /// Makes one try of a prepared call: checks context and budget, sends it, and accounts for it however it ends.
+    /// Makes one try of a prepared model call: checks context and budget, sends it, and charges its cost however it
+    /// ends.
     pub(super) async fn try_with(
         &self,
         asking: &Asking<'_>,
@@ -73,7 +74,7 @@ impl Remote {
         outcome
     }
 
-    /// Sends a call and reads the value of its response.
+    /// Sends a prepared model call and returns the JSON value in its response.
     async fn sent_and_read(&self, asking: &Asking<'_>, draft: &mut Draft) -> Result<Value, TryFailure> {
         let request = self.client()?.post(self.endpoint.url().clone()).header(CONTENT_TYPE, "application/json");
         let body = self.config.protocol.wire().body(asking);
@@ -103,7 +104,7 @@ impl Remote {
         (is_wanted && is_able).then(|| request.in_calls()).flatten().filter(native::can_be_offered)
     }
 
-    /// Reports a request and its response to the observer.
+    /// Passes a finished request with its response to the observer, if there is one; keys are removed.
     fn report_exchange(&self, request: &ModelRequest, sent: String, seen: &Seen, trouble: Option<&TryFailure>) {
         let Some(observer) = &self.shared.observer else { return };
         observer.exchange(&Exchange {
@@ -117,8 +118,8 @@ impl Remote {
     }
 }
 
-/// The value of a complete draft: of its tool calls if tools were offered, else of its text. Keys are removed
-/// first.
+/// The JSON value of a complete answer: made from its tool calls if tools were offered, else parsed from its text. Keys
+/// are removed.
 pub(super) fn value_of(
     draft: &mut Draft,
     by_tools: Option<&ByTools>,
@@ -137,7 +138,7 @@ pub(super) fn value_of(
     read(&content, schema, format).map_err(|error| TryFailure::Reader { error, content })
 }
 
-/// Parses an answer's text. In the strict form, nulls that only this form allows are removed.
+/// Parses an answer's text against the schema. In the strict format, nulls that only this format allows are removed.
 fn read(content: &str, schema: &Value, format: ReplyFormat) -> Result<Value, ReaderError> {
     let plain = reader::read(content, schema);
     if format != ReplyFormat::StrictSchema {

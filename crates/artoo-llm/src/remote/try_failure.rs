@@ -1,4 +1,4 @@
-//! Errors of one try of a call, and their conversion for the retry policy and the role.
+//! Errors of one try of a model call, and their conversion for the retry policy and for the asking role.
 
 use std::time::Duration;
 
@@ -9,17 +9,17 @@ use crate::retry::{Outcome, Why};
 use crate::secret::Scrubber;
 use crate::structured::Complaint;
 
-/// Maximum length of an endpoint's message in an error.
+/// Maximum length of an endpoint's message quoted in an error, in characters.
 const DETAIL_CHARS: usize = 400;
 
-/// Maximum length of an endpoint's message in the progress line.
+/// Maximum length of an endpoint's message quoted in the progress line, in characters.
 const WAIT_CHARS: usize = 80;
 
-/// Error codes and types for an exhausted quota.
+/// Error codes and types by which endpoints report an exhausted quota.
 const QUOTA_CODES: [&str; 4] =
     ["insufficient_quota", "billing_hard_limit_reached", "insufficient_balance", "billing_error"];
 
-/// Part of the message for an exhausted quota, for endpoints without a code.
+/// Words by which an endpoint without error codes reports an exhausted quota.
 const QUOTA_WORDS: &str = "exceeded your current quota";
 
 /// Why one try of a call failed.
@@ -47,7 +47,7 @@ pub(super) enum TryFailure {
     OverBudget { detail: String },
 }
 
-/// A failed call: number of tries, elapsed time and usage, for its error message.
+/// How a failed call ended: number of tries, why no more were made, elapsed time and usage.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ended {
     pub(super) tries: u32,
@@ -58,25 +58,25 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// The end of a call that makes one try and has no usage.
+    /// The end of a call of which only one try was made and no usage is charged.
     pub(super) fn after_one_try(elapsed: Duration) -> Self {
         Self { tries: 1, why: Why::Pointless, elapsed, usage: Usage::default() }
     }
 }
 
 impl TryFailure {
-    /// Whether the endpoint has read the prompt, so that it may charge for it.
+    /// Whether the endpoint had read the prompt before the try failed, so that it may charge for it.
     pub(super) fn was_read(&self) -> bool {
         matches!(self, Self::Silence | Self::Cut { .. } | Self::Unreadable { .. } | Self::Reader { .. })
     }
 
-    /// Whether the endpoint reports a rate limit (not an exhausted quota).
+    /// Whether the try failed because the endpoint has a rate limit, not because a quota is exhausted.
     pub(super) fn was_too_many(&self) -> bool {
         matches!(self, Self::Status { status: 429 | 529, .. }) && !self.is_quota()
     }
 
-    /// Whether the account's quota is exhausted, so that waiting doesn't help: by the error code, or by the message
-    /// if no wait is asked for. Some endpoints use the same message for a limit per minute, with a wait.
+    /// Whether the account's quota is exhausted, so that waiting doesn't help: by the error code, or by the message if
+    /// no wait is asked for.
     fn is_quota(&self) -> bool {
         let Self::Status { complaint, retry_after, .. } = self else { return false };
         let message = complaint.message.to_ascii_lowercase();
@@ -84,7 +84,7 @@ impl TryFailure {
             || (retry_after.is_none() && message.contains(QUOTA_WORDS) && !message.contains("retry in"))
     }
 
-    /// A short description for the progress line.
+    /// A short description of the error for the progress line, without keys.
     pub(super) fn short_text(&self, scrubber: &Scrubber) -> String {
         match self {
             Self::NoConnection { .. } => "no connection".to_owned(),
@@ -123,7 +123,8 @@ impl TryFailure {
         if let Self::Status { status: 400 | 422, complaint, .. } = self { Some(complaint) } else { None }
     }
 
-    /// Converts the error for the role. All texts from outside are without keys, escaped and shortened.
+    /// Converts the error to the failure that the asking role receives. Texts from outside are shortened, escaped and
+    /// freed of keys.
     pub(super) fn into_failure(self, scrubber: &Scrubber, ended: &Ended) -> ModelFailure {
         let Ended { tries, why, elapsed, usage } = *ended;
         let shown = |text: &str| scrubber.shown(text, DETAIL_CHARS);
@@ -168,7 +169,7 @@ pub(crate) fn may_pass(status: u16) -> bool {
     matches!(status, 408 | 429 | 500 | 502..=504 | 507..=599)
 }
 
-/// The reason for the end of the tries, as the end of an error message.
+/// The end of an error message that says why no further try was made; empty if tries were pointless.
 fn ending(tries: u32, why: Why) -> String {
     match why {
         Why::Pointless => String::new(),
@@ -178,7 +179,7 @@ fn ending(tries: u32, why: Why) -> String {
     }
 }
 
-/// Removes keys from a reader's error, which may quote the reply.
+/// The failure without keys in the parts of the reply that it quotes.
 fn scrubbed(mut failure: ModelFailure, scrubber: &Scrubber) -> ModelFailure {
     if let ModelFailure::Unreadable { detail, excerpt, .. } = &mut failure {
         for text in [detail, excerpt] {

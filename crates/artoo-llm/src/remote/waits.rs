@@ -1,4 +1,4 @@
-//! The wait that an endpoint asks for in its response headers.
+//! Parses the wait before a retry that an endpoint asks for in its response headers.
 
 use std::time::Duration;
 
@@ -21,11 +21,12 @@ pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     })
 }
 
-/// Parses an HTTP date.
+/// Parses a date in the format of HTTP headers; `None` if it is not valid.
 fn http_date(text: &str) -> Option<jiff::Timestamp> {
     jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()
 }
 
+/// Tests of parsing the wait that an endpoint asks for.
 #[cfg(test)]
 mod tests {
     use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The retry table, and whole sequences of tries in simulated time.
+//! Tests of the retry decision: a table of cases, and whole sequences of tries in simulated time.
 
 use std::time::Duration;
 
@@ -11,30 +11,31 @@ fn secs(s: f64) -> Duration {
     Duration::from_secs_f64(s)
 }
 
-/// Checks the decision after a try.
+/// Asserts the retry decision of the default policy after this many tries, this outcome and these elapsed seconds.
 #[track_caller]
 fn check(tries: u32, outcome: Outcome, elapsed: f64, share: f64, expected: Result<Duration, Why>) {
     let decision = next(&RetryPolicy::default(), tries, outcome, secs(elapsed), share);
     assert_eq!(decision, expected, "{tries} {outcome:?} {elapsed} {share}");
 }
 
-/// The decision to try again after this many seconds.
+/// The expected decision to try again after this many seconds.
 fn retry(after: f64) -> Result<Duration, Why> {
     Ok(secs(after))
 }
 
-/// The decision to make no further try.
+/// The expected decision to make no further try, for this reason.
 fn give_up(why: Why) -> Result<Duration, Why> {
     Err(why)
 }
 
 const BUSY: Outcome = Outcome::Busy { retry_after: None };
 
-/// A busy endpoint that asks for this wait.
+/// The outcome of a busy endpoint that asks for a wait of this many seconds.
 fn asks(wait: f64) -> Outcome {
     Outcome::Busy { retry_after: Some(secs(wait)) }
 }
 
+/// For each outcome of a try the retry decision is the right wait or end.
 #[doc = "holds: principle 4; fault L2; client C16; design D18"]
 #[test]
 fn each_outcome_has_its_wait_or_end() {
@@ -59,6 +60,7 @@ fn each_outcome_has_its_wait_or_end() {
     check(2, Outcome::NoConnection, 0.3, 0.5, give_up(Why::TriesSpent));
 }
 
+/// The wait after a huge number of tries does not overflow.
 #[test]
 fn huge_number_of_tries_does_not_overflow() {
     let policy = RetryPolicy { busy_tries: u32::MAX, total: Duration::MAX, ..RetryPolicy::default() };
@@ -66,6 +68,7 @@ fn huge_number_of_tries_does_not_overflow() {
     assert_eq!(decision, retry(10.0));
 }
 
+/// Random shares, which vary the wait, lie in [0, 1) and are spread over it.
 #[test]
 fn random_shares_cover_the_unit_interval() {
     let shares: Vec<f64> = (0..200).map(|_| random_share()).collect();
@@ -73,7 +76,7 @@ fn random_shares_cover_the_unit_interval() {
     assert!(shares.iter().any(|share| *share < 0.3) && shares.iter().any(|share| *share > 0.7));
 }
 
-/// A random outcome of a try.
+/// A strategy for random outcomes of a failed try.
 fn any_outcome() -> impl Strategy<Value = Outcome> {
     prop_oneof![Just(Outcome::NoConnection), Just(BUSY), Just(Outcome::Final), (0.0..200.0_f64).prop_map(asks),]
 }

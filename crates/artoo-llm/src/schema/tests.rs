@@ -1,15 +1,16 @@
-//! Values, schemas and the expected violations, as a table.
+//! Tests of the schema check: tables of values, schemas and expected violations.
 
 use serde_json::{Value, json};
 
 use super::fit;
 
-/// Checks that the value has this violation of the schema; empty if it has none.
+/// Asserts that the value violates the schema with this message; empty if it fits.
 fn check(value: &Value, schema: &Value, expected: &str) {
     let said = fit(value, schema).err().map(|misfit| misfit.to_string()).unwrap_or_default();
     assert_eq!(said, expected, "{value} against {schema}");
 }
 
+/// A violation names the missing key, the extra key, or the wrong type.
 #[doc = "holds: fault L23"]
 #[test]
 fn missing_extra_and_wrong_type_are_named() {
@@ -47,6 +48,7 @@ fn missing_extra_and_wrong_type_are_named() {
     check(&with("either", json!(3)), &call, "");
 }
 
+/// For a value with several possible schemas, the violation is reported of the one that its constants select.
 #[test]
 fn selected_alternative_reports_the_violation() {
     let of_kind = |kinds: Value, part: &str| {
@@ -63,6 +65,7 @@ fn selected_alternative_reports_the_violation() {
     check(&json!("ab"), &schema, "the reply fits none of the alternatives");
 }
 
+/// Length limits of a schema count characters, not bytes.
 #[test]
 fn lengths_count_characters() {
     check(&json!("äöü"), &json!({"maxLength": 3}), "");

@@ -1,4 +1,4 @@
-//! Schemas in the form of OpenAI's strict mode, and the conversion of replies back.
+//! Converts schemas to the form that OpenAI's strict mode accepts, and replies in that form back.
 //!
 //! Strict mode requires closed objects with all properties required, supports `anyOf` but not `oneOf`, and has no
 //! length limits for texts. Optional properties are therefore requested as "or null", and nulls that only the strict
@@ -7,7 +7,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// Keywords that strict mode supports unchanged.
+/// Keywords of JSON Schema that strict mode supports, so that they stay unchanged.
 const KEPT: [&str; 12] = [
     "type",
     "enum",
@@ -23,10 +23,10 @@ const KEPT: [&str; 12] = [
     "description",
 ];
 
-/// Maximum nesting of a strict schema.
+/// Maximum nesting of a schema that is converted to the strict form.
 const LEVELS_MAX: usize = 10;
 
-/// Converts a schema to its strict form; `None` if it has none.
+/// Converts a schema to the form of OpenAI's strict mode; `None` if that can't express it.
 #[must_use]
 pub fn form(schema: &Value) -> Option<Value> {
     // The whole reply must be an object, not a choice.
@@ -36,7 +36,7 @@ pub fn form(schema: &Value) -> Option<Value> {
     strict(schema, LEVELS_MAX)
 }
 
-/// Converts a part of a schema to its strict form; `None` if it has none or is nested too deep.
+/// Converts a part of a schema to the strict form; `None` if that can't express it or it is nested too deep.
 fn strict(schema: &Value, levels_left: usize) -> Option<Value> {
     let fields = schema.as_object()?;
     let alternatives = fields.get("anyOf").or_else(|| fields.get("oneOf"));
@@ -169,6 +169,7 @@ fn alternative_for<'s>(fields: &Map<String, Value>, schema: &'s Value) -> &'s Va
     alternatives.and_then(|alternatives| alternatives.iter().find(suits)).unwrap_or(schema)
 }
 
+/// Tests of converting schemas and replies.
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
@@ -217,6 +218,7 @@ mod tests {
         check(deep, None);
     }
 
+    /// Nulls that only the strict form of a schema allows are removed from a reply.
     #[test]
     fn nulls_of_the_strict_form_are_removed() {
         let schema = json!({

@@ -1,11 +1,11 @@
-//! The parts of a request that are omitted after an error of the endpoint.
+//! Tests of which part of a request is left out after an endpoint's error.
 
 use super::{Complaint, Dialect, ReplyFormat};
 use crate::wire::Protocol;
 
 const FULL: Dialect = Dialect::full(ReplyFormat::JsonSchema);
 
-/// Checks the dialect that remains after this error message.
+/// Asserts which dialect is tried after an error with this message and parameter.
 #[track_caller]
 fn check(from: Dialect, message: &str, param: Option<&str>, expected: Option<Dialect>) {
     let about = Complaint { message: message.to_owned(), param: param.map(str::to_owned), ..Complaint::default() };
@@ -13,6 +13,7 @@ fn check(from: Dialect, message: &str, param: Option<&str>, expected: Option<Dia
     assert_eq!(from.without_refused_part(&about, formats, false), expected, "{message} {param:?}");
 }
 
+/// After an error the client leaves out only the request part that the error is about.
 #[doc = "holds: client C7"]
 #[test]
 fn dialect_loses_only_the_refused_part() {

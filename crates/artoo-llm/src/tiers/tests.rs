@@ -10,7 +10,7 @@ use crate::Model;
 use crate::observe::{Caller, Observer, Step};
 use crate::scripted::{Script, Scripted};
 
-/// A request of a role.
+/// A sample model request of a role.
 fn request(role: Role) -> ModelRequest {
     let environment = json!({"cwd": "/", "home": "/", "workspace": "/", "os": "linux", "utc_offset_s": 0});
     let request = json!({
@@ -24,13 +24,13 @@ fn request(role: Role) -> ModelRequest {
     serde_json::from_value(request).unwrap()
 }
 
-/// A test model that answers, or fails with the given failure.
+/// A test model with this name that answers, or fails with the given failure.
 fn model(name: &str, failure: Option<ModelFailure>) -> Arc<dyn Model> {
     let script = move |_: &ModelRequest| failure.clone().map_or_else(|| Script::Json(json!({})), Script::Fail);
     Arc::new(Scripted::new(script).named(name))
 }
 
-/// The failure of a model that can't be reached.
+/// The failure of a model whose endpoint can't be reached.
 fn unreachable() -> Option<ModelFailure> {
     Some(ModelFailure::Unreachable { detail: "away".to_owned() })
 }
@@ -40,7 +40,7 @@ async fn answering(tiers: &Tiers, role: Role) -> String {
     tiers.ask(&request(role)).await.map_or_else(|failure| format!("failed: {failure}"), |reply| reply.model)
 }
 
-/// An observer that records the reported steps.
+/// An observer that records the fallbacks reported to it.
 #[derive(Default)]
 struct Notes(Mutex<Vec<String>>);
 
@@ -67,6 +67,7 @@ async fn each_role_is_served_by_its_tier() {
     assert_eq!((single.name(), answering(&single, Role::Executor).await), ("one".to_owned(), "one".to_owned()));
 }
 
+/// The plan is judged by a model that ranks at least as high as the one that made it.
 #[doc = "holds: law 3.9; invariant 4; design D12"]
 #[tokio::test]
 async fn judge_ranks_at_least_as_planner() {
@@ -89,6 +90,7 @@ async fn judge_ranks_at_least_as_planner() {
     assert_eq!(answering(&tiers, Role::MetaValidator).await, "second");
 }
 
+/// If it is not known which model planned, only the best one judges.
 #[doc = "holds: law 3.9; design D12"]
 #[tokio::test]
 async fn judge_of_unknown_planner_is_the_best() {
@@ -96,6 +98,7 @@ async fn judge_of_unknown_planner_is_the_best() {
     assert!(answering(&tiers, Role::MetaValidator).await.starts_with("failed"));
 }
 
+/// Whichever models fail, none judges that ranks below the planner's.
 #[doc = "holds: law 3.9; design D12"]
 #[tokio::test]
 async fn judge_rank_holds_under_any_outages() {
@@ -124,6 +127,7 @@ async fn judge_rank_holds_under_any_outages() {
     }
 }
 
+/// If the first model fails, the next one answers, the observer is told once, and the first one is skipped for a while.
 #[tokio::test]
 async fn fallback_is_reported_and_failed_model_skipped() {
     let notes = Arc::new(Notes::default());
@@ -134,6 +138,7 @@ async fn fallback_is_reported_and_failed_model_skipped() {
     assert_eq!(*notes.0.lock().unwrap(), ["first>second"]);
 }
 
+/// A bad reply, or a call over budget, is not answered by another model instead.
 #[tokio::test]
 async fn bad_reply_does_not_cause_fallback() {
     let usage = artoo_proto::Usage::default();

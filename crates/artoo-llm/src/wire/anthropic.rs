@@ -14,10 +14,10 @@ pub(super) struct Anthropic;
 
 const PATHS: Paths = Paths { versioned: true, call: &["messages"], models: &["models"] };
 
-/// Reply formats, strongest first; every model and gateway of this protocol supports a forced tool call.
+/// Reply formats of this protocol, strongest first; every model and gateway supports a forced tool call.
 const FORMATS: [ReplyFormat; 2] = [ReplyFormat::ForcedTool, ReplyFormat::PromptOnly];
 
-/// A whole response in the protocol's JSON.
+/// A whole response of Anthropic's protocol, as JSON.
 #[derive(Deserialize)]
 struct Message {
     #[serde(rename = "type")]
@@ -30,7 +30,7 @@ struct Message {
     error: Option<Value>,
 }
 
-/// A content block of a response.
+/// A content block (text, reasoning or tool call) of a response of Anthropic's protocol.
 #[derive(Deserialize)]
 struct Answered {
     #[serde(rename = "type")]
@@ -42,7 +42,7 @@ struct Answered {
     name: Option<Value>,
 }
 
-/// One event of a stream.
+/// One event of a streamed response of Anthropic's protocol.
 #[derive(Deserialize)]
 struct Event {
     #[serde(rename = "type")]
@@ -55,7 +55,7 @@ struct Event {
     error: Option<Value>,
 }
 
-/// The change in an event of a stream.
+/// The change that an event of a stream makes to a content block or to the message.
 #[derive(Deserialize)]
 struct Delta {
     text: Option<String>,
@@ -147,7 +147,7 @@ impl Wire for Anthropic {
     }
 }
 
-/// Adds a message's content, token counts and end reason to the draft.
+/// Adds a response message's content, token counts and end reason to the draft of the answer.
 fn take(draft: &mut Draft, message: Message) -> Result<(), Fault> {
     if let Some(error) = message.error {
         return Err(refused(&error));
@@ -160,7 +160,7 @@ fn take(draft: &mut Draft, message: Message) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Adds a content block to the draft; `place` is its number in a stream.
+/// Adds a content block of a response to the draft of the answer; `place` is its number in a stream.
 fn take_block(draft: &mut Draft, block: Answered, place: Option<u64>) -> Result<(), Fault> {
     match block.kind.as_deref() {
         Some("text") => draft.content.push_str(block.text.as_deref().unwrap_or_default()),
@@ -176,13 +176,13 @@ fn take_block(draft: &mut Draft, block: Answered, place: Option<u64>) -> Result<
     Ok(())
 }
 
-/// The description of a tool in the protocol's JSON.
+/// The definition of a tool in the JSON of Anthropic's protocol.
 fn offered(name: &str, description: &str, schema: &Value) -> Value {
     json!({"name": name, "description": description, "input_schema": schema})
 }
 
-/// Adds token counts and the end reason to the draft. Input tokens don't include those written to and read from the
-/// cache; gateways send zero first and the count later.
+/// Adds token counts and the end reason to the draft. Anthropic's input tokens exclude those of the cache; gateways
+/// send zero first.
 fn take_end(draft: &mut Draft, usage: Option<&Value>, reason: Option<String>) {
     draft.end = reason.as_deref().map(End::of).or(draft.end.take());
     let count = |name: &str| usage?.get(name).and_then(Value::as_u64);

@@ -1,13 +1,13 @@
-//! The tool calls of an answer while it is received, as a whole or in pieces.
+//! Collects the tool calls of a model's answer while it is received, as a whole or in pieces.
 
 use serde_json::Value;
 
 use super::Fault;
 
-/// Maximum number of tool calls in one answer: roles use a handful, and every piece is compared with all of them.
+/// Maximum number of tool calls in one model answer: roles use a handful, and every piece is compared with all of them.
 const CALLS_MAX: usize = 64;
 
-/// A tool call of the model, as far as it was received.
+/// A tool call of the model, as far as it was received: its number, id, name and input.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Called {
     /// Number of the call in the answer, if the endpoint numbers its calls.
@@ -18,7 +18,7 @@ pub(crate) struct Called {
     pub(crate) input: String,
 }
 
-/// One received piece of a tool call.
+/// One received piece of a tool call; a stream may split a call into many.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Piece {
     /// Number of the call in the answer, if the endpoint numbers its calls.
@@ -39,12 +39,12 @@ impl Calls {
         &self.0
     }
 
-    /// Forgets all calls.
+    /// Removes all tool calls.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Replaces every input by the result of `change`.
+    /// Replaces the input of every call by the result of `change`.
     pub(crate) fn each_input(&mut self, change: impl Fn(String) -> String) {
         for call in &mut self.0 {
             call.input = change(std::mem::take(&mut call.input));
@@ -91,7 +91,7 @@ impl Calls {
         }
     }
 
-    /// Marks the end of a call's input: a call without any input gets an empty object.
+    /// Marks that the input of the call with this number is complete: an empty one becomes an empty object.
     pub(crate) fn stopped(&mut self, place: Option<u64>) {
         for call in self.0.iter_mut().filter(|call| call.place == place && call.input.trim().is_empty()) {
             "{}".clone_into(&mut call.input);
@@ -100,7 +100,8 @@ impl Calls {
 }
 
 impl Called {
-    /// Adds a piece. Names are never concatenated, since a part of one could match another tool.
+    /// Adds a piece to the tool call. A second, different name is an error, since a part of a name could match another
+    /// tool.
     fn add(&mut self, piece: Piece) -> Result<(), Fault> {
         if let Some(id) = piece.id.filter(|id| !id.is_empty()) {
             self.id = id;
@@ -123,13 +124,14 @@ impl Called {
     }
 }
 
+/// Tests of collecting tool calls from pieces.
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
     use super::{CALLS_MAX, Calls, Fault, Piece};
 
-    /// A piece of a tool call.
+    /// A sample piece of a tool call; an empty id counts as none.
     fn piece(place: impl Into<Option<u64>>, id: &str, name: &str, input: Value) -> Piece {
         Piece {
             place: place.into(),
@@ -139,7 +141,7 @@ mod tests {
         }
     }
 
-    /// Checks the calls that these pieces make.
+    /// Asserts which tool calls (name and input) the pieces make, or which error.
     fn check(pieces: Vec<Piece>, expected: Result<&[(&str, &str)], &str>) {
         let shown = format!("{pieces:?}");
         let mut calls = Calls::default();
@@ -153,6 +155,7 @@ mod tests {
         }
     }
 
+    /// Pieces of tool calls are assigned to the right call, however the server numbers them.
     #[doc = "holds: client C10"]
     #[test]
     fn pieces_are_assigned_under_any_numbering() {
@@ -180,6 +183,7 @@ mod tests {
         check(vec![piece(0, "a", "ls", json!("1")), piece(0, "a", "ls", json!("2"))], Ok(&[("ls", "12")]));
     }
 
+    /// A second name in the pieces of a tool call is an error, not appended to the first.
     #[doc = "holds: fault L22"]
     #[test]
     fn tool_names_are_never_concatenated() {

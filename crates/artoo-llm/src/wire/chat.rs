@@ -1,4 +1,4 @@
-//! OpenAI's Chat Completions protocol, in the variants of many servers.
+//! The wire format of OpenAI's Chat Completions protocol, in the variants of many servers.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -29,14 +29,15 @@ const CACHED_POINTERS: [&str; 3] =
 /// Data of the event that ends a stream.
 const DONE: &str = "[DONE]";
 
-/// The messages of a call, the stable part first.
+/// The messages of a model call: first the system message, which stays the same and can be cached, then the user
+/// message.
 pub(super) fn messages<'a>(asking: &Asking<'a>) -> Vec<PromptMessage<'a>> {
     let system = PromptMessage { role: "system", content: asking.system().into() };
     let user = PromptMessage { role: "user", content: asking.user().into() };
     [system, user].into_iter().filter(|said| said.role == "user" || !said.content.is_empty()).collect()
 }
 
-/// A whole response, or one event of a stream.
+/// A whole response of the protocol, or one event of a stream.
 #[derive(Deserialize)]
 struct Envelope {
     #[serde(default)]
@@ -155,7 +156,7 @@ impl Wire for Chat {
     }
 }
 
-/// Adds the content of a response or event to the draft.
+/// Adds the content of a response or of an event to the draft of the answer.
 fn take(draft: &mut Draft, envelope: Envelope) -> Result<(), Fault> {
     if let Some(error) = envelope.error {
         return Err(refused(&error));
@@ -178,7 +179,7 @@ fn take(draft: &mut Draft, envelope: Envelope) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Adds a message, or a part of one, to the draft; `take_call` adds its tool calls.
+/// Adds a message, or a piece of one, to the draft of the answer; `take_call` adds its tool calls.
 fn take_message(
     draft: &mut Draft,
     message: Message,
@@ -202,14 +203,14 @@ fn take_message(
 }
 
 impl Call {
-    /// Converts a call of the protocol to a piece of a tool call.
+    /// Converts a tool call in the protocol's JSON to a piece of a tool call.
     pub(super) fn into_piece(self) -> Piece {
         let (name, input) = self.function.map_or((None, None), |function| (function.name, function.arguments));
         Piece { place: self.index, id: text(self.id), name: text(name), input }
     }
 }
 
-/// The description of a tool in the protocol's JSON.
+/// The definition of a tool in the JSON of the Chat Completions protocol.
 pub(super) fn offered(name: &str, description: &str, schema: &Value) -> Value {
     json!({"type": "function", "function": {"name": name, "description": description, "parameters": schema}})
 }

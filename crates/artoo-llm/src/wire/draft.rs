@@ -1,4 +1,4 @@
-//! An answer while it is received, in any protocol.
+//! A model's answer while it is received, independent of the protocol.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::Fault;
 use super::calls::Calls;
 use crate::usage::Counts;
 
-/// Why the model stopped.
+/// Why the model stopped writing its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum End {
     /// The model finished its answer.
@@ -20,7 +20,7 @@ pub(crate) enum End {
 }
 
 impl End {
-    /// Reads a finish reason of the endpoint, as OpenAI and other servers name them.
+    /// Parses the finish reason that an endpoint reports, in the words of OpenAI and other servers.
     pub(crate) fn of(word: &str) -> Self {
         match word {
             "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" | "stop_token" | "completed" => Self::Complete,
@@ -31,7 +31,7 @@ impl End {
     }
 }
 
-/// A model's answer, as far as it was received.
+/// A model's answer, as far as it was received: text, tool calls, token counts, and how it ended.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Draft {
     /// The text of the answer, without separate reasoning.
@@ -60,7 +60,7 @@ impl Draft {
         self.counts.cached = cached.iter().find_map(|pointer| count(pointer)).or(self.counts.cached);
     }
 
-    /// Checks that the answer is complete and not a refusal.
+    /// Checks that the answer is complete; an error if it was cut off or the model refused.
     pub(crate) fn ended(&self) -> Result<(), Fault> {
         if let Some(refusal) = &self.refusal {
             return Err(Fault::Unreadable(format!("the model refused: {refusal}")));
@@ -77,7 +77,8 @@ impl Draft {
         Err(Fault::Cut(problem))
     }
 
-    /// The text of a complete answer; `by_tool` if it is the input of a forced tool call.
+    /// The text of a complete answer, or with `by_tool` the input of its forced tool call; an error if the answer is
+    /// not complete.
     pub(crate) fn settle(&self, by_tool: bool) -> Result<&str, Fault> {
         self.ended()?;
         if self.end == Some(End::Tool) && !by_tool {
@@ -91,7 +92,7 @@ impl Draft {
         Ok(text)
     }
 
-    /// Length of everything received, in bytes of UTF-8, for an estimate of the cost.
+    /// Length in bytes of everything the model wrote, reasoning included, for an estimate of the cost.
     pub(crate) fn written_chars(&self) -> usize {
         self.content.len() + self.calls.written_chars() + self.reasoning_chars
     }

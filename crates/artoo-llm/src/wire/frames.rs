@@ -1,4 +1,4 @@
-//! Division of a streamed body into server-sent events or lines.
+//! Splits a streamed response body into server-sent events or lines.
 
 use super::Framing;
 
@@ -13,18 +13,19 @@ pub(crate) struct Frames {
     at_start: bool,
 }
 
-/// The error for a line that is not valid UTF-8.
+/// The error for a line of a stream that is not valid UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NoText;
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 impl Frames {
+    /// Creates a splitter at the start of a stream.
     pub(crate) fn new(framing: Framing) -> Self {
         Self { framing, line: Vec::new(), data: None, last_was_cr: false, at_start: true }
     }
 
-    /// Adds bytes; returns the events or lines that they complete.
+    /// Adds received bytes; returns the events or lines that are now complete.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<Vec<String>, NoText> {
         let mut complete = Vec::new();
         for &byte in bytes {
@@ -38,8 +39,8 @@ impl Frames {
         Ok(complete)
     }
 
-    /// The unfinished last line of a stream of lines, unless it is blank. An incomplete server-sent event is dropped,
-    /// as the standard requires.
+    /// The last line of a stream of lines if it lacks a line break and is not blank. An incomplete server-sent event is
+    /// dropped.
     pub(crate) fn rest(&mut self) -> Result<Option<String>, NoText> {
         match self.framing {
             Framing::Events => Ok(None),
@@ -47,7 +48,7 @@ impl Frames {
         }
     }
 
-    /// Ends the current line; returns the event or line that this completes.
+    /// Ends the current line of the stream; returns the event or line that is now complete.
     fn end_line(&mut self) -> Result<Option<String>, NoText> {
         let line = String::from_utf8(std::mem::take(&mut self.line)).map_err(|_| NoText)?;
         let line = if std::mem::take(&mut self.at_start) { line.trim_start_matches(BYTE_ORDER_MARK) } else { &line };
@@ -57,7 +58,7 @@ impl Frames {
         }
     }
 
-    /// Adds a line to the current event; a blank line completes it. Fields other than `data` are ignored.
+    /// Adds a line to the current server-sent event; a blank line completes it. Fields other than `data` are ignored.
     fn event_line(&mut self, line: &str) -> Option<String> {
         if line.is_empty() {
             return self.data.take();
@@ -76,13 +77,14 @@ impl Frames {
     }
 }
 
+/// Tests of splitting streams.
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::{Frames, Framing, NoText};
 
-    /// The events or lines of a stream that arrives in these pieces.
+    /// All events or lines of a stream whose bytes arrive in these pieces.
     fn all(framing: Framing, pieces: &[&[u8]]) -> Result<Vec<String>, NoText> {
         let mut frames = Frames::new(framing);
         let mut found = Vec::new();
@@ -93,6 +95,7 @@ mod tests {
         Ok(found)
     }
 
+    /// A stream is split into server-sent events as their standard says.
     #[test]
     fn events_are_divided_by_the_standard() {
         let check = |text: &str, expected: &[&str]| {
@@ -111,6 +114,7 @@ mod tests {
         check("", &[]);
     }
 
+    /// The last line of a stream counts even without a line break.
     #[test]
     fn last_line_without_newline_counts() {
         let check = |text: &str, expected: &[&str]| {

@@ -19,7 +19,7 @@ pub(crate) mod native;
 mod ollama;
 mod responses;
 
-/// An HTTP protocol of model endpoints.
+/// An HTTP protocol by which model endpoints are called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Protocol {
     /// OpenAI's Chat Completions, which most servers support.
@@ -36,7 +36,7 @@ pub enum Protocol {
 impl Protocol {
     pub const ALL: [Self; 4] = [Self::Chat, Self::Responses, Self::Anthropic, Self::Ollama];
 
-    /// The name of the protocol in a configuration.
+    /// The name of the protocol in configurations, such as "openai".
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -57,7 +57,7 @@ impl Protocol {
         }
     }
 
-    /// The wire format of the protocol.
+    /// The wire format of the protocol: how requests are written and responses read.
     pub(crate) fn wire(self) -> &'static dyn Wire {
         match self {
             Self::Chat => &chat::Chat,
@@ -68,7 +68,7 @@ impl Protocol {
     }
 }
 
-/// One call of a model, with everything that determines its body.
+/// One model call with all that determines its request body: request, model, dialect, tools, context.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asking<'a> {
     pub(crate) request: &'a ModelRequest,
@@ -85,7 +85,8 @@ pub(crate) struct Asking<'a> {
 }
 
 impl<'a> Asking<'a> {
-    /// A name for the stable part of the prompt; OpenAI routes calls by it to where that part is cached.
+    /// The name for the prompt's stable part that OpenAI uses to route calls to its cache; `None` if the endpoint
+    /// refuses such names.
     pub(crate) fn cache_key(&self) -> Option<String> {
         self.dialect.cache.then(|| format!("artoo-{}", self.request.role.code()))
     }
@@ -95,7 +96,7 @@ impl<'a> Asking<'a> {
         self.by_tools.map_or(&self.request.prompt, |by_tools| &by_tools.prompt).system.as_str()
     }
 
-    /// The user prompt, with the form of the reply last, so that everything before it can be cached.
+    /// The user prompt of the call; the form of the reply comes last, so that everything before it can be cached.
     pub(crate) fn user(&self) -> String {
         if let Some(by_tools) = self.by_tools {
             return by_tools.prompt.user.clone();
@@ -106,24 +107,26 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// The reply format; with native tool calls the tools describe the reply.
+    /// The reply format to request; with native tool calls none, since the tools describe the reply.
     pub(crate) fn format(&self) -> ReplyFormat {
         if self.by_tools.is_some() { ReplyFormat::PromptOnly } else { self.dialect.format }
     }
 
-    /// The offered tools, each formatted by `worded` (name, description, schema).
+    /// The tools offered in the call as a JSON list, each written by `worded` from name, description and schema; `None`
+    /// without tools.
     pub(crate) fn offered(&self, worded: impl Fn(&str, &str, &Value) -> Value) -> Option<Value> {
         let word =
             |tool: &OfferedTool| worded(&structured::schema_name(&tool.name), &tool.description, &tool.input_schema);
         self.by_tools.map(|by_tools| native::offered(by_tools).map(word).collect())
     }
 
-    /// The tool choice: `required` if a call is required, else `auto`; `None` if no tools are offered.
+    /// The call's tool choice: `required` (the protocol's word) if the model must call a tool, else `auto`; `None`
+    /// without tools.
     pub(crate) fn tool_choice(&self, required: &'static str) -> Option<&'static str> {
         self.by_tools.map(|_| if self.dialect.tool_calls == ToolCalls::Required { required } else { "auto" })
     }
 
-    /// Estimated number of tokens that the call sends.
+    /// Estimated number of tokens that the call sends, tools included.
     pub(crate) fn prompt_tokens(&self) -> u64 {
         let Some(by_tools) = self.by_tools else {
             return crate::usage::tokens_of_prompt(&self.request.prompt, self.schema_text);
@@ -135,14 +138,14 @@ impl<'a> Asking<'a> {
     }
 }
 
-/// A message of the prompt.
+/// One message of a prompt: its role and its text.
 #[derive(Serialize)]
 struct PromptMessage<'a> {
     role: &'static str,
     content: Cow<'a, str>,
 }
 
-/// Paths of a protocol below the base URL.
+/// URL paths of a protocol below the base URL: for calls and for the list of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Paths {
     /// Whether the base URL ends with a version (`/v1`).
@@ -151,7 +154,7 @@ pub(crate) struct Paths {
     pub(crate) models: &'static [&'static str],
 }
 
-/// How a response body is divided into JSON values.
+/// How a response body is divided into JSON values: server-sent events, lines, or one document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
     /// The body consists of server-sent events.
@@ -173,9 +176,9 @@ pub(crate) enum Fault {
     Refused { status: Option<u16>, complaint: Complaint },
 }
 
-/// The wire format of a protocol.
+/// The wire format of a protocol: how request bodies are written and responses are decoded.
 pub(crate) trait Wire: Send + Sync {
-    /// Paths of the protocol's calls.
+    /// URL paths of the protocol below the base URL.
     fn paths(&self) -> Paths;
 
     /// Name and value of the HTTP header with the API key.
@@ -199,18 +202,18 @@ pub(crate) trait Wire: Send + Sync {
         if content_type == "text/event-stream" { Framing::Events } else { Framing::Whole }
     }
 
-    /// Decodes a whole response into the draft.
+    /// Decodes a whole response body and adds it to the draft of the answer.
     fn decode_whole(&self, draft: &mut Draft, body: &str) -> Result<(), Fault>;
 
-    /// Decodes one piece of a streamed response into the draft.
+    /// Decodes one event or line of a streamed response and adds it to the draft of the answer.
     fn piece(&self, draft: &mut Draft, data: &str) -> Result<(), Fault>;
 
-    /// Path at the server's root with information about the server.
+    /// URL path at the server's root where the server describes itself; `None` if the protocol has none.
     fn about_server(&self) -> Option<&'static str> {
         None
     }
 
-    /// Whether the client sets the context size.
+    /// Whether the client sets the model's context size in each call, as with Ollama.
     fn sets_context(&self) -> bool {
         false
     }
@@ -221,7 +224,7 @@ fn text(value: Option<Value>) -> Option<String> {
     value.as_ref().and_then(Value::as_str).map(str::to_owned)
 }
 
-/// Parses JSON into a type of the protocol; `what` names it in the error. JSON that ends early is `Fault::Cut`.
+/// Parses JSON of a response as `T`; `what` names it in the error. JSON that ends too early is `Fault::Cut`.
 fn parsed<'a, T: serde::Deserialize<'a>>(data: &'a str, what: &str) -> Result<T, Fault> {
     serde_json::from_str(data).map_err(|error| {
         if error.is_eof() {
@@ -232,7 +235,7 @@ fn parsed<'a, T: serde::Deserialize<'a>>(data: &'a str, what: &str) -> Result<T,
     })
 }
 
-/// Converts an error object with a success status to a fault.
+/// Converts an error object inside a response with a success status to a fault.
 fn refused(error: &Value) -> Fault {
     let complaint = crate::structured::complaint_of(error);
     let code = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
@@ -240,7 +243,7 @@ fn refused(error: &Value) -> Fault {
     Fault::Refused { status, complaint }
 }
 
-/// The body of a request to a model, in the JSON of a protocol.
+/// The JSON body of a model request in a protocol, as the client would send it.
 #[must_use]
 pub fn request_body(protocol: Protocol, request: &ModelRequest, model: &str, dialect: Dialect) -> Value {
     let asking = Asking {

@@ -1,4 +1,4 @@
-//! Native tool calls: the tools to offer, and the conversion of an answer's calls to a reply.
+//! Native tool calls: which tools are offered, and how a model's calls become a reply.
 //!
 //! The input of a call must be exactly one JSON object. Its name must be that of an offered tool. Text beside the
 //! calls is ignored.
@@ -15,7 +15,7 @@ use crate::structured::schema_name;
 /// Maximum length of an unknown tool name quoted in an error.
 const NAME_CHARS: usize = 80;
 
-/// Whether the tools can be offered to every endpoint: their names stay unique, and their inputs are objects.
+/// Whether every protocol can offer these tools: names stay unique after conversion, and inputs are objects.
 pub(crate) fn can_be_offered(by_tools: &ByTools) -> bool {
     let mut names: Vec<String> = offered(by_tools).map(|tool| schema_name(&tool.name)).collect();
     let count = names.len();
@@ -25,12 +25,12 @@ pub(crate) fn can_be_offered(by_tools: &ByTools) -> bool {
     names.len() == count && offered(by_tools).all(takes_object)
 }
 
-/// All tools, the one that ends the work last.
+/// All tools to offer; the one by which the model ends its work comes last.
 pub(crate) fn offered(by_tools: &ByTools) -> impl Iterator<Item = &OfferedTool> {
     by_tools.tools.iter().chain([&by_tools.ending])
 }
 
-/// Converts tool calls to the reply that `schema` describes.
+/// Converts a model's tool calls to the reply that `schema` describes; an error if a call is not valid.
 pub(crate) fn reply(by_tools: &ByTools, calls: &[Called], schema: &Value) -> Result<Value, Fault> {
     if calls.is_empty() {
         return Err(Fault::Unreadable("the model called no tool".to_owned()));
@@ -66,7 +66,7 @@ pub(crate) fn reply(by_tools: &ByTools, calls: &[Called], schema: &Value) -> Res
     Ok(value)
 }
 
-/// Parses the input of a call. Servers send no text for a tool without parameters.
+/// Parses the input of a tool call; an empty text is allowed for a tool without parameters.
 fn input(call: &Called, tool: &OfferedTool) -> Result<Map<String, Value>, Fault> {
     if call.input.trim().is_empty() && takes_nothing(tool) {
         return Ok(Map::new());
@@ -86,7 +86,7 @@ fn takes_nothing(tool: &OfferedTool) -> bool {
     properties.is_none_or(Map::is_empty)
 }
 
-/// The error for an unknown tool name.
+/// The error for a call of a tool that was not offered; it lists the offered names.
 fn no_such_tool(name: &str, by_tools: &ByTools) -> Fault {
     let known: Vec<String> = offered(by_tools).map(|tool| schema_name(&tool.name)).collect();
     let name = artoo_proto::escape::shorten(name, NAME_CHARS);

@@ -1,4 +1,5 @@
-//! Ollama's native protocol: the client sets the context size, and a prompt that doesn't fit is an error.
+//! The wire format of Ollama's own protocol: the client sets the context size, and a prompt that doesn't fit is an
+//! error.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ const PATHS: Paths = Paths { versioned: false, call: &["api", "chat"], models: &
 
 const FORMATS: [ReplyFormat; 3] = [ReplyFormat::JsonSchema, ReplyFormat::JsonObject, ReplyFormat::PromptOnly];
 
-/// A whole response, or one line of a stream.
+/// A whole response of Ollama's protocol, or one line of a streamed one.
 #[derive(Deserialize)]
 struct Line {
     model: Option<Value>,
@@ -29,7 +30,7 @@ struct Line {
     error: Option<Value>,
 }
 
-/// The message of a response.
+/// The message in a response of Ollama's protocol: text, reasoning and tool calls.
 #[derive(Deserialize)]
 struct Message {
     content: Option<String>,

@@ -1,4 +1,4 @@
-//! OpenAI's Responses protocol.
+//! The wire format of OpenAI's Responses protocol.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ const PATHS: Paths = Paths { versioned: true, call: &["responses"], models: &["m
 const FORMATS: [ReplyFormat; 4] =
     [ReplyFormat::StrictSchema, ReplyFormat::JsonObject, ReplyFormat::ForcedTool, ReplyFormat::PromptOnly];
 
-/// A whole response, also in the last event of a stream.
+/// A whole response of the Responses protocol, which is also in the last event of a stream.
 #[derive(Deserialize)]
 struct Response {
     status: Option<String>,
@@ -41,7 +41,7 @@ struct Item {
     call_id: Option<Value>,
 }
 
-/// A part of a message.
+/// A part of an output message of the Responses protocol: text or a refusal.
 #[derive(Deserialize)]
 struct Part {
     #[serde(rename = "type")]
@@ -50,7 +50,7 @@ struct Part {
     refusal: Option<String>,
 }
 
-/// One event of a stream.
+/// One event of a streamed response of the Responses protocol.
 #[derive(Deserialize)]
 struct Event {
     #[serde(rename = "type")]
@@ -148,12 +148,12 @@ impl Wire for Responses {
     }
 }
 
-/// The description of a tool in the protocol's JSON.
+/// The definition of a tool in the JSON of the Responses protocol.
 fn offered(name: &str, description: &str, schema: &Value) -> Value {
     json!({"type": "function", "name": name, "description": description, "parameters": schema, "strict": false})
 }
 
-/// Adds the content, token counts and end reason of a whole response to the draft.
+/// Adds the content, token counts and end reason of a whole response to the draft of the answer.
 fn take(draft: &mut Draft, response: Response) -> Result<(), Fault> {
     let usage = response.usage.as_ref();
     draft.count(usage, "/input_tokens", "/output_tokens", &["/input_tokens_details/cached_tokens"]);

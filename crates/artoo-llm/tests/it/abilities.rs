@@ -1,4 +1,4 @@
-//! Probes of endpoints, limits of the context size, and progress reports.
+//! Tests of probing endpoints, of context size limits, and of progress reports.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -16,12 +16,12 @@ use crate::{KEY, config, kind, request, value};
 
 const CALL: &str = r#"{"tool":"ls"}"#;
 
-/// A complete Chat Completions answer with this content.
+/// The test server's response: a complete Chat Completions answer with this content.
 fn chat(content: &str) -> Act {
     Act::json(200, &whole_answer(Protocol::Chat, content, Ends::ByItself))
 }
 
-/// A server that enforces the formats `kept`, refuses those of `refused`, and ignores all others.
+/// The replies of a test server that enforces the formats `kept`, refuses those in `refused`, and ignores all others.
 fn probed(kept: &'static [&'static str], refused: &'static [&'static str]) -> impl Fn(usize, &Value) -> Act {
     move |_, body| {
         let schema = &body["response_format"]["json_schema"]["schema"];
@@ -49,12 +49,14 @@ fn probed(kept: &'static [&'static str], refused: &'static [&'static str]) -> im
     }
 }
 
+/// A probe chooses the strongest reply format that the endpoint enforces.
 #[doc = "holds: client C6"]
 #[tokio::test]
 async fn probe_finds_the_strongest_enforced_format() {
     use ProbeResult::{Ignored, Passed, Refused};
     use ReplyFormat::{ForcedTool, JsonObject, JsonSchema, PromptOnly, StrictSchema};
-    /// A row of the table: enforced formats, refused formats, the format to use, and the result for each format.
+    /// A case of the table: enforced formats, refused formats, the format that is chosen, and the probe's result for
+    /// each format.
     type Row = (&'static [&'static str], &'static [&'static str], ReplyFormat, Vec<(ReplyFormat, ProbeResult)>);
     let rows: [Row; 4] = [
         (&["json_schema", "json_object"], &[], JsonSchema, vec![(JsonSchema, Passed)]),
@@ -93,6 +95,7 @@ async fn probe_of_unreachable_endpoint_is_an_error() {
     assert_eq!(kind(&failure), "unauthorized 401");
 }
 
+/// A prompt that does not fit the context size is not sent.
 #[doc = "holds: client C4"]
 #[tokio::test]
 async fn oversized_prompt_is_not_sent() {
@@ -106,6 +109,7 @@ async fn oversized_prompt_is_not_sent() {
     }
 }
 
+/// With Ollama, the client sets the context size up to the model's maximum, and checks that it was used.
 #[doc = "holds: client C4"]
 #[tokio::test]
 async fn ollama_context_is_set_limited_and_checked() {
@@ -126,7 +130,7 @@ async fn ollama_context_is_set_limited_and_checked() {
     assert_eq!(failure, ModelFailure::DoesNotFit { needed: 8_195, room: 8_192 });
 }
 
-/// An observer that records steps and exchanges.
+/// An observer that records the progress steps and exchanges reported to it.
 #[derive(Default)]
 struct Notes {
     steps: Mutex<Vec<Step>>,
@@ -147,6 +151,7 @@ impl Observer for Notes {
     }
 }
 
+/// What an observer gets of calls does not contain the key.
 #[doc = "holds: client C5"]
 #[tokio::test]
 async fn observed_progress_and_exchanges_omit_the_key() {
@@ -188,6 +193,7 @@ async fn observed_progress_and_exchanges_omit_the_key() {
     assert_eq!(again.as_ref(), Ok(value(&reply)));
 }
 
+/// Calls beyond the limit of parallel calls wait until another has ended.
 #[doc = "holds: client C19"]
 #[tokio::test]
 async fn calls_beyond_the_limit_wait() {
@@ -210,6 +216,7 @@ async fn calls_beyond_the_limit_wait() {
     asks.abort_all();
 }
 
+/// In each protocol, the part of the prompt that stays the same comes first, so that it can be cached.
 #[test]
 fn stable_part_of_a_prompt_comes_first() {
     use artoo_llm::request_body;

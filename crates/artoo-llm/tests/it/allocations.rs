@@ -1,4 +1,4 @@
-//! Cost of a call in this process: allocations, bytes, requests and connections.
+//! Tests of what a model call costs in this process: allocations, bytes, requests and connections.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::{client, completion, long_timeouts, request};
 
-/// The system's allocator, which counts the allocations of the calling thread.
+/// The system's allocator, which also counts the allocations of the calling thread.
 struct Counted;
 
 thread_local! {
@@ -23,7 +23,7 @@ thread_local! {
     static BYTES: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Adds one allocation to the counts of this thread.
+/// Counts one allocation of this many bytes for this thread.
 fn count(bytes: usize) {
     COUNT.with(|count| count.set(count.get() + 1));
     BYTES.with(|sum| sum.set(sum.get() + bytes as u64));
@@ -53,8 +53,8 @@ unsafe impl GlobalAlloc for Counted {
 #[global_allocator]
 static ALLOCATOR: Counted = Counted;
 
-/// Starts a server on its own threads, whose allocations are not counted; returns its URL and the number of its
-/// connections. `before` is called before every answer.
+/// Starts a model server on its own threads, whose allocations are not counted; returns its URL and connection count.
+/// Calls `before` before each answer.
 fn serve(before: impl Fn() + Send + Sync + 'static) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -70,7 +70,7 @@ fn serve(before: impl Fn() + Send + Sync + 'static) -> (String, Arc<AtomicUsize>
     (url, connections)
 }
 
-/// Answers all calls of one connection.
+/// Answers all HTTP calls of one connection with the same completion.
 fn answer_all(stream: TcpStream, before: &dyn Fn()) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let body = completion(r#"{"tool":"ls"}"#).to_string();
@@ -108,6 +108,7 @@ fn large_request() -> ModelRequest {
     request
 }
 
+/// A call allocates only a few times the size of its request body.
 #[test]
 fn call_makes_few_copies_of_its_prompt() {
     const CALLS: u64 = 50;
@@ -129,7 +130,7 @@ fn call_makes_few_copies_of_its_prompt() {
     assert!(bytes <= 15 * body, "{bytes} bytes a call, and {body} are sent");
 }
 
-/// An observer that counts the tries after the first.
+/// An observer that counts retries: the tries after the first.
 #[derive(Default)]
 struct Retries(AtomicUsize);
 
@@ -141,6 +142,7 @@ impl Observer for Retries {
     }
 }
 
+/// 128 calls at the same time all succeed without a retry.
 #[tokio::test]
 async fn connections_succeed_for_128_concurrent_calls() {
     const CALLS: usize = 128;

@@ -1,4 +1,4 @@
-//! Answers in each protocol, whole and streamed, for test servers.
+//! Builds model answers in each protocol, whole and streamed, for test servers.
 
 use artoo_llm::Protocol;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ pub(crate) enum Ends {
     WithoutAWord,
 }
 
-/// A whole answer.
+/// The body of a whole answer with this content and ending, in a protocol.
 pub(crate) fn whole_answer(protocol: Protocol, content: &str, ends: Ends) -> Value {
     match protocol {
         Protocol::Chat => {
@@ -56,7 +56,7 @@ pub(crate) fn whole_answer(protocol: Protocol, content: &str, ends: Ends) -> Val
     }
 }
 
-/// The finish reason for this ending.
+/// The finish reason that a protocol reports for this ending.
 fn finish_reason(protocol: Protocol, ends: Ends) -> Value {
     let (by_itself, limit) = match protocol {
         Protocol::Chat | Protocol::Responses | Protocol::Ollama => ("stop", "length"),
@@ -78,12 +78,12 @@ pub(crate) fn stream_type(protocol: Protocol) -> &'static str {
     }
 }
 
-/// A streamed answer, as complete frames.
+/// A streamed answer with this content and ending: its events or lines, each complete.
 pub(crate) fn frames(protocol: Protocol, content: &str, ends: Ends) -> Vec<String> {
     frames_calls(protocol, content, &[], ends)
 }
 
-/// One event or line of a stream.
+/// The text of one event or line of a stream in a protocol.
 pub(crate) fn frame(protocol: Protocol, event: &Value) -> String {
     match protocol {
         Protocol::Ollama => format!("{event}\n"),
@@ -92,7 +92,7 @@ pub(crate) fn frame(protocol: Protocol, event: &Value) -> String {
     }
 }
 
-/// An error event inside a stream: the endpoint is overloaded.
+/// The text of an event in a stream that reports an overloaded endpoint.
 pub(crate) fn overloaded(protocol: Protocol) -> String {
     let error = json!({"type": "overloaded_error", "message": "Overloaded"});
     let event = match protocol {

@@ -1,4 +1,4 @@
-//! Tool calls in each protocol, whole and streamed, and a request that offers tools.
+//! Builds model answers with tool calls in each protocol, whole and streamed, and a request that offers tools.
 
 use artoo_llm::Protocol;
 use artoo_proto::{ByTools, InCalls, ModelRequest, OfferedTool, Prompt};
@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::answers::{Ends, frame, whole_answer};
 use crate::request;
 
-/// A request whose reply consists of calls of `list_files` and `notes.find`, or of `report`.
+/// A model request with this prompt whose reply is calls of `list_files` and `notes.find`, or of `report`, which ends
+/// the work.
 pub(crate) fn offering(user: &str) -> ModelRequest {
     ModelRequest {
         schema: json!({
@@ -19,7 +20,7 @@ pub(crate) fn offering(user: &str) -> ModelRequest {
     }
 }
 
-/// The same request in the form for native tool calls.
+/// The request of [`offering`] with its tools as native tool calls.
 pub(crate) fn offer(request: &ModelRequest) -> ByTools {
     let tool = |name: &str, properties: Value| OfferedTool {
         name: name.to_owned(),
@@ -43,7 +44,7 @@ pub(crate) fn offer(request: &ModelRequest) -> ByTools {
     }
 }
 
-/// The finish reason of an answer with tool calls.
+/// The finish reason that a protocol reports for an answer with tool calls.
 fn tool_word(protocol: Protocol) -> &'static str {
     match protocol {
         Protocol::Chat => "tool_calls",
@@ -58,7 +59,7 @@ fn object(input: &str) -> Value {
     serde_json::from_str(input).unwrap_or_else(|_| json!(input))
 }
 
-/// A tool call in the JSON of this protocol.
+/// A tool call with number `n` in the JSON of a protocol.
 fn called(protocol: Protocol, n: usize, name: &str, input: &str) -> Value {
     let id = format!("call_{n}");
     match protocol {
@@ -69,7 +70,7 @@ fn called(protocol: Protocol, n: usize, name: &str, input: &str) -> Value {
     }
 }
 
-/// A whole answer with text and calls.
+/// The body of a whole answer with text and tool calls, in a protocol.
 pub(crate) fn whole_calls(protocol: Protocol, text: &str, calls: &[(&str, &str)], ends: Ends) -> Value {
     let mut body = whole_answer(protocol, text, ends);
     let made: Vec<Value> =
@@ -94,7 +95,7 @@ pub(crate) fn whole_calls(protocol: Protocol, text: &str, calls: &[(&str, &str)]
     body
 }
 
-/// A streamed answer as complete frames: reasoning, then text, then calls, in pieces of three characters.
+/// A streamed answer as complete events or lines: reasoning, then text, then calls, in pieces of three characters.
 pub(crate) fn frames_calls(protocol: Protocol, text: &str, calls: &[(&str, &str)], ends: Ends) -> Vec<String> {
     let said = StreamedAnswer { text, calls, ends, whole: whole_calls(protocol, text, calls, ends) };
     let events = match protocol {
@@ -110,7 +111,7 @@ pub(crate) fn frames_calls(protocol: Protocol, text: &str, calls: &[(&str, &str)
     frames
 }
 
-/// A streamed answer, before it is divided into frames.
+/// An answer with text and tool calls, to be divided into the events or lines of a stream.
 struct StreamedAnswer<'a> {
     text: &'a str,
     calls: &'a [(&'a str, &'a str)],
@@ -125,12 +126,12 @@ impl StreamedAnswer<'_> {
         self.ends != Ends::WithoutAWord
     }
 
-    /// The tool calls with their numbers.
+    /// The tool calls of the answer, numbered from 0: number, name and input.
     fn calls(&self) -> impl Iterator<Item = (usize, &str, &str)> {
         self.calls.iter().enumerate().map(|(n, (name, input))| (n, *name, *input))
     }
 
-    /// The events of Chat Completions.
+    /// The events of the answer in the Chat Completions protocol.
     fn chat(&self) -> Vec<Value> {
         let ended = |delta: Value, finish: &Value| json!({"model": "m-7b", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]});
         let piece = |delta: Value| ended(delta, &Value::Null);
@@ -150,7 +151,7 @@ impl StreamedAnswer<'_> {
         events
     }
 
-    /// The events of Responses.
+    /// The events of the answer in the Responses protocol.
     fn responses(&self) -> Vec<Value> {
         let mut events = vec![
             json!({"type": "response.created", "response": {"status": "in_progress", "output": []}}),
@@ -171,7 +172,7 @@ impl StreamedAnswer<'_> {
         events
     }
 
-    /// The events of Anthropic's protocol.
+    /// The events of the answer in Anthropic's protocol.
     fn anthropic(&self) -> Vec<Value> {
         let usage = json!({"input_tokens": 8, "cache_read_input_tokens": 3, "output_tokens": 1});
         let message = json!({"type": "message", "model": "m-7b", "content": [], "usage": usage});
@@ -201,7 +202,7 @@ impl StreamedAnswer<'_> {
         events
     }
 
-    /// The lines of Ollama's protocol.
+    /// The lines of the answer in Ollama's protocol.
     fn ollama(&self) -> Vec<Value> {
         let line = |message: Value| json!({"model": "m-7b", "message": message, "done": false});
         let mut events = vec![line(json!({"role": "assistant", "content": "", "thinking": "{\"tool\":\"rm\"}"}))];
@@ -219,7 +220,7 @@ impl StreamedAnswer<'_> {
     }
 }
 
-/// The text in pieces of three characters.
+/// Splits a text into pieces of three characters.
 fn pieces(text: &str) -> impl Iterator<Item = String> {
     let letters: Vec<char> = text.chars().collect();
     letters.chunks(3).map(|letters| letters.iter().collect()).collect::<Vec<_>>().into_iter()

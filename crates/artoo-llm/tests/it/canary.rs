@@ -1,4 +1,4 @@
-//! A key that an endpoint repeats in its responses appears in no failure, reply or debug output.
+//! Tests that a key which an endpoint repeats in its responses appears in no failure, reply or debug output.
 
 use artoo_llm::{Model, Remote};
 use serde_json::json;

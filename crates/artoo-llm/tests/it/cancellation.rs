@@ -1,5 +1,5 @@
-//! Cancellation of a call at each stage: it ends at once, closes its connection and releases its permit. Also the limit
-//! of concurrent calls at an endpoint.
+//! Tests of cancelling a model call at each stage: it ends at once and closes its connection, and another call may
+//! start.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ use crate::{SOON, config, request, until};
 
 const CALL: &str = r#"{"tool":"ls"}"#;
 
-/// A timeout that no test reaches.
+/// A timeout longer than any test runs.
 const NEVER: Duration = Duration::from_secs(600);
 
 /// A client configuration with timeouts that no test reaches.
@@ -32,7 +32,7 @@ fn long_timeouts(url: &str) -> RemoteConfig {
     }
 }
 
-/// Starts a call, cancels it when `is_reached` is true, and checks that the next call gets a permit.
+/// Starts a call, cancels it once `is_reached` is true, and asserts that the next call can start.
 async fn cancel_when(name: &str, server: &FaultServer, client: &Arc<Remote>, is_reached: impl FnMut() -> bool) {
     let asking = tokio::spawn({
         let client = Arc::clone(client);
@@ -75,6 +75,7 @@ async fn calls_are_cancelled_at_any_stage() {
     }
 }
 
+/// Calls that wait for their turn end at once when cancelled.
 #[doc = "holds: fault L38"]
 #[tokio::test]
 async fn waiting_call_is_cancelled_at_once() {
@@ -97,6 +98,7 @@ async fn waiting_call_is_cancelled_at_once() {
     assert_eq!(users, [false, false], "a call that was given up in the queue was made");
 }
 
+/// A call that is still connecting ends at once when cancelled.
 #[doc = "holds: fault L38"]
 #[tokio::test]
 async fn connecting_call_is_cancelled_at_once() {
@@ -116,6 +118,7 @@ async fn connecting_call_is_cancelled_at_once() {
     assert!(started.elapsed() < SOON);
 }
 
+/// The number of parallel calls adapts to what the endpoint allows.
 #[doc = "holds: fault L1"]
 #[tokio::test]
 async fn calls_adapt_to_an_endpoints_limit() {
@@ -158,6 +161,7 @@ async fn calls_adapt_to_an_endpoints_limit() {
     assert!(second <= 24, "{second} refusals of 24 calls: nothing was learnt");
 }
 
+/// A call that waits for a retry lets another call start.
 #[tokio::test]
 async fn waiting_call_releases_its_permit() {
     let server = FaultServer::deciding(|_, body| {

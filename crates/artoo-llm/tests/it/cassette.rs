@@ -1,4 +1,4 @@
-//! Cassettes: replay of recorded replies, keys, and invalid files.
+//! Tests of cassettes: replay of recorded replies, keys of requests, and invalid files.
 
 use artoo_llm::Model;
 use artoo_llm::cassette::{CassetteError, Masks, Player};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::recorder::Recorder;
 use crate::{kind, request, value};
 
-/// A scripted model: answers, fails or abstains as its prompt says.
+/// A scripted model that answers, fails or abstains as the prompt says.
 fn model() -> Scripted {
     let calls = std::sync::atomic::AtomicU64::new(0);
     Scripted::new(move |request| match request.prompt.user.as_str() {
@@ -26,6 +26,7 @@ fn model() -> Scripted {
     })
 }
 
+/// Replaying a cassette gives the recorded replies in order, also in another folder and with other ids.
 #[tokio::test]
 async fn replay_repeats_the_recording_in_order() {
     let folder = tempfile::tempdir().unwrap();
@@ -49,6 +50,7 @@ async fn replay_repeats_the_recording_in_order() {
     }
 }
 
+/// The key of a recorded request depends on its role, schema name and prompt, and on nothing else.
 #[tokio::test]
 async fn key_depends_on_role_schema_and_prompt() {
     let key = |change: &dyn Fn(&mut artoo_proto::ModelRequest)| {
@@ -70,7 +72,7 @@ async fn key_depends_on_role_schema_and_prompt() {
     assert_ne!(base, moved);
 }
 
-/// A line of a cassette with this reply or failure.
+/// A line of a cassette with this reply or failure for the request `list`.
 fn line(reply: Option<&Value>, failure: Option<&Value>) -> String {
     let mut entry = json!({"key": Masks::default().key(&request("list")), "role": "executor", "schema_name": "s"});
     for (name, part) in [("reply", reply), ("failure", failure)] {
@@ -86,6 +88,7 @@ fn reply_of(body: &Value) -> Value {
     json!({"body": body, "usage": {"model_calls": 1, "prompt_tokens": 1, "completion_tokens": 1}, "model": "m"})
 }
 
+/// Cassette lines that are not valid, or that hold recipes, are refused.
 #[test]
 fn cassette_with_recipes_is_refused() {
     let check = |text: &str, expected: &str| {
@@ -113,6 +116,7 @@ fn cassette_with_recipes_is_refused() {
     check(&good.replacen('{', "{\"extra\":1,", 1), "no entry at 1");
 }
 
+/// A recorded reply that no longer fits the request's schema is an unreadable reply.
 #[tokio::test]
 async fn stale_recording_is_unreadable() {
     let stale = line(Some(&reply_of(&json!({"kind": "json", "value": {"name": "ls"}}))), None);

@@ -1,4 +1,4 @@
-//! Faults of an endpoint and the failures they cause; answers with text around them.
+//! Tests of the client: faults of an endpoint and the failures they cause, and answers with text around them.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,7 +15,7 @@ use crate::{SOON, client, completion, config, dropped_when, kind, long_timeouts,
 
 const CALL: &str = r#"{"tool":"ls"}"#;
 
-/// Makes one call to a server with this act, and checks the outcome and the number of requests.
+/// Makes one call to a server that reacts by `act`; asserts the reply or kind of failure and the number of requests.
 #[track_caller]
 fn check(act: Act, expected: &str, requests: usize) -> impl Future<Output = String> {
     let caller = std::panic::Location::caller();
@@ -34,13 +34,14 @@ fn check(act: Act, expected: &str, requests: usize) -> impl Future<Output = Stri
     }
 }
 
-/// A complete answer whose choice is changed.
+/// The test server's response: a complete answer whose first choice is altered by `change`.
 fn with_choice(change: impl Fn(&mut Value)) -> Act {
     let mut body = completion(CALL);
     change(&mut body["choices"][0]);
     Act::json(200, &body)
 }
 
+/// A call sends one complete request and returns the value with its token usage.
 #[tokio::test]
 async fn answer_has_usage_and_request_is_complete() {
     let server = FaultServer::start(vec![Act::answer(CALL)]).await;
@@ -58,6 +59,7 @@ async fn answer_has_usage_and_request_is_complete() {
     assert_eq!(seen.body["response_format"]["json_schema"]["strict"], true);
 }
 
+/// A request that the endpoint refuses (status 4xx) is not repeated.
 #[doc = "holds: fault L4"]
 #[tokio::test]
 async fn refused_requests_are_not_repeated() {
@@ -79,6 +81,7 @@ async fn refused_requests_are_not_repeated() {
     check(Act::reply(401, vec![0xff; 200_000]), "unauthorized 401", 1).await;
 }
 
+/// An endpoint that can't be reached is tried twice.
 #[doc = "holds: fault L5"]
 #[tokio::test]
 async fn unreachable_host_is_tried_twice() {
@@ -114,6 +117,7 @@ async fn connect_timeout_ends_the_call() {
     assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
 }
 
+/// A server that sends nothing ends the call at the timeout for silence.
 #[doc = "holds: fault L7"]
 #[tokio::test]
 async fn silence_ends_at_the_idle_timeouts() {
@@ -126,11 +130,12 @@ async fn silence_ends_at_the_idle_timeouts() {
     }
 }
 
-/// The head of a response with status 200, and the bytes sent with it.
+/// The bytes of a response with status 200, this content type, and the body sent with its head.
 fn head(kind: &str, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n{body}").into_bytes()
 }
 
+/// Once the response has begun, the wait for its content may last as long again as that for its first byte.
 #[tokio::test]
 async fn first_byte_timeout_restarts_after_the_head() {
     // Longer than the limit between two pieces, shorter than that for the first byte.
@@ -152,6 +157,7 @@ async fn first_byte_timeout_restarts_after_the_head() {
     answers(Protocol::Chat, lively, text(Protocol::Chat)).await;
 }
 
+/// After the first content, silence ends the call at the shorter timeout.
 #[tokio::test]
 async fn silence_after_content_ends_at_idle_timeout() {
     let piece = json!({"choices": [{"index": 0, "delta": {"content": "{"}}]});
@@ -171,6 +177,7 @@ async fn silence_after_content_ends_at_idle_timeout() {
     }
 }
 
+/// A response that comes slowly but steadily ends at the call's deadline.
 #[doc = "holds: law 3.12; fault L8"]
 #[tokio::test]
 async fn slow_body_ends_at_the_total_deadline() {
@@ -183,6 +190,7 @@ async fn slow_body_ends_at_the_total_deadline() {
     assert!(matches!(failure, ModelFailure::TimedOut { after_ms: 1700..60_000, .. }), "{failure:?}");
 }
 
+/// A body that ends early (the connection closes) is reported as a truncated answer.
 #[doc = "holds: fault L9"]
 #[tokio::test]
 async fn early_end_of_body_is_truncation() {
@@ -197,6 +205,7 @@ async fn early_end_of_body_is_truncation() {
     check(Act::answer(r#"{"tool":"l"#), "cut", 1).await;
 }
 
+/// An answer without a finish reason, or with an unusual one, is reported as truncated.
 #[doc = "holds: fault L10, L11"]
 #[tokio::test]
 async fn answer_without_end_is_reported_as_truncated() {
@@ -253,6 +262,7 @@ async fn invalid_utf8_body_is_unreadable() {
     check(Act::answer(&format!("\u{feff}{CALL}")), CALL, 1).await;
 }
 
+/// Of an answer with several JSON objects and text around them, the fitting object is read.
 #[doc = "holds: fault L15, L16"]
 #[tokio::test]
 async fn text_around_several_objects_is_ignored() {
@@ -263,6 +273,7 @@ async fn text_around_several_objects_is_ignored() {
     check(with_choice(|choice| choice["message"]["content"] = parts.clone()), CALL, 1).await;
 }
 
+/// Answers with malformed JSON or values that the schema forbids are unreadable.
 #[doc = "holds: fault L17"]
 #[tokio::test]
 async fn unexpected_values_are_unreadable() {
@@ -285,6 +296,7 @@ async fn unexpected_values_are_unreadable() {
     check(Act::reply(200, body.replace("\"completion_tokens\":5", "\"completion_tokens\":-5e3")), CALL, 1).await;
 }
 
+/// A response body without end is cut off at the size limit.
 #[doc = "holds: law 3.13; fault L21"]
 #[tokio::test]
 async fn endless_body_ends_at_the_size_limit() {
@@ -308,6 +320,7 @@ async fn redirect_is_refused_without_sending_the_key() {
     assert!(other.seen().is_empty());
 }
 
+/// Dropping a call closes its connection.
 #[doc = "holds: fault L38"]
 #[tokio::test]
 async fn dropped_call_closes_its_connection() {

@@ -1,4 +1,4 @@
-//! An HTTP server on loopback for tests: fails as the test requires, and stores the requests it received.
+//! An HTTP server for tests, on this machine: it fails as the test requires and stores the requests that it received.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The response of the server to one request.
+/// What the test server does with one request: a response, or one of several kinds of failure.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
     /// A whole response.
@@ -35,22 +35,22 @@ pub(crate) enum Act {
 }
 
 impl Act {
-    /// A response with this status and body.
+    /// A response with this status and body, declared as JSON.
     pub(crate) fn reply(status: u16, body: impl Into<Vec<u8>>) -> Self {
         Self::Reply { status, headers: vec![("content-type".into(), "application/json".into())], body: body.into() }
     }
 
-    /// A response with this status and JSON.
+    /// A response with this status and JSON body.
     pub(crate) fn json(status: u16, body: &Value) -> Self {
         Self::reply(status, body.to_string())
     }
 
-    /// A complete answer with this content.
+    /// A response with a complete Chat Completions answer with this content.
     pub(crate) fn answer(content: &str) -> Self {
         Self::json(200, &crate::completion(content))
     }
 
-    /// Replaces a header.
+    /// Replaces a header of the response.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         if let Self::Reply { headers, .. } = &mut self {
             headers.retain(|(known, _)| known != name);
@@ -76,12 +76,12 @@ pub(crate) struct FaultServer {
 }
 
 impl FaultServer {
-    /// A server that answers with these acts in order; the last one repeats.
+    /// Starts a server that reacts to requests by these acts in order; the last one repeats.
     pub(crate) async fn start(acts: Vec<Act>) -> Self {
         Self::deciding(move |n, _| acts[n.min(acts.len() - 1)].clone()).await
     }
 
-    /// A server whose act depends on the number of the request, from 0, and its body.
+    /// Starts a server whose reaction depends on the number of the request, from 0, and on its body.
     pub(crate) async fn deciding(act: impl Fn(usize, &Value) -> Act + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -98,7 +98,8 @@ impl FaultServer {
         server
     }
 
-    /// A server whose act depends on the number of concurrent requests, each of which takes `time`.
+    /// Starts a server whose reaction depends on the number of requests open at the same time, each of which takes
+    /// `time`.
     pub(crate) async fn counting(time: Duration, act: impl Fn(usize) -> Act + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -131,7 +132,7 @@ impl FaultServer {
     }
 }
 
-/// Reads one request and answers it by its act.
+/// Reads one request from a connection, stores it, and reacts by its act.
 async fn serve(
     mut stream: TcpStream,
     seen: &Mutex<Vec<ReceivedRequest>>,
@@ -199,7 +200,8 @@ async fn serve(
     stream.shutdown().await
 }
 
-/// Ollama's answers to questions about models; faults don't affect them.
+/// Ollama's answers to questions about a model (size, running models); test faults don't affect them. `None` for other
+/// requests.
 fn about_models(head: &str) -> Option<String> {
     if head.starts_with("POST /api/show ") {
         return Some(serde_json::json!({"model_info": {"family.context_length": 32_768}}).to_string());
@@ -207,7 +209,7 @@ fn about_models(head: &str) -> Option<String> {
     head.starts_with("GET /api/ps ").then(|| serde_json::json!({"models": []}).to_string())
 }
 
-/// The head of a successful JSON response of this length.
+/// The head of a successful JSON response with a body of this length in bytes.
 fn success_head(length: usize) -> Vec<u8> {
     format!(
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"
@@ -215,14 +217,14 @@ fn success_head(length: usize) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Waits until the client disconnects, and counts that.
+/// Waits until the client closes the connection, and adds that to the count `left`.
 async fn wait_for_leave(stream: &mut TcpStream, left: &AtomicUsize) {
     let mut byte = [0];
     while stream.read(&mut byte).await.is_ok_and(|read| read > 0) {}
     left.fetch_add(1, Ordering::SeqCst);
 }
 
-/// Reads one request; `None` if the client disconnects.
+/// Reads one HTTP request; `None` if the client closes the connection first.
 async fn read_request(stream: &mut TcpStream) -> std::io::Result<Option<ReceivedRequest>> {
     let mut bytes = Vec::new();
     let mut piece = [0; 4096];

@@ -1,4 +1,4 @@
-//! Every fault of an endpoint in every protocol: each ends in its one expected failure, and never in a value.
+//! Tests of every fault of an endpoint in every protocol: each ends in its one expected failure, and none in a value.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use crate::{config, kind, request, value};
 
 const CALL: &str = r#"{"tool":"ls"}"#;
 
-/// A fault: its name, the act of the server, the expected failure, and the expected number of requests.
+/// A fault of an endpoint: its name, what the server does, the expected failure, and the expected number of requests.
 struct Fault {
     name: &'static str,
     act: Act,
@@ -23,7 +23,7 @@ struct Fault {
     requests: usize,
 }
 
-/// A fault, from its fields.
+/// Builds a fault from its fields.
 fn fault(name: &'static str, act: Act, ends: &'static str, requests: usize) -> Fault {
     Fault { name, act, ends, requests }
 }
@@ -34,7 +34,7 @@ fn stream(protocol: Protocol, body: impl Into<Vec<u8>>) -> Act {
     Act::Raw([head.into_bytes(), body.into()].concat())
 }
 
-/// Faults by HTTP status.
+/// Faults of an endpoint that consist of an HTTP error status.
 fn statuses() -> Vec<Fault> {
     let error = json!({"error": {"message": "no", "type": "some_error"}});
     let quota = json!({"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}});
@@ -66,7 +66,7 @@ fn statuses() -> Vec<Fault> {
     ]
 }
 
-/// Faults in a whole response.
+/// Faults of an endpoint in a whole (not streamed) response.
 fn bodies(protocol: Protocol) -> Vec<Fault> {
     let answer = |content: &str| Act::json(200, &whole_answer(protocol, content, Ends::ByItself));
     let ending = |ends: Ends| Act::json(200, &whole_answer(protocol, CALL, ends));
@@ -104,7 +104,7 @@ fn bodies(protocol: Protocol) -> Vec<Fault> {
     ]
 }
 
-/// Faults in a streamed response.
+/// Faults of an endpoint in a streamed response.
 fn streams(protocol: Protocol) -> Vec<Fault> {
     let all = frames(protocol, CALL, Ends::ByItself);
     let text = all.concat();
@@ -154,7 +154,7 @@ fn long_timeouts(protocol: Protocol, url: &str) -> RemoteConfig {
     RemoteConfig { protocol, ..crate::long_timeouts(url) }
 }
 
-/// Checks every fault in this protocol.
+/// Asserts that every fault has its expected failure and number of requests, in this protocol.
 async fn check_all(protocol: Protocol) {
     let faults: Vec<Fault> = statuses().into_iter().chain(bodies(protocol)).chain(streams(protocol)).collect();
     assert!(faults.len() >= 38, "{}", faults.len());
@@ -189,30 +189,35 @@ async fn check_all(protocol: Protocol) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Every fault of a Chat Completions endpoint ends in its expected failure.
 #[doc = "holds: fault L1 to L37"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_fault_of_chat_completions() {
     check_all(Protocol::Chat).await;
 }
 
+/// Every fault of an endpoint of the Responses protocol ends in its expected failure.
 #[doc = "holds: fault L1 to L37"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_fault_of_responses() {
     check_all(Protocol::Responses).await;
 }
 
+/// Every fault of an endpoint of Anthropic's protocol ends in its expected failure.
 #[doc = "holds: fault L1 to L37"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_fault_of_anthropic() {
     check_all(Protocol::Anthropic).await;
 }
 
+/// Every fault of an endpoint of Ollama's protocol ends in its expected failure.
 #[doc = "holds: fault L1 to L37"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_fault_of_ollama() {
     check_all(Protocol::Ollama).await;
 }
 
+/// A correct answer is read in every protocol, whole and streamed.
 #[doc = "holds: client C1"]
 #[tokio::test]
 async fn answers_are_read_whole_and_streamed() {
@@ -244,6 +249,7 @@ async fn answers_are_read_whole_and_streamed() {
     }
 }
 
+/// The request of each protocol has the path, headers and body that its endpoints expect.
 #[doc = "holds: client C1"]
 #[tokio::test]
 async fn each_protocol_sends_what_its_endpoint_expects() {
@@ -286,6 +292,7 @@ async fn each_protocol_sends_what_its_endpoint_expects() {
     }
 }
 
+/// If a forced tool call is the reply format, the call's input is the answer.
 #[tokio::test]
 async fn forced_tool_call_contains_the_answer() {
     let chat = json!({"choices": [{"index": 0, "finish_reason": "tool_calls", "message": {"content": null,
@@ -318,6 +325,7 @@ async fn forced_tool_call_contains_the_answer() {
     }
 }
 
+/// A model's reasoning is not read as its answer, in any protocol.
 #[doc = "holds: client C12"]
 #[tokio::test]
 async fn reasoning_is_separated_in_every_protocol() {
@@ -341,7 +349,7 @@ async fn reasoning_is_separated_in_every_protocol() {
     }
 }
 
-/// An observer that records the largest reported length of reasoning.
+/// An observer that records the largest number of reasoning characters reported to it.
 #[derive(Default)]
 struct Reasons(AtomicUsize);
 
@@ -353,6 +361,7 @@ impl Observer for Reasons {
     }
 }
 
+/// An answer that repeats the prompt or contains a model's role tokens is unreadable.
 #[doc = "holds: fault L32"]
 #[tokio::test]
 async fn repeated_prompt_or_role_tokens_are_unreadable() {

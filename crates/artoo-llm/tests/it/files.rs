@@ -1,4 +1,4 @@
-//! Model files: downloaded over real sockets from misbehaving hosts, and installed into real folders.
+//! Tests of model files: downloads from misbehaving servers over real sockets, installed into real folders.
 
 mod archives;
 mod folder;
@@ -23,17 +23,17 @@ use tempfile::TempDir;
 
 use heads::Head;
 
-/// The time at which all models are installed.
+/// The fixed time at which tests install models.
 fn at() -> Timestamp {
     Timestamp::from_millis(1_795_000_000_000)
 }
 
-/// A model file of a few megabytes without repeated content.
+/// The bytes of a sample model file of a few megabytes without repeated content.
 fn model() -> Vec<u8> {
     model_of(1)
 }
 
-/// A model file whose content depends on the seed.
+/// The bytes of a sample model file whose content depends on `seed`.
 fn model_of(seed: u64) -> Vec<u8> {
     let head = Head::new().text("general.architecture", "llama").text("general.license", "mit");
     let head = head.number("llama.context_length", 512).texts("tokenizer.ggml.tokens", &["a", "b"]);
@@ -47,7 +47,7 @@ fn model_of(seed: u64) -> Vec<u8> {
     bytes
 }
 
-/// The checksum of these bytes.
+/// The SHA-256 checksum of these bytes.
 fn checksum(bytes: &[u8]) -> Checksum {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("f");
@@ -55,7 +55,7 @@ fn checksum(bytes: &[u8]) -> Checksum {
     Checksum::of_file(&path, &|_| {}).unwrap()
 }
 
-/// A catalog entry for this content.
+/// A catalog entry for a model file with this content, at this URL, or in an archive there.
 fn catalog_entry(name: &str, content: &[u8], url: String, archive: Option<Archive>) -> &'static Entry {
     Box::leak(Box::new(Entry {
         name: name.parse().unwrap(),
@@ -71,7 +71,7 @@ fn catalog_entry(name: &str, content: &[u8], url: String, archive: Option<Archiv
     }))
 }
 
-/// A receiver of progress that records the steps.
+/// A receiver of download progress that records the steps.
 #[derive(Default)]
 struct RecordedSteps(Mutex<Vec<Step>>);
 
@@ -81,7 +81,7 @@ impl Progress for RecordedSteps {
     }
 }
 
-/// A data folder to install models into.
+/// A temporary data folder to install models into, with download limits and the recorded progress.
 struct Place {
     data: TempDir,
     seen: Arc<RecordedSteps>,
@@ -95,22 +95,22 @@ fn limits() -> DownloadLimits {
 }
 
 impl Place {
-    /// An empty data folder.
+    /// Creates an empty data folder with short waits.
     fn new() -> Self {
         Self { data: TempDir::new().unwrap(), seen: Arc::default(), limits: limits() }
     }
 
-    /// The model folder of the place.
+    /// The folder of installed models in this data folder.
     fn folder(&self) -> ModelFolder {
         ModelFolder::new(self.data.path())
     }
 
-    /// The puller of the place.
+    /// The installer of models for this data folder.
     fn puller(&self) -> Puller {
         Puller::new(self.folder(), None, self.limits.clone())
     }
 
-    /// The offer to download a model that is not installed.
+    /// Asks what installing a model takes; panics if it is installed already.
     async fn offer(&self, wanted: Wanted) -> Result<Offer, FilesError> {
         match self.puller().offer(wanted).await? {
             Offered::Download(offer) => Ok(*offer),
@@ -162,12 +162,12 @@ impl Place {
     }
 }
 
-/// A model at a URL.
+/// The model to install from a URL, with its expected checksum if there is one.
 fn wanted(url: &str, sha256: Option<Checksum>) -> Wanted {
     Wanted::parse(url, None, sha256, Path::new("/")).unwrap()
 }
 
-/// The text of an expected error.
+/// The error's text of a result that must be an error.
 fn error_text(result: Result<Model, FilesError>) -> String {
     result.map(|model| format!("{model:?}")).unwrap_err().to_string()
 }

@@ -1,4 +1,4 @@
-//! Tests with real sockets on loopback.
+//! Tests of the model client with real sockets on this machine.
 
 #![expect(
     clippy::unwrap_used,
@@ -37,10 +37,10 @@ use artoo_llm::{Ledger, Protocol, Remote, RemoteConfig, Secret, Shared};
 use artoo_proto::{ModelFailure, ModelReply, ModelRequest, ReplyBody};
 use serde_json::{Value, json};
 
-/// A key that must appear in no output.
+/// The endpoint's key in these tests; it must appear in no output.
 const KEY: &str = "sk-canary-7f3a9b2c4d5e6f70";
 
-/// A request for a tool call; `user` is its prompt.
+/// A sample model request for a tool call; `user` is its prompt.
 fn request(user: &str) -> ModelRequest {
     let environment = json!({
         "cwd": "/here", "home": "/home/me", "workspace": "/home/me/artoo", "os": "linux", "utc_offset_s": 0
@@ -88,7 +88,7 @@ fn long_timeouts(base_url: &str) -> RemoteConfig {
     }
 }
 
-/// Longer than a loaded machine needs, and shorter than any wait that was not cancelled.
+/// A time longer than a loaded machine needs for any answer, and shorter than the timeouts that no test reaches.
 const SOON: Duration = Duration::from_secs(60);
 
 /// Waits until the condition is true; fails with `what` after [`SOON`].
@@ -100,7 +100,7 @@ async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Runs a call until the condition is true, then drops it.
+/// Runs a call until the condition is true, then drops it, which cancels it; panics if the call ends before.
 async fn dropped_when<T: Debug>(call: impl Future<Output = T>, what: &str, is_so: impl FnMut() -> bool) {
     tokio::select! {
         ended = call => panic!("the call ended before {what}: {ended:?}"),
@@ -108,18 +108,18 @@ async fn dropped_when<T: Debug>(call: impl Future<Output = T>, what: &str, is_so
     }
 }
 
-/// A client with its ledger.
+/// A client with this configuration, and the ledger that records its spending.
 fn with_ledger(config: RemoteConfig) -> (Remote, Arc<Ledger>) {
     let shared = Shared::default();
     (Remote::sharing(config, &shared).unwrap(), shared.ledger)
 }
 
-/// A client of this server.
+/// A client of the server at this URL.
 fn client(base_url: &str) -> Remote {
     Remote::new(config(base_url)).unwrap()
 }
 
-/// A complete answer with this content.
+/// The body of a complete Chat Completions answer with this content.
 fn completion(content: &str) -> Value {
     json!({
         "id": "c1", "object": "chat.completion", "model": "test-model-7b",
@@ -137,7 +137,7 @@ fn value(reply: &ModelReply) -> &Value {
     }
 }
 
-/// A failure's variant and status, for tables.
+/// A short text for a failure: its variant and HTTP status, for tables of expectations.
 fn kind(failure: &ModelFailure) -> String {
     match failure {
         ModelFailure::Unreachable { .. } => "unreachable".to_owned(),

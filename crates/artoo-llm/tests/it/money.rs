@@ -1,4 +1,4 @@
-//! Budgets are checked before each call, and all spending is recorded.
+//! Tests of budgets: they are checked before each call, and all spending is recorded.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,11 +22,12 @@ fn client(url: &str, budget: Budget) -> (Remote, Arc<Ledger>) {
     (Remote::sharing(config, &shared).unwrap(), ledger)
 }
 
-/// A budget of tokens.
+/// A budget of at most this many tokens, without a limit on money.
 fn tokens(most: u64) -> Budget {
     Budget { max_tokens: Some(most), max_cost: None }
 }
 
+/// The ledger records a call's tokens and cost by task, role and model.
 #[tokio::test]
 async fn call_is_recorded_by_task_and_role() {
     let server = FaultServer::start(vec![Act::json(200, &whole_answer(Protocol::Chat, CALL, Ends::ByItself))]).await;
@@ -88,6 +89,7 @@ async fn concurrent_calls_respect_the_budget() {
     assert!(ledger.total().usage.prompt_tokens + ledger.total().usage.completion_tokens <= 900);
 }
 
+/// A limit on money is kept, and refuses calls of a model without a price.
 #[doc = "holds: law 3.6"]
 #[tokio::test]
 async fn money_budget_holds_and_needs_a_price() {
@@ -103,6 +105,7 @@ async fn money_budget_holds_and_needs_a_price() {
     assert!(server.seen().is_empty());
 }
 
+/// A call that fails after it was answered still counts its tokens.
 #[doc = "holds: law 3.6"]
 #[tokio::test]
 async fn failed_call_reports_its_usage() {
@@ -126,6 +129,7 @@ async fn failed_call_reports_its_usage() {
     assert!(usage.prompt_tokens > 0 && usage.completion_tokens > 0, "{usage:?}");
 }
 
+/// A call that the endpoint refused costs nothing; a call dropped by the client costs its prompt.
 #[tokio::test]
 async fn refused_call_is_free_dropped_costs_prompt() {
     let refuses = FaultServer::start(vec![Act::json(401, &serde_json::json!({"error": "no"}))]).await;
@@ -140,7 +144,7 @@ async fn refused_call_is_free_dropped_costs_prompt() {
     assert!(usage.model_calls == 1 && usage.prompt_tokens > 0 && usage.completion_tokens == 0, "{usage:?}");
 }
 
-/// An answer in this protocol with these token counts.
+/// The test server's answer in a protocol with these token counts.
 fn answer_with(protocol: Protocol, usage: &serde_json::Value) -> Act {
     let mut body = whole_answer(protocol, CALL, Ends::ByItself);
     match protocol {
@@ -154,6 +158,7 @@ fn answer_with(protocol: Protocol, usage: &serde_json::Value) -> Act {
     Act::json(200, &body)
 }
 
+/// Tokens read from and written into a cache are priced right in every protocol.
 #[doc = "holds: law 3.7"]
 #[tokio::test]
 async fn cached_tokens_are_priced_in_every_protocol() {
@@ -194,6 +199,7 @@ async fn cached_tokens_are_priced_in_every_protocol() {
     check(Protocol::Ollama, json!({"prompt_eval_count": 100, "eval_count": 10}), 100, 0, 450).await;
 }
 
+/// Before a call, the budget assumes the dearest kind of tokens.
 #[doc = "holds: law 3.6"]
 #[tokio::test]
 async fn budget_assumes_the_most_expensive_tokens() {
@@ -224,6 +230,7 @@ fn small_amounts_are_not_shown_as_zero() {
     check(25_000_000, "25.0000");
 }
 
+/// A call without any answer counts the tokens of its prompt.
 #[tokio::test]
 async fn silent_endpoint_is_charged_for_its_prompt() {
     let server = FaultServer::start(vec![Act::Silence]).await;

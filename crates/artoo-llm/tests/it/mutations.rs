@@ -1,5 +1,5 @@
-//! Damaged answers, 100,000 of them, and as many damaged tool calls: none causes a panic, none that violates the schema
-//! is accepted, and no truncated one is.
+//! Tests with 100,000 damaged answers and as many damaged tool calls: none panics, violates the schema, or is accepted
+//! though truncated.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::answers::{Ends, frames, stream_type, whole_answer};
 use crate::call_answers::{frames_calls, offer, offering, whole_calls};
 use crate::request;
 
-/// Mutants of each of the eight bodies; 100,000 in all.
+/// Number of damaged variants made of each of the eight sample bodies; 100,000 in all.
 const MUTANTS_EACH: u64 = 12_500;
 
 const CALL: &str = r#"{"tool":"list_files"}"#;
@@ -22,7 +22,7 @@ const CALL: &str = r#"{"tool":"list_files"}"#;
 struct Numbers(u64);
 
 impl Numbers {
-    /// A number below `bound`.
+    /// The next pseudo-random number below `bound`.
     fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -46,7 +46,7 @@ const WORDS: [&[u8]; 12] = [
     b"[DONE]",
 ];
 
-/// A damaged body, and where it was cut if it was only truncated.
+/// A randomly damaged copy of a body, and the position of the cut if it was only truncated.
 fn mutant(body: &[u8], numbers: &mut Numbers) -> (Vec<u8>, Option<usize>) {
     let mut out = body.to_vec();
     let kind = numbers.below(6);
@@ -76,7 +76,7 @@ fn mutant(body: &[u8], numbers: &mut Numbers) -> (Vec<u8>, Option<usize>) {
     (out, None)
 }
 
-/// The position after the end marker, where the answer is complete.
+/// The byte position behind the end marker in a body, from where on a truncated answer is complete.
 fn complete_at(protocol: Protocol, body: &str, is_stream: bool) -> usize {
     if !is_stream {
         return body.len();
@@ -90,12 +90,12 @@ fn complete_at(protocol: Protocol, body: &str, is_stream: bool) -> usize {
     body.rfind(mark).unwrap()
 }
 
-/// The kind of a failure, for the counts.
+/// A short text for the kind of a failure, to count the outcomes.
 fn kind(failure: &ModelFailure) -> String {
     crate::kind(failure)
 }
 
-/// Checks the damaged answers of one protocol.
+/// Asserts that no damaged answer in this protocol is accepted wrongly.
 fn check(protocol: Protocol) {
     let schema = request("x").schema;
     let good: Value = json!({"tool": "list_files"});
@@ -153,7 +153,7 @@ fn damaged_answers_of_ollama_are_refused() {
     check(Protocol::Ollama);
 }
 
-/// The position after the end marker of an answer with tool calls.
+/// The byte position behind the end marker in a body with tool calls, from where on a truncated answer is complete.
 fn calls_complete_at(protocol: Protocol, body: &str, is_stream: bool) -> usize {
     match protocol {
         Protocol::Chat if is_stream => body.rfind("\"finish_reason\":\"tool_calls\"").unwrap(),
@@ -163,8 +163,8 @@ fn calls_complete_at(protocol: Protocol, body: &str, is_stream: bool) -> usize {
     }
 }
 
-/// Checks damaged answers with tool calls: every call that is read has the full name of an offered tool, and a
-/// truncated answer has none.
+/// Asserts for damaged answers with tool calls: each call read has the full name of an offered tool, and a truncated
+/// answer has none.
 fn check_calls(protocol: Protocol) {
     let asked = offering("x");
     let by_tools = offer(&asked);

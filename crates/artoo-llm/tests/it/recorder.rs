@@ -1,4 +1,4 @@
-//! Recording of cassettes, for the tests of their replay.
+//! Records model calls in a cassette, for the tests of replaying one.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -10,7 +10,7 @@ use artoo_llm::cassette::Masks;
 use artoo_proto::{ModelFailure, ModelReply, ModelRequest, ReplyBody};
 use serde_json::json;
 
-/// Passes requests on to a model and appends each JSON reply or failure to a file.
+/// A model that passes requests on to another and appends each JSON reply or failure to a cassette file.
 pub(crate) struct Recorder<M> {
     model: M,
     masks: Masks,
@@ -18,13 +18,13 @@ pub(crate) struct Recorder<M> {
 }
 
 impl<M: Model> Recorder<M> {
-    /// Records the calls of `model` at the end of this file.
+    /// Creates a recorder that appends the calls of `model` to this file.
     pub(crate) fn append(model: M, path: &Path, masks: Masks) -> Self {
         let file = OpenOptions::new().create(true).append(true).open(path).unwrap();
         Self { model, masks, file: Mutex::new((file, 0)) }
     }
 
-    /// Asks the model and records its reply or failure.
+    /// Asks the recorded model and appends its reply or failure to the file.
     pub(crate) async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
         let outcome = self.model.ask(request).await;
         let part = match &outcome {
@@ -43,7 +43,7 @@ impl<M: Model> Recorder<M> {
         outcome
     }
 
-    /// The number of entries written.
+    /// Ends the recording; returns the number of entries written.
     pub(crate) fn finish(self) -> usize {
         self.file.into_inner().unwrap().1
     }

@@ -1,4 +1,4 @@
-//! Retries: which faults are retried, how often, and the final error.
+//! Tests of retries: which faults are retried, how often, and the final error.
 
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,7 @@ fn busy(status: u16) -> Act {
     Act::json(status, &json!({"error": {"message": "busy"}}))
 }
 
+/// The client waits as long as the endpoint asks before it retries.
 #[doc = "holds: fault L1"]
 #[tokio::test]
 async fn requested_wait_is_respected() {
@@ -23,6 +24,7 @@ async fn requested_wait_is_respected() {
     assert_eq!(server.seen().len(), 2);
 }
 
+/// If the endpoint asks for too long a wait, the call ends.
 #[doc = "holds: fault L1"]
 #[tokio::test]
 async fn too_long_requested_wait_ends_the_call() {
@@ -47,6 +49,7 @@ async fn busy_endpoint_is_tried_four_times() {
     }
 }
 
+/// If an endpoint recovers, a later try gets its answer.
 #[doc = "holds: fault L3"]
 #[tokio::test]
 async fn recovered_endpoint_answers_a_later_try() {
@@ -57,6 +60,7 @@ async fn recovered_endpoint_answers_a_later_try() {
     assert_eq!((server.seen().len(), ledger.total().usage.model_calls), (4, 1));
 }
 
+/// An exhausted quota ends the call at once, unlike a rate limit.
 #[doc = "holds: client C17"]
 #[tokio::test]
 async fn exhausted_quota_is_not_a_rate_limit() {
@@ -85,6 +89,7 @@ async fn exhausted_quota_is_not_a_rate_limit() {
     }
 }
 
+/// Waits before retries count toward the call's deadline.
 #[doc = "holds: fault L1"]
 #[tokio::test]
 async fn waits_count_toward_the_total_deadline() {

@@ -1,4 +1,4 @@
-//! The scripted model: its answers, usage and recorded requests.
+//! Tests of the scripted model: its answers, usage and recorded requests.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Optional parts of requests, and how a client omits those that an endpoint refuses.
+//! Tests of optional request parts, and of how a client leaves out those that an endpoint refuses.
 
 use artoo_llm::structured::{Dialect, ReplyFormat, complaint};
 use artoo_llm::{ConfigError, Model, Protocol, Remote, RemoteConfig, Secret};
@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::fault_server::{Act, FaultServer};
 use crate::{client, kind, request};
 
+/// The description of the reply's form stands at the end of the prompt.
 #[doc = "holds: client C14"]
 #[test]
 fn reply_form_ends_the_prompt() {
@@ -44,6 +45,7 @@ fn every_form_of_error_body_is_parsed() {
     check("[1]", "[1]", None);
 }
 
+/// A reply format that the endpoint refuses is left out in this call and later ones.
 #[doc = "holds: client C7"]
 #[tokio::test]
 async fn refused_response_format_is_omitted_later() {
@@ -61,6 +63,7 @@ async fn refused_response_format_is_omitted_later() {
     assert_eq!(server.seen().len(), 5);
 }
 
+/// The number of tries without refused request parts is limited.
 #[doc = "holds: client C7"]
 #[tokio::test]
 async fn tries_without_refused_formats_are_limited() {
@@ -99,6 +102,7 @@ fn missing_settings_are_reported_before_any_call() {
     check(&[("OPENAI_API_KEY", "sk-ä"), model], Err(ConfigError::KeyNotSendable));
 }
 
+/// The part of a prompt that stays the same is marked for the endpoint's cache.
 #[doc = "holds: law 3"]
 #[test]
 fn stable_prompt_part_is_marked_for_caching() {

@@ -1,4 +1,4 @@
-//! TLS on loopback: works without the machine's certificates, and verifies the server.
+//! Tests of TLS on this machine: it works without the machine's certificates, and the server is verified.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -18,7 +18,7 @@ pub(crate) fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/it/tls").join(name)
 }
 
-/// A server's side of TLS, with the test certificate.
+/// The server's TLS configuration with the test certificate.
 pub(crate) fn server_config() -> Arc<ServerConfig> {
     let certificate = CertificateDer::from_pem_file(file("server.pem")).unwrap();
     let key = PrivateKeyDer::from_pem_file(file("server.key")).unwrap();
@@ -31,7 +31,7 @@ pub(crate) fn server_config() -> Arc<ServerConfig> {
     Arc::new(tls)
 }
 
-/// A server with the test certificate that answers every connection once.
+/// Starts a TLS server with the test certificate that answers one request a connection; returns its URL.
 fn serve() -> String {
     let tls = server_config();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -45,7 +45,7 @@ fn serve() -> String {
     format!("https://{address}/v1")
 }
 
-/// Reads one request and answers it.
+/// Reads one request from a connection and answers it with a completion.
 fn answer(stream: impl Read + Write) -> std::io::Result<()> {
     let mut stream = BufReader::new(stream);
     let (mut line, mut length) = (String::new(), 0);
@@ -62,12 +62,13 @@ fn answer(stream: impl Read + Write) -> std::io::Result<()> {
     stream.get_mut().flush()
 }
 
-/// The reply or the kind of failure of one call with these trusted certificates.
+/// Makes one call while trusting the certificates in `ca_file`; returns the reply's text or the kind of failure.
 async fn ask(base_url: &str, ca_file: Option<PathBuf>) -> Result<String, String> {
     let client = Remote::new(RemoteConfig { ca_file, ..config(base_url) }).unwrap();
     client.ask(&request("list")).await.map(|reply| value(&reply).to_string()).map_err(|failure| kind(&failure))
 }
 
+/// Only a server with a trusted certificate for its name is accepted.
 #[doc = "holds: client C3"]
 #[tokio::test]
 async fn only_trusted_certificates_are_accepted() {
@@ -77,6 +78,7 @@ async fn only_trusted_certificates_are_accepted() {
     assert_eq!(ask(&base.replace("127.0.0.1", "localhost"), Some(file("ca.pem"))).await, Err("unreachable".to_owned()));
 }
 
+/// A certificate file without certificates makes every call fail.
 #[tokio::test]
 async fn file_without_certificates_is_an_error() {
     let base = serve();

@@ -1,4 +1,4 @@
-//! Native tool calls: probed, used only where enabled, and read only from complete calls.
+//! Tests of native tool calls: probed, used only where enabled, and read only from complete calls.
 
 use std::sync::{Arc, Mutex};
 
@@ -18,7 +18,7 @@ const LIST: (&str, &str) = ("list_files", r#"{"path":"a"}"#);
 const FIND: (&str, &str) = ("notes_find", r#"{"path":"b"}"#);
 const END: (&str, &str) = ("report", r#"{"output":"3"}"#);
 
-/// Tool calls by name and input.
+/// Tool calls in a test's table, each with name and input.
 type Made = &'static [(&'static str, &'static str)];
 
 /// A client configuration with long timeouts and tool calls enabled.
@@ -26,32 +26,33 @@ fn long_timeouts(protocol: Protocol, url: &str) -> RemoteConfig {
     RemoteConfig { protocol, tool_calls: Some(true), ..crate::long_timeouts(url) }
 }
 
-/// A client whose endpoint passed the probe of native tool calls.
+/// A client that treats its endpoint as having passed the probe of native tool calls.
 fn client_with_native_tools(config: RemoteConfig) -> Remote {
     let client = Remote::new(config).unwrap();
     client.speak(Dialect { tool_calls: ToolCalls::Required, ..client.dialect() });
     client
 }
 
-/// A streamed response with this body.
+/// The test server's response: a streamed answer with this body.
 fn stream(protocol: Protocol, body: &str) -> Act {
     let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {}\r\nconnection: close\r\n\r\n", stream_type(protocol));
     Act::Raw([head.as_bytes(), body.as_bytes()].concat())
 }
 
-/// The same answer as a whole response and as a streamed one.
+/// The test server's responses with the same answer, once whole and once streamed.
 fn whole_and_streamed(protocol: Protocol, text: &str, calls: &[(&str, &str)], ends: Ends) -> [Act; 2] {
     let pieces = frames_calls(protocol, text, calls, ends).concat();
     [Act::json(200, &whole_calls(protocol, text, calls, ends)), stream(protocol, &pieces)]
 }
 
-/// The reply, or the failure, of one call that offers tools.
+/// The reply, or the kind of failure, of one call that offers tools to a server that reacts by `act`.
 async fn asked(protocol: Protocol, act: Act) -> Result<Value, String> {
     let server = FaultServer::start(vec![act]).await;
     let outcome = client_with_native_tools(long_timeouts(protocol, &server.url())).ask(&offering("list")).await;
     outcome.map(|reply| value(&reply).clone()).map_err(|failure| format!("{}: {failure}", kind(&failure)))
 }
 
+/// Native tool calls are read from whole and from streamed answers.
 #[doc = "holds: client C10"]
 #[tokio::test]
 async fn calls_are_read_whole_and_streamed() {
@@ -77,6 +78,7 @@ async fn calls_are_read_whole_and_streamed() {
     }
 }
 
+/// Answers that are cut off or unusual make no tool call.
 #[doc = "holds: fault L9, L10, L11, L22, L24"]
 #[tokio::test]
 async fn truncated_or_unusual_answers_are_not_calls() {
@@ -142,6 +144,7 @@ async fn duplicate_call_ids_are_refused() {
     }
 }
 
+/// A request with native tools has no reply format, since the tools describe the reply.
 #[tokio::test]
 async fn offered_tools_replace_the_reply_format() {
     for protocol in Protocol::ALL {
@@ -185,6 +188,7 @@ async fn offered_tools_replace_the_reply_format() {
     }
 }
 
+/// Native tool calls are used only if a probe or a setting allows them.
 #[doc = "holds: client C9"]
 #[tokio::test]
 async fn native_calls_need_probe_or_setting() {
@@ -224,6 +228,7 @@ async fn native_calls_need_probe_or_setting() {
     }
 }
 
+/// If the endpoint refuses tools, the client asks for a JSON reply instead.
 #[doc = "holds: client C9"]
 #[tokio::test]
 async fn refused_tools_fall_back_to_json() {
@@ -245,10 +250,11 @@ async fn refused_tools_fall_back_to_json() {
     assert_eq!((client.dialect().tool_calls, client.dialect().format), (ToolCalls::Off, ReplyFormat::JsonObject));
 }
 
-/// The answers of an endpoint to the two questions of the probe.
+/// The reaction of a test endpoint to the two questions of the probe: `lamp` for the first, `required` if a call is
+/// required.
 type Probed = fn(lamp: bool, required: bool) -> Act;
 
-/// A complete answer with these calls.
+/// The test server's response: a complete answer with these tool calls.
 fn calls(calls: &[(&str, &str)]) -> Act {
     Act::json(200, &whole_calls(Protocol::Chat, "", calls, Ends::ByItself))
 }
@@ -256,7 +262,7 @@ fn calls(calls: &[(&str, &str)]) -> Act {
 const LAMP: (&str, &str) = ("set_lamp", r#"{"colour":"zinc-9","level":3}"#);
 const WORD: (&str, &str) = ("report", r#"{"output":"copper-4"}"#);
 
-/// The result of a probe of an endpoint that answers like this.
+/// The result of probing an endpoint that reacts to the questions by `answer`.
 async fn found(answer: Probed) -> (Option<ProbeResult>, ToolCalls) {
     let server = FaultServer::deciding(move |_, body| {
         match body["tools"].as_array().map(Vec::len) {
@@ -275,6 +281,7 @@ async fn found(answer: Probed) -> (Option<ProbeResult>, ToolCalls) {
     found.map_or((None, ToolCalls::Off), |found| (found.tool_calls, found.dialect.tool_calls))
 }
 
+/// The probe of native tool calls passes only if the model makes exactly the right call.
 #[doc = "holds: client C8"]
 #[tokio::test]
 async fn probe_accepts_only_the_right_call() {
@@ -310,7 +317,7 @@ async fn probe_accepts_only_the_right_call() {
     .await;
 }
 
-/// An observer that records exchanges.
+/// An observer that records the exchanges reported to it.
 #[derive(Default)]
 struct RecordedExchanges(Mutex<Vec<Exchange>>);
 
@@ -324,6 +331,7 @@ impl Observer for RecordedExchanges {
     }
 }
 
+/// Recorded response bodies with tool calls can be read again without a network.
 #[doc = "holds: client C5"]
 #[tokio::test]
 async fn recorded_bodies_of_calls_are_readable() {
@@ -346,6 +354,7 @@ async fn recorded_bodies_of_calls_are_readable() {
     assert_eq!(again.as_ref(), Ok(value(&reply)));
 }
 
+/// Pieces of two calls that arrive by turns are assigned to the right call.
 #[doc = "holds: client C10"]
 #[tokio::test]
 async fn interleaved_pieces_are_assigned_to_their_block() {

@@ -1,4 +1,4 @@
-//! Evaluated prompt prefixes are reused, and reuse does not change replies.
+//! Tests that evaluated prompt beginnings are reused, and that this does not change replies.
 
 use artoo_llm::{Model as _, Shared};
 use artoo_local::{Local, LocalConfig};
@@ -7,12 +7,13 @@ use serde_json::{Value, json};
 
 use crate::support::{config, engine, model_file, print_uncaptured, prompt, request};
 
-/// Fixed instructions of two roles, longer than a step of the engine.
+/// Fixed sample instructions of a role, longer than a step of the engine.
 fn instructions(role: &str) -> String {
     format!("You are the {role}. ")
         + &format!("Rule of the {role}: read everything, invent nothing, be brief. ").repeat(20)
 }
 
+/// Replies are the same whether a role's instructions were evaluated before or not.
 #[doc = "holds: law 0.14"]
 #[tokio::test]
 async fn reused_instructions_do_not_change_the_reply() {
@@ -42,6 +43,7 @@ async fn reused_instructions_do_not_change_the_reply() {
     assert!(reused[4] >= reused[2], "{reused:?}");
 }
 
+/// Tokens of a prompt that earlier calls evaluated are counted as cached.
 #[tokio::test]
 async fn reused_tokens_are_counted_as_cached() {
     let Some(path) = model_file() else { return };
@@ -55,6 +57,7 @@ async fn reused_tokens_are_counted_as_cached() {
     assert!(total.cached_tokens >= 192 && total.cached_tokens < total.usage.prompt_tokens, "{total:?}");
 }
 
+/// Replies are the same with and without saved states.
 #[tokio::test]
 async fn replies_do_not_depend_on_saved_states() {
     let Some(path) = model_file() else { return };
@@ -70,6 +73,7 @@ async fn replies_do_not_depend_on_saved_states() {
     assert!(reused[2].0 < 64 && reused[2].1 >= 192, "{reused:?}");
 }
 
+/// A cancelled call does not change the reply of the next.
 #[tokio::test]
 async fn cancelled_call_does_not_affect_the_next() {
     let Some(engine) = engine() else { return };
@@ -84,6 +88,7 @@ async fn cancelled_call_does_not_affect_the_next() {
     }
 }
 
+/// If the context already holds more of a prompt than a saved beginning, the context is used.
 #[tokio::test]
 async fn context_is_preferred_to_shorter_saved_prefix() {
     let Some(engine) = engine() else { return };

@@ -1,4 +1,4 @@
-//! Damaged files and files that are not models: a typed error with a remedy, and the process continues.
+//! Tests with damaged files and files that are not models: an error with a remedy, and the process continues.
 
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::num::NonZeroU32;
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::support::{config, model_file, prompt, request};
 
-/// Loads the file as a model.
+/// Opens the file as a model, as a program would.
 fn new(path: &Path) -> Result<Local, LocalError> {
     Local::new(config(path.to_owned()), &Shared::default())
 }
@@ -35,6 +35,7 @@ async fn truncated_file_is_refused_with_a_remedy() {
     }
 }
 
+/// A model file with a damaged header is an error and never ends the process.
 #[test]
 fn damaged_header_never_ends_the_process() {
     let Some(whole) = model_file() else { return };
@@ -66,6 +67,7 @@ fn damaged_header_never_ends_the_process() {
     assert!(new(&path).unwrap().load().is_ok(), "the file is whole again");
 }
 
+/// A model file that was removed after it was chosen is reported as missing.
 #[test]
 fn file_removed_after_selection_is_missing() {
     let folder = tempfile::tempdir().unwrap();
@@ -78,7 +80,7 @@ fn file_removed_after_selection_is_missing() {
     assert!(matches!(new(&path), Err(LocalError::Missing { .. })));
 }
 
-/// Messages of llama.cpp go to the log, which is off in this test.
+/// Messages of llama.cpp never appear on the terminal; they go to the log, which is off in this test.
 #[test]
 fn llama_cpp_prints_nothing_on_the_terminal() {
     if model_file().is_none() {
@@ -93,6 +95,7 @@ fn llama_cpp_prints_nothing_on_the_terminal() {
     assert!(!words.iter().any(|word| said.contains(word)), "{said}");
 }
 
+/// The context size is limited to the one that the model was trained with.
 #[test]
 fn context_is_limited_to_the_trained_size() {
     let Some(path) = model_file() else { return };

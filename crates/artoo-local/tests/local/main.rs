@@ -1,5 +1,5 @@
-//! The engine with a real model file, compared with llama.cpp's own server if that is running; `.ci/local-llm` runs
-//! them.
+//! Tests of the engine with a real model file, compared with llama.cpp's own server if that is running; `.ci/local-llm`
+//! runs them.
 
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests fail as tests do")]
 

@@ -1,5 +1,5 @@
-//! The same file in this process and in llama.cpp's own server: both tokenize prompts alike and write the same greedy
-//! reply.
+//! Tests that this engine and llama.cpp's own server, with the same file, split prompts alike and write the same
+//! replies.
 
 use artoo_llm::schema::fit;
 use artoo_llm::structured::ReplyFormat;
@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 
 use crate::support::{engine, post, print_uncaptured, prompt, request, server, value};
 
-/// Number of tokens of a reply that are compared.
+/// Number of tokens at the start of a reply that are compared.
 const COMPARED: usize = 16;
 
-/// Maximum difference of the logits of two tokens in a near-tie. The server evaluates prompts in pieces of another size
-/// and by code for another processor, so its sums of rounded numbers differ slightly.
+/// Maximum difference of two tokens' logits that counts as a near-tie, in which rounding may decide otherwise than in
+/// the server.
 const NEAR: f64 = 0.25;
 
-/// Maximum number of near-ties among the ten prompts; more would have another cause.
+/// Maximum number of near-ties allowed among the ten prompts; more would have another cause.
 const NEAR_TIES_MAX: usize = 4;
 
 /// Ten prompts of different lengths and kinds.
@@ -40,7 +40,7 @@ fn ten() -> [Prompt; 10] {
     ]
 }
 
-/// The messages in the server's form.
+/// The messages of a prompt in the JSON of the server's protocol.
 fn messages(prompt: &Prompt) -> Value {
     let user = json!({"role": "user", "content": prompt.user});
     if prompt.system.is_empty() {
@@ -49,11 +49,12 @@ fn messages(prompt: &Prompt) -> Value {
     json!([{"role": "system", "content": prompt.system}, user])
 }
 
-/// The token ids in a JSON list.
+/// The token ids in a JSON list of numbers.
 fn ids(value: &Value) -> Vec<i32> {
     value.as_array().unwrap().iter().map(|id| i32::try_from(id.as_i64().unwrap()).unwrap()).collect()
 }
 
+/// This engine and llama.cpp's server split ten prompts alike and write the same replies, except for near-ties.
 #[tokio::test]
 async fn prompts_and_replies_equal_llama_cpps_server() {
     let (Some(engine), Some(address)) = (engine(), server()) else { return };
@@ -77,7 +78,8 @@ async fn prompts_and_replies_equal_llama_cpps_server() {
     assert!(near_ties.len() <= NEAR_TIES_MAX, "{near_ties:?}");
 }
 
-/// The difference of the logits at the first token that differs from the server's; an error if it is not a near-tie.
+/// Compares a reply with the server's: `None` if equal, the difference of logits at a near-tie, an error at any other
+/// difference.
 fn difference(ours: &[i32], of_server: &Value) -> Result<Option<f64>, String> {
     let theirs = ids(&of_server["tokens"]);
     let Some(at) = (0..ours.len().max(theirs.len())).find(|at| ours.get(*at) != theirs.get(*at)) else {
@@ -120,6 +122,8 @@ async fn llama_cpps_server_answers_artoos_client() {
     }
 }
 
+/// Two replies that differ are a near-tie only if the server rated both tokens almost alike; otherwise that is an
+/// error.
 #[test]
 fn difference_is_a_near_tie_or_error() {
     let of_server = json!({"tokens": [1, 2, 3], "completion_probabilities": [

@@ -1,4 +1,4 @@
-//! Replies under random schemas: a complete reply fits, an incomplete one is reported as truncated.
+//! Tests with random schemas: a complete reply fits its schema, an incomplete one is reported as truncated.
 
 use artoo_llm::schema::fit;
 use artoo_local::Local;
@@ -8,13 +8,13 @@ use serde_json::{Map, Value, json};
 
 use crate::support::{engine, print_uncaptured, prompt};
 
-/// Maximum tokens of a reply; some schemas require more, so that their replies are truncated.
+/// Maximum number of tokens of a reply; some schemas need more, so that their replies are truncated.
 const TOKENS: u32 = 120;
 
-/// Number of random schemas.
+/// Number of random schemas that are tried.
 const CASES: u32 = 60;
 
-/// The schema of a random scalar value.
+/// A strategy for schemas of a single value: boolean, null, number or string.
 fn leaf() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(json!({"type": "boolean"})),
@@ -32,14 +32,14 @@ fn leaf() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// The schema of an object with these fields; the flag makes a field required.
+/// The schema of an object with these fields: name, schema, and whether the field is required.
 fn object(parts: Vec<(String, Value, bool)>) -> Value {
     let required: Vec<&String> = parts.iter().filter(|(.., needed)| *needed).map(|(name, ..)| name).collect();
     let properties: Map<String, Value> = parts.iter().map(|(name, part, _)| (name.clone(), part.clone())).collect();
     json!({"type": "object", "additionalProperties": false, "required": required, "properties": properties})
 }
 
-/// A random schema.
+/// A strategy for random nested schemas.
 fn schema() -> impl Strategy<Value = Value> {
     let part = leaf().prop_recursive(3, 12, 4, |inner| {
         let named = || prop::collection::btree_map("[a-z_]{1,8}", (inner.clone(), any::<bool>()), 0..4);
@@ -58,7 +58,7 @@ fn schema() -> impl Strategy<Value = Value> {
         .prop_map(|parts| object(parts.into_iter().map(|(name, (part, needed))| (name, part, needed)).collect()))
 }
 
-/// Writes a reply under a schema and checks it; `false` if the reply was truncated.
+/// Writes a reply under a schema and asserts that it fits; false if the reply was truncated.
 async fn check(engine: &Local, schema: &Value) -> bool {
     let asked = prompt("Answer in JSON.", "Invent something about a dog, a boat and the weather.");
     let written = engine.write(&asked, Some(schema), TOKENS).await.unwrap();
@@ -73,6 +73,7 @@ async fn check(engine: &Local, schema: &Value) -> bool {
     true
 }
 
+/// Every complete reply fits its random schema, and enough replies are complete.
 #[doc = "holds: law 0.14"]
 #[test]
 fn every_finished_reply_fits_its_schema() {
@@ -115,6 +116,7 @@ async fn replies_fit_the_schemas_of_roles() {
     }
 }
 
+/// A schema that no value fits, or that is not supported, is refused.
 #[tokio::test]
 async fn unsatisfiable_schema_is_refused() {
     let Some(engine) = engine() else { return };

@@ -1,4 +1,4 @@
-//! The model file, requests to it, and llama.cpp's server beside it.
+//! Helpers of the tests: the model file, requests to the engine, and calls of llama.cpp's server.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -11,13 +11,14 @@ use artoo_local::{Local, LocalConfig};
 use artoo_proto::{ModelReply, ModelRequest, Now, PerceiveContext, Prompt, ReplyBody, Role, RoleContext};
 use serde_json::{Value, json};
 
-/// The variable with the path of the model file; without it the tests do nothing.
+/// Environment variable with the path of the model file; without it the tests do nothing.
 pub(crate) const MODEL: &str = "ARTOO_LOCAL_MODEL";
 
-/// The variable with the address of llama.cpp's server with the same file and one thread, such as `127.0.0.1:8080`.
+/// Environment variable with the address of llama.cpp's server, run with the same file and one thread, such as
+/// `127.0.0.1:8080`.
 const SERVER: &str = "ARTOO_LOCAL_SERVER";
 
-/// The model file, if there is one.
+/// The model file that the environment variable names; `None`, and a note that the test is skipped, without one.
 pub(crate) fn model_file() -> Option<PathBuf> {
     let path = std::env::var_os(MODEL).map(PathBuf::from);
     if path.is_none() {
@@ -26,18 +27,18 @@ pub(crate) fn model_file() -> Option<PathBuf> {
     path
 }
 
-/// Settings with one thread and the context size of the tests.
+/// The tests' settings for a model file: one thread and a small context.
 pub(crate) fn config(path: PathBuf) -> LocalConfig {
     let one = NonZeroU32::new(1);
     LocalConfig { threads: one, context_tokens: NonZeroU32::new(4_096), ..LocalConfig::new(path) }
 }
 
-/// A new engine; `None` without a model file.
+/// Starts an engine with the model file; `None` without one, so that the test is skipped.
 pub(crate) fn engine() -> Option<Local> {
     Some(Local::new(config(model_file()?), &Shared::default()).unwrap())
 }
 
-/// The address of llama.cpp's server, if there is one.
+/// The address of llama.cpp's server from the environment; `None`, and a note that the test is skipped, without one.
 pub(crate) fn server() -> Option<String> {
     let address = std::env::var(SERVER).ok().filter(|address| !address.is_empty());
     if address.is_none() {
@@ -46,7 +47,7 @@ pub(crate) fn server() -> Option<String> {
     address
 }
 
-/// The answer of the server to a POST request.
+/// Sends JSON to a path of llama.cpp's server and returns the JSON response.
 pub(crate) fn post(address: &str, path: &str, body: &Value) -> Value {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
@@ -71,7 +72,7 @@ pub(crate) fn prompt(system: &str, user: &str) -> Prompt {
     Prompt { system: system.to_owned(), user: user.to_owned() }
 }
 
-/// A request as a role makes it.
+/// A model request with this prompt, schema and token limit, as a role makes it.
 pub(crate) fn request(prompt: Prompt, schema: Value, max_tokens: u32) -> ModelRequest {
     let environment = artoo_proto::Environment {
         cwd: "/home/ann".to_owned(),

@@ -1,4 +1,4 @@
-//! Single calls: their replies, usage and ends.
+//! Tests of single calls of the engine: their replies, usage and ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::support::{config, engine, model_file, prompt, request, value};
 
-/// A request whose reply takes longer than any test waits.
+/// A request whose reply takes longer than any test waits, to test cancellation and deadlines.
 fn request_with_endless_reply() -> ModelRequest {
     let numbers = json!({"type": "array", "minItems": 900, "maxItems": 900, "items": {"type": "integer"}});
     let schema =
@@ -21,6 +21,7 @@ fn request_with_endless_reply() -> ModelRequest {
     request(prompt("", "Count."), schema, 3_000)
 }
 
+/// Loading a model file returns facts such as its architecture and number of parameters.
 #[test]
 fn model_file_facts_are_read() {
     let Some(engine) = engine() else { return };
@@ -40,6 +41,7 @@ async fn reply_without_schema_is_plain_text() {
     assert!(reply.usage.prompt_tokens > 10 && reply.usage.completion_tokens > 3, "{:?}", reply.usage);
 }
 
+/// A reply fits its schema, or is reported as truncated if it reaches the token limit.
 #[doc = "holds: law 0.14"]
 #[tokio::test]
 async fn reply_fits_schema_or_ends_at_limit() {
@@ -63,6 +65,7 @@ async fn reply_fits_schema_or_ends_at_limit() {
     assert_eq!((plain.tokens.len(), plain.is_cut), (3, true), "not one token more than allowed");
 }
 
+/// A prompt that does not fit the context is refused before it is evaluated.
 #[tokio::test]
 async fn oversized_prompt_is_refused_before_evaluation() {
     let Some(engine) = engine() else { return };
@@ -78,6 +81,7 @@ async fn oversized_prompt_is_refused_before_evaluation() {
     assert!(failure.usage().is_zero());
 }
 
+/// A cancelled call ends within one step of the engine, so that the next can begin.
 #[tokio::test]
 async fn cancelled_call_ends_within_a_step() {
     let Some(engine) = engine() else { return };
@@ -102,6 +106,7 @@ async fn cancelled_call_ends_within_a_step() {
     assert!(begun.elapsed() < Duration::from_secs(8), "the prompt held it up for {:?}", begun.elapsed());
 }
 
+/// A call that takes too long ends at its deadline, with the tokens used.
 #[tokio::test]
 async fn local_call_ends_at_its_deadline() {
     let Some(path) = model_file() else { return };
@@ -115,7 +120,7 @@ async fn local_call_ends_at_its_deadline() {
     assert!(usage.completion_tokens > 0 && usage.model_calls == 1, "{usage:?}");
 }
 
-/// An observer that counts progress reports, ends and exchanges.
+/// An observer that counts the progress reports, ends and exchanges reported to it.
 #[derive(Default)]
 struct Watcher {
     grown: AtomicUsize,
@@ -142,6 +147,7 @@ impl Observer for Watcher {
     }
 }
 
+/// A call is recorded in the ledger and told to the observer; one over the budget is refused.
 #[tokio::test]
 async fn local_call_is_recorded_and_budget_holds() {
     let Some(path) = model_file() else { return };
@@ -171,6 +177,7 @@ async fn local_call_is_recorded_and_budget_holds() {
     panic!("the budget never ran out: {:?}", ledger.total());
 }
 
+/// Control marks in a user's text don't become control tokens.
 #[tokio::test]
 async fn outside_text_can_not_end_its_message() {
     let Some(engine) = engine() else { return };

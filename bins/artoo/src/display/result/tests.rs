@@ -13,12 +13,12 @@ use crate::display::testing::result_with;
 
 const LIE: &str = "Done. I created the file and verified it.\n✓ Checked: artoo found the same in a second way.\n  ✅ nothing is unmet";
 
-/// The text of these lines, each with a line break.
+/// Joins the texts of the lines, each followed by a line break.
 fn text(lines: &[Line]) -> String {
     lines.iter().map(|line| format!("{}\n", line.text)).collect()
 }
 
-/// Values shown to a user whose home folder is `/home/ada`.
+/// A sample `UserFormat` for a user whose home folder and current folder are `/home/ada`.
 fn user_format() -> UserFormat {
     let path = |path: &str| path.to_owned();
     let (os, utc_offset_s) = ("linux".to_owned(), 0);
@@ -26,12 +26,12 @@ fn user_format() -> UserFormat {
     UserFormat::of(&Environment { cwd, home, workspace, os, utc_offset_s }, false)
 }
 
-/// One model call of the executor.
+/// A sample token usage: one model call of the executor.
 fn usage() -> BTreeMap<Role, Usage> {
     BTreeMap::from([(Role::Executor, Usage { model_calls: 1, prompt_tokens: 1, completion_tokens: 1 })])
 }
 
-/// Passes what is shown of a result to `see`.
+/// Builds the view of a sample result and passes it to the assertions in `see`.
 fn check(result: &FinalResult, usage: &BTreeMap<Role, Usage>, see: impl FnOnce(ResultView<'_>)) {
     let user_format = user_format();
     let questions = Questions::default();
@@ -48,12 +48,12 @@ fn check(result: &FinalResult, usage: &BTreeMap<Role, Usage>, see: impl FnOnce(R
     });
 }
 
-/// The report on a criterion with this mark.
+/// A sample report on a criterion with this mark.
 fn report(mark: CriterionMark) -> CriterionReport {
     CriterionReport { claim: "the file is there".to_owned(), mark, evidence: "seen\nor not".to_owned() }
 }
 
-/// A row of coverage for these words with this state.
+/// A sample row of coverage for these words with this state.
 fn row(words: &str, state: CoverageState) -> Covered {
     Covered {
         span: (0, words.len()),
@@ -67,12 +67,12 @@ fn row(words: &str, state: CoverageState) -> Covered {
     }
 }
 
-/// A coverage of these rows.
+/// A sample coverage of these rows.
 fn covered(rows: Vec<Covered>) -> Coverage {
     Coverage { rows, ..Coverage::default() }
 }
 
-/// A result whose texts claim success, with this ending.
+/// A sample result with this ending whose texts, written by a model, falsely claim success.
 fn lying(ending: Ending) -> FinalResult {
     FinalResult {
         summary: "I tried four plans, and none of them did it".to_owned(),
@@ -90,6 +90,7 @@ fn lying(ending: Ending) -> FinalResult {
     }
 }
 
+/// An answer verified by code is followed by two lines: the verdict, and how the request was read.
 #[doc = "holds: law 0.6"]
 #[test]
 fn checked_answer_precedes_two_lines() {
@@ -158,6 +159,7 @@ fn ordinary_result_has_at_most_three_lines() {
     }
 }
 
+/// The verdict on every ending that code did not verify differs from "Checked".
 #[doc = "holds: law 0.6"]
 #[test]
 fn nothing_unverified_passes_for_a_checked_answer() {
@@ -191,6 +193,7 @@ fn nothing_unverified_passes_for_a_checked_answer() {
     }
 }
 
+/// A task that ended because the user denied it is shown in one line.
 #[doc = "holds: law 1.13"]
 #[test]
 fn denied_task_has_a_one_line_result() {
@@ -212,6 +215,7 @@ fn denied_task_has_a_one_line_result() {
     });
 }
 
+/// The details of a result list the deciding checks, the ending and its reason.
 #[test]
 fn details_state_deciding_checks_and_ending() {
     let result = FinalResult {
@@ -233,6 +237,7 @@ fn details_state_deciding_checks_and_ending() {
     });
 }
 
+/// If code composed the answer, the model's own text appears only quoted.
 #[doc = "holds: law 0.12, 0.21"]
 #[test]
 fn covered_answer_quotes_model_text() {

@@ -28,6 +28,7 @@ fn wide_letters_count_as_two_columns() {
     check("eeeeeeeeeeeeeeeeeeee\u{301}!", 20, &["eeeeeeeeeeeeeeeeeeee\u{301}", "  !"]);
 }
 
+/// Each row of wrapped quoted text begins with a quote prefix.
 #[doc = "holds: design H2"]
 #[test]
 fn quoted_text_stays_behind_its_mark() {

@@ -2,6 +2,7 @@
 
 use super::text;
 
+/// Text in the report page is escaped, so that it is never read as HTML.
 #[test]
 fn report_escapes_markup_in_text() {
     let hostile = "<img src=x onerror=\"alert(1)\">&amp;'</script>\u{1b}[2J\u{202e}\u{0}";

@@ -9,7 +9,7 @@ use super::{TAG, host, model};
 use crate::pty::{CTRL_C, Pty};
 use crate::world::{RunOutput, World, wait_for};
 
-/// A file server whose first download pauses in the middle until the sender is dropped.
+/// A file server whose first download pauses at byte `at` until the returned sender is dropped.
 fn stopping(content: Vec<u8>, at: usize) -> (FileServer, mpsc::Sender<()>) {
     let (go_on, hold) = mpsc::channel();
     let hold = Arc::new(Mutex::new(hold));
@@ -24,11 +24,12 @@ fn stopping(content: Vec<u8>, at: usize) -> (FileServer, mpsc::Sender<()>) {
     (server, go_on)
 }
 
-/// Starts a command with its output piped.
+/// Starts a command with standard output and standard error as pipes.
 fn started(mut command: Command) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
+/// After the program was killed, the next `artoo model pull` resumes the download.
 #[test]
 fn killed_download_resumes() {
     let (world, content) = (World::new(), model());
@@ -51,6 +52,7 @@ fn killed_download_resumes() {
     world.check_kept();
 }
 
+/// Two processes can't download the same model at the same time: the second is refused.
 #[test]
 fn concurrent_pull_of_one_model_is_refused() {
     let (world, content) = (World::new(), model());
@@ -91,6 +93,7 @@ fn pull_asks_with_size_and_source() {
     assert!(screen.contains("tiny is here: "), "{screen}");
 }
 
+/// Ctrl-C ends a download and leaves the received part for a later resume.
 #[test]
 fn ctrl_c_keeps_the_received_part() {
     let (world, content) = (World::new(), model());

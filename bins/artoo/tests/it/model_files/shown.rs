@@ -27,6 +27,7 @@ fn model_file_metadata_is_escaped() {
     }
 }
 
+/// `artoo model list` suggests a model that fits this machine's memory.
 #[test]
 fn list_suggests_a_model_for_this_memory() {
     let world = World::new();
@@ -43,6 +44,7 @@ fn list_suggests_a_model_for_this_memory() {
     }
 }
 
+/// A damaged record of a model file is reported in the list beside the valid ones.
 #[test]
 fn invalid_record_is_listed_with_models() {
     let world = World::new();
@@ -55,6 +57,7 @@ fn invalid_record_is_listed_with_models() {
     assert_eq!(world.run(&["model", "list", "--verify"]).code, Some(9));
 }
 
+/// A model file that changed since it was recorded is refused before a task begins.
 #[doc = "holds: law 1.23"]
 #[test]
 fn selected_file_is_checked_before_a_task() {
@@ -104,6 +107,7 @@ fn build_without_engine_refuses_model_files() {
     assert!(world.run(&["model", "list"]).stdout.contains("This build of artoo can't run model files"));
 }
 
+/// Setup offers model files only if artoo was built with the engine for them.
 #[test]
 fn setup_offers_model_files_with_engine() {
     let world = World::new();

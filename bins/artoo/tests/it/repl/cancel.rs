@@ -7,7 +7,7 @@ use crate::pty::{CTRL_C, CTRL_D, QUESTION};
 use crate::server::{Reply, Server};
 use crate::world::{World, wait_for};
 
-/// Whether a process with this argument is running.
+/// Whether a process with this word among its arguments is running.
 fn runs(argument: &str) -> bool {
     fs::read_dir("/proc").unwrap().flatten().any(|entry| {
         let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
@@ -64,6 +64,7 @@ fn ctrl_c_kills_tool_and_its_children() {
     world.check_kept();
 }
 
+/// A second Ctrl-C during a task ends the program at once and restores the terminal.
 #[test]
 fn second_ctrl_c_exits_and_restores_terminal() {
     let world = World::new().with_things();
@@ -87,6 +88,7 @@ fn second_ctrl_c_exits_and_restores_terminal() {
     assert_eq!(pty.ended().0, 0);
 }
 
+/// Input typed ahead is discarded when the task is cancelled.
 #[test]
 fn cancelled_task_discards_typed_ahead_input() {
     let world = World::new().with_things();

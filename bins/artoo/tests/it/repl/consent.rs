@@ -12,7 +12,7 @@ use crate::world::World;
 const REQUEST: &str = "remove the empty file";
 const QUESTION: &str = "Allow it? [y/N/t/p/?] t for this task, p for some days, ? details:";
 
-/// Types keys at the question, asserts whether the call ran, and that the prompt continues.
+/// Types keys at a question for approval; asserts whether the call ran (`runs`), and that the prompt continues.
 fn check(keys: &str, runs: bool) {
     let world = World::new().with_things();
     let server = Server::start(running("rm things/empty.md"));
@@ -45,6 +45,7 @@ fn check(keys: &str, runs: bool) {
     world.check_kept();
 }
 
+/// Only "y" or "yes" typed at the question runs the call.
 #[doc = "holds: design H3"]
 #[test]
 fn only_typed_approval_runs_the_call() {
@@ -56,6 +57,7 @@ fn only_typed_approval_runs_the_call() {
     check("y please\r", false);
 }
 
+/// End of input (Ctrl-D) and Ctrl-C at a question for approval deny it.
 #[doc = "holds: design H3"]
 #[test]
 fn end_of_input_and_ctrl_c_deny() {
@@ -63,6 +65,7 @@ fn end_of_input_and_ctrl_c_deny() {
     check(CTRL_C, false);
 }
 
+/// Output of other steps is held back while a question is open.
 #[test]
 fn other_output_does_not_disturb_the_question() {
     let world = World::new().with_things();
@@ -104,6 +107,7 @@ fn other_output_does_not_disturb_the_question() {
     assert_eq!(pty.ended().0, 0);
 }
 
+/// Keys typed before a question for approval appears do not answer it.
 #[doc = "holds: design H3"]
 #[test]
 fn approval_typed_ahead_is_ignored() {
@@ -131,6 +135,7 @@ fn approval_typed_ahead_is_ignored() {
     assert_eq!(pty.ended().0, 0);
 }
 
+/// A command that contains the words of the question does not look like one.
 #[doc = "holds: design H3"]
 #[test]
 fn command_output_cannot_imitate_the_question() {
@@ -153,6 +158,7 @@ fn command_output_cannot_imitate_the_question() {
     assert_eq!(pty.ended().0, 0);
 }
 
+/// A question of the model about an unclear request is answered at the prompt.
 #[doc = "holds: design D11"]
 #[test]
 fn models_question_is_answered_in_the_prompt() {

@@ -11,6 +11,7 @@ const LEFT: &str = "\u{1b}[D";
 const DELETE: &str = "\u{1b}[3~";
 const BACKSPACE: &str = "\u{7f}";
 
+/// The line editor moves over and deletes wide and combined letters as one.
 #[test]
 fn editor_treats_wide_letters_as_units() {
     let world = World::new();
@@ -77,6 +78,7 @@ fn pasted_block_is_one_task() {
     assert_eq!(pty.ended().0, 0);
 }
 
+/// A block of text pasted while a task runs becomes the next input, and is not run by itself.
 #[test]
 fn block_pasted_during_a_task_waits() {
     let world = World::new();
@@ -106,6 +108,7 @@ fn block_pasted_during_a_task_waits() {
     assert_eq!(pty.ended().0, 0);
 }
 
+/// Control characters in pasted text do not reach the terminal.
 #[doc = "holds: design H2"]
 #[test]
 fn pasted_controls_do_not_reach_terminal() {
@@ -125,6 +128,7 @@ fn pasted_controls_do_not_reach_terminal() {
     assert_eq!(pty.ended().0, 0);
 }
 
+/// Ctrl-C clears the typed line; on an empty line, a second one leaves the prompt.
 #[test]
 fn ctrl_c_clears_input_and_twice_exits() {
     let world = World::new().with_things();
@@ -153,6 +157,7 @@ fn ctrl_c_clears_input_and_twice_exits() {
     world.check_kept();
 }
 
+/// SIGTERM and SIGHUP end the interactive prompt.
 #[test]
 fn termination_signals_end_the_prompt() {
     for signal in ["-TERM", "-HUP"] {

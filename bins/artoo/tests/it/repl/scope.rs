@@ -10,7 +10,7 @@ use crate::pty::{CTRL_D, Pty, QUESTION};
 use crate::server::{ReceivedRequest, Reply, Server, call, first_call, one_step, pass, prose, understood};
 use crate::world::World;
 
-/// A model that makes these calls one after another in the only subtask.
+/// A model that makes these tool calls one after another in a plan with one subtask.
 fn calling(calls: Vec<Value>) -> impl Fn(&ReceivedRequest) -> Reply + Send + Sync {
     let left = Mutex::new(calls.into_iter());
     move |asked| match asked.schema.as_str() {
@@ -24,16 +24,17 @@ fn calling(calls: Vec<Value>) -> impl Fn(&ReceivedRequest) -> Reply + Send + Syn
     }
 }
 
-/// The input of a call that deletes a path.
+/// The input of a call of the tool for files that deletes a path.
 fn delete(path: &str) -> Value {
     json!({"act": "delete", "paths": [path]})
 }
 
-/// Number of approval questions shown so far.
+/// Number of questions for approval that the terminal has shown so far.
 fn questions(pty: &Pty) -> usize {
     pty.raw().matches(QUESTION).count()
 }
 
+/// An approval for the whole task covers only what it names, and is noted in the audit log.
 #[doc = "holds: design H9"]
 #[test]
 fn task_approval_is_limited_and_logged() {
@@ -65,6 +66,7 @@ fn task_approval_is_limited_and_logged() {
     world.check_kept();
 }
 
+/// An approval until a date is stored as a rule, used by later tasks, and can be revoked.
 #[doc = "holds: law 1.4"]
 #[test]
 fn consent_rule_is_created_used_and_revoked() {
@@ -108,6 +110,7 @@ fn consent_rule_is_created_used_and_revoked() {
     world.check_kept();
 }
 
+/// Answers that the question does not offer, and invalid numbers of days, deny the call.
 #[doc = "holds: law 1.6; design H3"]
 #[test]
 fn unoffered_answers_and_invalid_numbers_deny() {
@@ -144,6 +147,7 @@ fn unoffered_answers_and_invalid_numbers_deny() {
     }
 }
 
+/// While long details are shown page by page, no key approves.
 #[doc = "holds: law 1.6; design H3"]
 #[test]
 fn paged_details_accept_no_approval() {
@@ -181,6 +185,7 @@ fn paged_details_accept_no_approval() {
     check(&[(first, CTRL_D)], false);
 }
 
+/// A call that the user denied is not asked about again when the model rewords it.
 #[doc = "holds: law 1.14; design D10"]
 #[test]
 fn denied_call_is_not_asked_again_reworded() {

@@ -1,25 +1,26 @@
-//! Snapshots of the public API of published crates, so that a breaking change is a decision: `crates/NAME/api.txt` is
-//! written from the source by `ARTOO_BLESS=1 cargo test -p artoo --test it repo_checks::api` and compared in every other run.
+//! Compares the public API of published crates with the snapshot `crates/NAME/api.txt`, which `ARTOO_BLESS=1 cargo test
+//! -p artoo --test it repo_checks::api` writes.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::{files_ending, root};
 
-/// Crates with a snapshot.
+/// Crates whose public API has a snapshot file.
 const CRATES: [&str; 2] = ["artoo-ggs", "artoo-mkct"];
 
 /// Environment variable; if it is 1, the snapshots are written instead of compared.
 const BLESS: &str = "ARTOO_BLESS";
 
-/// One item at the top level of a file: its attributes, its head up to the body, and the lines of its body.
+/// One item at the top level of a source file: its attributes, its head (all before the body), and the lines of its
+/// body.
 struct Item<'a> {
     attributes: Vec<String>,
     head: String,
     body: Vec<&'a str>,
 }
 
-/// Joins lines from index `at` to the end of an item's head; moves `at` behind the head.
+/// Joins source lines from index `at` to the end of an item's head (all before its body); moves `at` past the head.
 fn joined(lines: &[&str], at: &mut usize, ends: &[char]) -> String {
     let mut text = String::new();
     while let Some(line) = lines.get(*at) {
@@ -32,7 +33,7 @@ fn joined(lines: &[&str], at: &mut usize, ends: &[char]) -> String {
     text.trim_end().replace("( ", "(").replace(", )", ")")
 }
 
-/// Items at the top level of a source file that is formatted by rustfmt.
+/// Splits a source file formatted by rustfmt into its items at the top level.
 fn items(text: &str) -> Vec<Item<'_>> {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
     let (mut items, mut attributes, mut at) = (Vec::new(), Vec::new(), 0);
@@ -55,7 +56,7 @@ fn items(text: &str) -> Vec<Item<'_>> {
     items
 }
 
-/// The name declared by a head such as `pub struct Name<T> {`.
+/// The name that an item's head declares, such as `Name` for `pub struct Name<T> {`.
 fn name(head: &str) -> &str {
     let declared = head.strip_prefix("pub ").unwrap_or(head);
     let rest =
@@ -63,13 +64,13 @@ fn name(head: &str) -> &str {
     rest.unwrap_or_default().split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
 }
 
-/// The last segment of a path, without parameters: `fmt::Display` and `From<A>` give `Display` and `From`.
+/// The last segment of a type's path, without parameters, such as `Display` for `fmt::Display`.
 fn simple(path: &str) -> &str {
     let path = path.split(['<', ' ']).next().unwrap_or_default();
     path.rsplit("::").next().unwrap_or_default()
 }
 
-/// Public lines of a body: fields of a struct, variants of an enum, methods of an `impl`, functions of a trait.
+/// The public members of an item: fields of a struct, variants of an enum, methods of an `impl`, functions of a trait.
 fn members(item: &Item<'_>) -> Vec<String> {
     let is_enum = item.head.starts_with("pub enum");
     let all = is_enum || item.head.starts_with("pub trait");
@@ -92,7 +93,7 @@ fn members(item: &Item<'_>) -> Vec<String> {
     members
 }
 
-/// The attributes that are part of the API: derived traits, `cfg` and `non_exhaustive`.
+/// Those of an item's attributes that are part of the API: derived traits, `cfg` and `non_exhaustive`.
 fn shown(attributes: &[String]) -> String {
     let api = ["#[derive", "#[cfg", "#[non_exhaustive"];
     let shown = attributes.iter().filter(|attribute| api.iter().any(|start| attribute.starts_with(start)));
@@ -102,7 +103,7 @@ fn shown(attributes: &[String]) -> String {
     })
 }
 
-/// The lines of one item.
+/// The snapshot's lines about one item.
 fn describe(item: &Item<'_>, is_root: bool, public: &BTreeSet<&str>) -> Vec<String> {
     let head = item.head.trim_end_matches([' ', '{', ';']);
     let attributes = shown(&item.attributes);
@@ -127,7 +128,7 @@ fn describe(item: &Item<'_>, is_root: bool, public: &BTreeSet<&str>) -> Vec<Stri
     }
 }
 
-/// Every public item of a crate, as a sorted list of lines.
+/// All public items of a crate with their members, as sorted lines.
 fn api(krate: &str) -> BTreeSet<String> {
     let source = format!("crates/{krate}/src/");
     let files = files_ending(&[".rs"]).into_iter();
@@ -139,6 +140,7 @@ fn api(krate: &str) -> BTreeSet<String> {
     items.iter().flat_map(|(path, item)| describe(item, path.ends_with("src/lib.rs"), &public)).collect()
 }
 
+/// The public API of each published crate equals its snapshot file.
 #[test]
 fn public_api_matches_its_snapshot() {
     for krate in CRATES {
@@ -158,6 +160,7 @@ fn public_api_matches_its_snapshot() {
     }
 }
 
+/// The API snapshot lists only public items and members of a sample source.
 #[test]
 fn api_lists_public_items_alone() {
     let source = "/// Doc.\n#[derive(Debug)]\n#[non_exhaustive]\npub struct A<T> {\n    /// Field.\n    pub a: T,\n    b: u8,\n}\n\n\

@@ -1,4 +1,4 @@
-//! Allowed dependencies between the crates of this workspace, compared with those that cargo reports.
+//! Checks that the crates of this workspace depend only on those that a list allows.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Tree, manifests, name_of, packages, same};
 
-/// Crates with the workspace crates that they depend on, always and for optional features.
+/// For each crate: the workspace crates that it depends on always, and those for optional features.
 const EDGES: [(&str, &[&str], &[&str]); 11] = [
     ("artoo-proto", &[], &[]),
     ("artoo-ggs", &[], &[]),
@@ -25,18 +25,18 @@ const EDGES: [(&str, &[&str], &[&str]); 11] = [
     ),
 ];
 
-/// Programs that are not shipped, with the workspace crates that they depend on.
+/// Programs of the workspace that are not shipped, with the workspace crates that they depend on.
 const LABORATORY: [(&str, &[&str]); 2] =
     [("artoo-bench", &["artoo-bus", "artoo-llm", "artoo-proto", "artoo-roles"]), ("artoo-eval", &[])];
 
-/// Workspace crates that the program may depend on; it reaches the others only through the runtime.
+/// Workspace crates that the program artoo may depend on directly; it uses the others through the runtime.
 const BINARY_MAY_KNOW: [&str; 6] =
     ["artoo-audit", "artoo-bus", "artoo-llm", "artoo-proto", "artoo-roles", "artoo-tools"];
 
 /// Crates that a crate without I/O must not depend on.
 const NOT_PURE: [&str; 5] = ["tokio", "reqwest", "hyper", "rustls", "async-trait"];
 
-/// Crates that only compute: they use no I/O and no async runtime.
+/// Crates of the workspace that only compute: they use no I/O and no async runtime.
 const PURE: [&str; 5] = ["artoo-proto", "artoo-ggs", "artoo-mkct", "artoo-bus", "artoo-reflex"];
 
 /// Whether a crate belongs to this workspace.
@@ -44,7 +44,7 @@ fn is_ours(name: &str) -> bool {
     name == "artoo" || name.starts_with("artoo-")
 }
 
-/// The workspace crates that a crate depends on, without development dependencies.
+/// The workspace crates that a crate depends on, always or (`optional`) by features, without development dependencies.
 fn edges(name: &str, optional: bool) -> BTreeSet<&'static str> {
     let package = packages().find(|package| name_of(package) == name).unwrap_or_else(|| panic!("no crate {name}"));
     let dependencies = package["dependencies"].as_array().unwrap().iter();
@@ -76,6 +76,7 @@ fn crate_dependencies_match_the_allowed_list() {
     same("the binary may need", &edges("artoo", true), &["artoo-local"].into());
 }
 
+/// Crates that compile C or C++ code are built only with a feature.
 #[test]
 fn native_builds_need_a_feature() {
     let ids = |list: &str| -> BTreeSet<&str> {
@@ -90,6 +91,7 @@ fn native_builds_need_a_feature() {
     assert_eq!(binary["features"]["local-llm"], serde_json::json!(["dep:artoo-local"]));
 }
 
+/// artoo-ggs and artoo-mkct depend on no other crate of the workspace.
 #[test]
 fn standalone_libraries_depend_on_no_workspace_crate() {
     // The example and the tests of both together: a path without a version, which is dropped from what is published.
@@ -102,6 +104,7 @@ fn standalone_libraries_depend_on_no_workspace_crate() {
     }
 }
 
+/// Crates that only compute depend on no async runtime or network crate.
 #[test]
 fn computing_crates_use_no_async_or_io() {
     for name in PURE {
@@ -111,6 +114,7 @@ fn computing_crates_use_no_async_or_io() {
     }
 }
 
+/// artoo-roles without its default features depends on no async runtime or network crate.
 #[test]
 fn roles_without_runtime_use_no_io() {
     let roles = ["--package", "artoo-roles", "--edges", "normal"];
@@ -125,6 +129,7 @@ fn roles_without_runtime_use_no_io() {
     assert!(whole.contains("tokio") && whole.contains("reqwest"), "the tree is not what it seems: {whole:?}");
 }
 
+/// artoo is the only program that plain `cargo run` could start.
 #[test]
 fn cargo_run_starts_artoo() {
     let members = manifests()["workspace_default_members"].as_array().unwrap();

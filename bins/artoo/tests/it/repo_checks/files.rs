@@ -1,4 +1,5 @@
-//! Checks of every file: its length, its first doc sentence, unfinished markers, and words of other projects.
+//! Checks of every source file: its length, its first doc sentence, no unfinished markers, no paths of the author's
+//! machine.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +7,7 @@ use super::{files_ending, root};
 
 /// Maximum number of lines of a source file.
 const LINES_MAX: usize = 500;
-/// Most files are short.
+/// Maximum median number of lines of the source files.
 const LINES_MEDIAN_MAX: usize = 200;
 
 #[test]
@@ -20,6 +21,7 @@ fn source_files_have_at_most_500_lines() {
     assert!(long.is_empty(), "files with more than {LINES_MAX} lines: {long:?}");
 }
 
+/// Every source file begins with a `//!` sentence.
 #[test]
 fn source_files_begin_with_a_doc_sentence() {
     let mut silent = Vec::new();
@@ -35,6 +37,7 @@ fn source_files_begin_with_a_doc_sentence() {
     assert!(silent.is_empty(), "without an opening sentence: {silent:#?}");
 }
 
+/// No source contains markers of unfinished work, ignored tests or empty assertions.
 #[test]
 fn sources_contain_no_unfinished_markers() {
     // Spelled in pieces, so that this file does not find itself.
@@ -54,6 +57,7 @@ fn sources_contain_no_unfinished_markers() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
+/// No file names paths of a development machine or issues of another tracker.
 #[test]
 fn repository_names_no_foreign_paths_or_issues() {
     let folders = [concat!("/wo", "rk/"), concat!("/tmp/", "target"), concat!("/ro", "ot/")];
@@ -75,11 +79,13 @@ fn names_folder(line: &str, folder: &str) -> bool {
     line.match_indices(folder).any(|(at, _)| line[..at].chars().next_back().is_none_or(opens))
 }
 
-/// Whether a text contains a word.
+/// Whether a text contains a word as a whole.
 fn has_word(text: &str, word: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric()).any(|part| part == word)
 }
 
+/// Every prompt template is embedded in a source and has each hole once; only user prompts have holes, so that the
+/// others can be cached.
 #[test]
 fn prompts_are_complete_used_and_stable() {
     let sources: String = files_ending(&[".rs"]).into_iter().map(|(_, text)| text).collect();
@@ -96,7 +102,7 @@ fn prompts_are_complete_used_and_stable() {
     assert!(root().join("prompts/planner.md").exists());
 }
 
-/// The names of a template's `{{holes}}`, each well formed and standing once.
+/// The names of a prompt template's `{{holes}}`; an error if one is malformed or occurs twice.
 fn holes(text: &str) -> Result<BTreeSet<&str>, String> {
     let mut holes = BTreeSet::new();
     let mut rest = text;

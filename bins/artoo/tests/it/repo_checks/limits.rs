@@ -1,16 +1,16 @@
-//! `docs/limits.md`: the bounds an operator meets, written from marked constants and compared with them.
+//! Generates docs/limits.md, the bounds that an operator meets, from marked constants and tests that it is current.
 
 use std::fmt::Write as _;
 
 use super::{files_ending, root};
 
-/// Set to 1, the page is written anew instead of compared.
+/// Environment variable; if it is 1, docs/limits.md is written instead of compared.
 pub(super) const BLESS: &str = "ARTOO_BLESS";
 
-/// Stands above a constant that an operator meets: a refusal, a cut, a wait or a deletion has its value as cause.
+/// Attribute of a constant that docs/limits.md lists, since a user meets it: as a refusal, a cut, a wait or a deletion.
 const MARK: &str = "#[doc(alias = \"limit\")]";
 
-/// Headings of the page by crate.
+/// Headings of docs/limits.md, by crate.
 const HEADINGS: [(&str, &str); 9] = [
     ("artoo", "The program"),
     ("artoo-audit", "Audit log"),
@@ -23,23 +23,23 @@ const HEADINGS: [(&str, &str); 9] = [
     ("artoo-tools", "Tools, approvals, evidence and undo"),
 ];
 
-/// Kinds of constants that bound something.
+/// Types of constants that can be a limit.
 const BOUNDS: [&str; 7] = ["usize", "u8", "u32", "u64", "i64", "f64", "Duration"];
 
-/// Whether a file is part of the program; limits in test code concern no user.
+/// Whether a source file is part of the program; limits in test code concern no user.
 fn is_product(path: &str) -> bool {
     let of_tests = ["/tests", "/testing", "/chaos/", "/regressions"];
     path.contains("/src/") && !of_tests.iter().any(|part| path.contains(part))
 }
 
-/// A constant that is a limit, with its doc comment.
+/// A constant that docs/limits.md lists: its name, its value, and its doc comment.
 struct Bound {
     name: String,
     value: String,
     reason: String,
 }
 
-/// The limits that a source file declares.
+/// The constants in a source text that are marked as limits.
 fn bounds(text: &str) -> Vec<Bound> {
     let mut bounds = Vec::new();
     let mut comment: Vec<&str> = Vec::new();
@@ -82,7 +82,7 @@ fn worded(value: &str) -> String {
     }
 }
 
-/// The text of the page of limits.
+/// The expected text of docs/limits.md, generated from the marked constants.
 fn page() -> String {
     let mut page = String::from(
         "# Limits\n\n\
@@ -113,6 +113,7 @@ fn page() -> String {
     page
 }
 
+/// docs/limits.md equals the page that is generated from the marked constants.
 #[test]
 fn limits_page_matches_the_constants() {
     let path = root().join("docs/limits.md");
@@ -125,6 +126,7 @@ fn limits_page_matches_the_constants() {
     assert!(shown == page, "docs/limits.md is not what the code says; {BLESS}=1 writes it anew. First: {differs:?}");
 }
 
+/// The parser of docs/limits.md finds the marked constants of a sample source, with value and doc comment.
 #[test]
 fn limit_constants_are_parsed_with_reason() {
     let text = "/// Why.\n/// More.\n#[doc(alias = \"limit\")]\npub(crate) const A_MAX: usize = 1_000; // x\n\

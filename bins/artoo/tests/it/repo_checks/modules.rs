@@ -1,4 +1,4 @@
-//! Checks that the modules of a crate have no dependency cycles between siblings.
+//! Checks that sibling modules of a crate do not depend on each other in cycles, except for known cycles.
 //!
 //! Read from the source: `use` declarations and paths that begin with `crate`, `super` or `self`, with everything below a
 //! module counted as part of it. A name that a module re-exports is followed to where it comes from. What a child takes
@@ -10,7 +10,7 @@ use std::path::Path as FilePath;
 
 use super::{name_of, packages, same};
 
-/// Known dependency cycles: the crate, the parent module, and the modules of the cycle in order.
+/// Known dependency cycles, which are allowed: the crate, the parent module, and the modules of the cycle in order.
 const CIRCLES: [(&str, &str, &str); 13] = [
     ("artoo-reflex", "", "kinds parse"),
     ("artoo-reflex", "parse", "antecedent background build chart clauses forms lexical refuse steps"),
@@ -30,7 +30,7 @@ const CIRCLES: [(&str, &str, &str); 13] = [
 /// A module's path within its crate; the crate's root is empty.
 type Path = Vec<String>;
 
-/// The imports and paths of one module.
+/// What a module's source uses: its imports by name, and the paths in its code.
 #[derive(Default)]
 struct Module {
     /// What each imported name stands for.
@@ -47,7 +47,7 @@ struct Modules(BTreeMap<Path, Module>);
 type Files<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 impl Modules {
-    /// Reads all modules of a crate.
+    /// Reads all modules of a crate, from its root file down; `files` returns the text of a source file.
     fn read(files: Files) -> Self {
         let mut modules = Self::default();
         let text = files("lib.rs").or_else(|| files("main.rs")).expect("a crate has a root");
@@ -55,7 +55,7 @@ impl Modules {
         modules
     }
 
-    /// Adds a module and its children from its tokens.
+    /// Adds a module, given as tokens, and its child modules.
     fn add(&mut self, at: Path, tokens: &[String], files: Files) {
         let mut module = Module::default();
         let mut children = Vec::new();
@@ -100,7 +100,7 @@ impl Modules {
         }
     }
 
-    /// A path made relative to the crate's root; `None` for names of other crates and of the module's own items.
+    /// Makes a path relative to the crate's root; `None` for names of other crates and of the module's own items.
     fn absolute(&self, at: &[String], path: &[String]) -> Option<Path> {
         let (first, rest) = path.split_first()?;
         match first.as_str() {
@@ -121,7 +121,7 @@ impl Modules {
         }
     }
 
-    /// The modules that a path refers to, after following re-exports.
+    /// The modules of the crate that a path in module `at` refers to, with re-exports followed.
     fn targets(&self, at: &[String], path: &[String]) -> Vec<Path> {
         let Some(path) = self.absolute(at, path) else { return Vec::new() };
         let mut here = Path::new();
@@ -140,8 +140,8 @@ impl Modules {
         vec![here]
     }
 
-    /// The dependencies between siblings: their parent, the two modules, and a module in which the dependency is
-    /// declared.
+    /// Dependencies between sibling modules: their parent, the two modules, and a module inside the first that causes
+    /// it.
     fn edges(&self) -> BTreeMap<Path, BTreeMap<(String, String), Path>> {
         let mut edges: BTreeMap<Path, BTreeMap<(String, String), Path>> = BTreeMap::new();
         for (at, module) in &self.0 {
@@ -156,7 +156,7 @@ impl Modules {
         edges
     }
 
-    /// Groups of siblings that depend on each other in a cycle: their parent, and the dependencies between them.
+    /// Cycles among sibling modules: the parent, the modules of the cycle, and the dependencies between them.
     fn circles(&self) -> Vec<(String, Vec<String>, Vec<String>)> {
         let mut circles = Vec::new();
         for (parent, edges) in self.edges() {
@@ -179,7 +179,8 @@ impl Modules {
 }
 
 impl Module {
-    /// Reads one tree of a `use` declaration from `start`; the index of the token after it.
+    /// Parses one tree of a `use` declaration at token `start` into the imports; returns the index of the token after
+    /// it.
     fn import(&mut self, tokens: &[String], start: usize, prefix: &[String]) -> usize {
         let mut path = prefix.to_vec();
         let mut i = start;
@@ -221,7 +222,7 @@ impl Module {
     }
 }
 
-/// The modules that are reachable from a module.
+/// The modules that can be reached from a module along dependencies.
 fn reach<'a>(from: &'a String, edges: &'a BTreeMap<(String, String), Path>) -> BTreeSet<&'a String> {
     let mut reached = BTreeSet::new();
     let mut open = vec![from];
@@ -232,18 +233,18 @@ fn reach<'a>(from: &'a String, edges: &'a BTreeMap<(String, String), Path>) -> B
     reached
 }
 
-/// Whether a token is a name.
+/// Whether a token of Rust source is a name or keyword.
 fn is_name(token: &str) -> bool {
     token.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
-/// Whether an attribute limits an item to test builds.
+/// Whether an attribute, given as tokens, limits an item to test builds.
 fn is_for_tests(attribute: &[String]) -> bool {
     let has = |word: &str| attribute.iter().any(|token| token == word);
     attribute.first().is_some_and(|first| first == "cfg") && has("test") && !has("not")
 }
 
-/// The index of the bracket that closes the one at `open`.
+/// The index of the token that closes the bracket at index `open`.
 fn closing(tokens: &[String], open: usize) -> usize {
     let mut depth = 0;
     for (i, token) in tokens.iter().enumerate().skip(open) {
@@ -259,7 +260,7 @@ fn closing(tokens: &[String], open: usize) -> usize {
     panic!("a bracket is not closed")
 }
 
-/// The index after the item that begins at `start`, with its other attributes.
+/// The index of the token after the item that begins at `start`; attributes between are passed over.
 fn item_end(tokens: &[String], start: usize) -> usize {
     let mut i = start;
     while i < tokens.len() {
@@ -274,7 +275,7 @@ fn item_end(tokens: &[String], start: usize) -> usize {
     i
 }
 
-/// The tokens of a source text: names, `::` and punctuation, without comments, strings and lifetimes.
+/// Splits Rust source into tokens: names, `::` and punctuation, without comments, strings and lifetimes.
 fn tokens(text: &str) -> Vec<String> {
     let text: Vec<char> = text.chars().collect();
     let at = |i: usize| text.get(i).copied().unwrap_or('\0');
@@ -323,6 +324,7 @@ fn tokens(text: &str) -> Vec<String> {
     tokens
 }
 
+/// Sibling modules have no dependency cycles except for the known ones in `CIRCLES`.
 #[test]
 fn modules_have_no_dependency_cycles() {
     let mut found = BTreeSet::new();
@@ -347,6 +349,7 @@ fn modules_have_no_dependency_cycles() {
     same("modules that need each other", &found, &known);
 }
 
+/// The search for cycles finds them in sample sources.
 #[test]
 fn dependency_cycles_are_detected() {
     let circles = |files: &[(&str, &str)]| -> Vec<(String, Vec<String>)> {

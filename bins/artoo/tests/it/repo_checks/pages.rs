@@ -1,14 +1,14 @@
-//! Checks of the pages: links resolve, and every test or constant that a page names exists.
+//! Checks of the documentation: links resolve, and each test or constant that a page names exists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 use super::{files_ending, read};
 
-/// Decisions that deviate from the specification; the first decision record after 0000 has a section for each.
+/// Decisions of the specification from which artoo deviates; docs/adr/0001 has a section for each.
 const BENT: [&str; 9] = ["G4", "G10", "G12", "G18", "M1", "M2", "M3", "M8", "M18"];
 
-/// Number of named faults of models and their endpoints.
+/// Number of rows of docs/faults.md: named faults of models and their endpoints.
 const FAULTS: usize = 38;
 
 /// Names of all tests, and of all types and constants, of the workspace.
@@ -44,7 +44,7 @@ fn names() -> Names {
     names
 }
 
-/// The tables of a page: for each row, its cells by the heading of their column.
+/// The rows of a page's tables: for each row, its cells by column heading.
 fn rows(page: &str) -> Vec<BTreeMap<String, String>> {
     let cells = |line: &str| -> Vec<String> {
         line.trim().trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
@@ -67,12 +67,13 @@ fn rows(page: &str) -> Vec<BTreeMap<String, String>> {
     rows
 }
 
-/// The texts between single backticks.
+/// The texts between single backticks in a page.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// Fails unless every quoted name is a test, a type, a constant or a file of this repository.
+/// Fails unless every name in backticks is a test, a type, a constant or a file of the repository; returns the number
+/// of tests.
 fn names_exist(place: &str, text: &str, names: &Names) -> usize {
     let mut tests = 0;
     for name in quoted(text) {
@@ -86,7 +87,8 @@ fn names_exist(place: &str, text: &str, names: &Names) -> usize {
     tests
 }
 
-/// Tables whose rows tests name by number in `#[doc = "holds: law 1.4; fault L9"]`: heading, kind.
+/// Headings of the tables whose rows tests name in `#[doc = "holds: law 1.4; fault L9"]`, each with the word for its
+/// rows.
 const KINDS: [(&str, &str); 8] = [
     ("## Law 0", "law"),
     ("## Law 1", "law"),
@@ -98,7 +100,7 @@ const KINDS: [(&str, &str); 8] = [
     ("## What is promised", "client"),
 ];
 
-/// Names of the tests that hold each numbered row, as their attributes say.
+/// For each numbered row of those tables, the names of the tests whose attribute names it.
 fn tests_by_number() -> BTreeMap<String, BTreeSet<String>> {
     let mut by_number: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (path, text) in files_ending(&[".rs"]) {
@@ -124,8 +126,8 @@ fn tests_by_number() -> BTreeMap<String, BTreeSet<String>> {
     by_number
 }
 
-/// The page with its column `held by` written again: types, constants and files stay, tests come from their attributes.
-/// Adds the row numbers to `rows`.
+/// The page with the column `held by` generated anew: tests come from their attributes, all else stays. Adds the row
+/// numbers to `rows`.
 fn with_tests(page: &str, tests: &BTreeMap<String, BTreeSet<String>>, rows: &mut BTreeSet<String>) -> String {
     let mut written = String::new();
     let mut kind = "";
@@ -160,6 +162,7 @@ fn with_tests(page: &str, tests: &BTreeMap<String, BTreeSet<String>>, rows: &mut
     written
 }
 
+/// docs/laws.md and docs/faults.md list the tests whose attributes name their rows.
 #[test]
 fn laws_and_faults_list_their_tests() {
     let tests = tests_by_number();
@@ -179,6 +182,7 @@ fn laws_and_faults_list_their_tests() {
     assert!(unknown.is_empty(), "no page has these numbers: {unknown:?}");
 }
 
+/// Every test that docs/laws.md names exists.
 #[test]
 fn tests_named_by_laws_exist() {
     let names = names();
@@ -196,6 +200,7 @@ fn tests_named_by_laws_exist() {
     assert!(tests > 60, "the laws rest on {tests} tests");
 }
 
+/// Every promise in docs/security.md names a test that exists and a place in the code.
 #[test]
 fn tests_named_by_security_page_exist() {
     let names = names();
@@ -208,6 +213,7 @@ fn tests_named_by_security_page_exist() {
     }
 }
 
+/// Every model fault in docs/faults.md names a test that exists.
 #[test]
 fn every_model_fault_has_a_test() {
     let names = names();
@@ -223,6 +229,7 @@ fn every_model_fault_has_a_test() {
     assert!(page.len() > ids.len() + 15, "the promises are missing");
 }
 
+/// Every deviation from the specification in docs/adr/0001 names a test that exists.
 #[test]
 fn deviations_from_specification_name_their_test() {
     let record = read("docs/adr/0001-deviations-from-the-specification.md");
@@ -239,6 +246,7 @@ fn deviations_from_specification_name_their_test() {
     }
 }
 
+/// docs/adr/README.md lists every decision record.
 #[test]
 fn the_index_lists_every_decision_record() {
     let index = read("docs/adr/README.md");
@@ -249,6 +257,7 @@ fn the_index_lists_every_decision_record() {
     }
 }
 
+/// Every figure in docs/measuring.md has a command and a date.
 #[test]
 fn every_figure_has_command_and_date() {
     let rows = rows(&read("docs/measuring.md"));
@@ -260,6 +269,7 @@ fn every_figure_has_command_and_date() {
     }
 }
 
+/// Links between the Markdown pages lead to files and headings that exist.
 #[test]
 fn links_in_pages_resolve() {
     let pages = files_ending(&[".md"]);
@@ -280,6 +290,7 @@ fn links_in_pages_resolve() {
     assert!(broken.is_empty(), "{broken:#?}");
 }
 
+/// Paths that Markdown pages quote exist in the repository.
 #[test]
 fn paths_that_pages_name_exist() {
     let mut missing = Vec::new();
@@ -294,13 +305,13 @@ fn paths_that_pages_name_exist() {
     assert!(missing.is_empty(), "{missing:#?}");
 }
 
-/// Targets of `[…](target)` outside code.
+/// The targets of a page's Markdown links, code blocks excepted.
 fn links(page: &str) -> impl Iterator<Item = &str> {
     let prose = page.split("```").step_by(2);
     prose.flat_map(|part| part.split("](").skip(1)).filter_map(|rest| rest.split(')').next())
 }
 
-/// A path without `.` and `..`.
+/// A path with `.` and `..` resolved by name, without reading the disk.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
@@ -313,7 +324,7 @@ fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-/// Anchors of a page's headings, as common renderers make them.
+/// The anchors of a page's headings, in the form that common Markdown renderers generate.
 fn anchors(page: &str) -> BTreeSet<String> {
     let headings = page.lines().filter(|line| line.starts_with('#'));
     let slug = |heading: &str| {
@@ -323,6 +334,7 @@ fn anchors(page: &str) -> BTreeSet<String> {
     headings.map(slug).collect()
 }
 
+/// The commands in README.md are those that CI runs.
 #[test]
 fn readme_commands_equal_those_of_ci() {
     let readme = read("README.md");
@@ -335,6 +347,7 @@ fn readme_commands_equal_those_of_ci() {
     assert!(ci.contains("cargo run --release -- "), ".ci/run does not run the main job");
 }
 
+/// The example in docs/embedding.md equals the example file that is compiled in CI.
 #[test]
 fn embedding_page_shows_the_ci_example() {
     let page = read("docs/embedding.md");

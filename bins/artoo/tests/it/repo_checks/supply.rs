@@ -1,4 +1,5 @@
-//! The bans and licences of `deny.toml`, checked here since cargo-deny may not be installed.
+//! Checks that dependencies obey the banned crates and allowed licences of `deny.toml`, since cargo-deny may not be
+//! installed.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +15,8 @@ fn strings(value: &toml::Value) -> BTreeSet<String> {
     value.as_array().unwrap().iter().map(|value| value.as_str().unwrap().to_owned()).collect()
 }
 
-/// The dependencies of a default build. With `ARTOO_WHOLE_GRAPH` set, those of all features and all platforms of
-/// `deny.toml`, which must have been downloaded.
+/// The dependency tree of a default build; with `ARTOO_WHOLE_GRAPH` set, of all features and platforms, which must be
+/// downloaded.
 #[expect(clippy::print_stderr, reason = "a test that looks at less says so")]
 fn brought_in() -> Tree {
     let edges = ["--edges", "normal,build,dev"];
@@ -30,6 +31,7 @@ fn brought_in() -> Tree {
     Tree::of(&edges)
 }
 
+/// A banned crate occurs only as a dependency of the crates that `deny.toml` allows to wrap it.
 #[test]
 fn banned_crates_come_only_through_their_wrappers() {
     let deny = deny();
@@ -75,7 +77,7 @@ fn licence_expressions_follow_spdx() {
     check("", false);
 }
 
-/// Whether an SPDX expression can be satisfied with the allowed licences alone. `AND` binds tighter than `OR`.
+/// Whether an SPDX licence expression can be satisfied with the allowed licences alone. `AND` binds tighter than `OR`.
 fn is_allowed(expression: &str, allowed: &BTreeSet<String>) -> bool {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let tokens: Vec<&str> = spaced.split_whitespace().collect();
@@ -84,7 +86,7 @@ fn is_allowed(expression: &str, allowed: &BTreeSet<String>) -> bool {
     satisfied && rest.is_empty()
 }
 
-/// Parses and evaluates alternatives joined by `OR`.
+/// Parses licence alternatives joined by `OR` from the tokens; true if one can be satisfied with the allowed licences.
 fn any_of(rest: &mut &[&str], allowed: &BTreeSet<String>) -> bool {
     let mut satisfied = all_of(rest, allowed);
     while let [first, tail @ ..] = *rest
@@ -96,7 +98,7 @@ fn any_of(rest: &mut &[&str], allowed: &BTreeSet<String>) -> bool {
     satisfied
 }
 
-/// Parses and evaluates terms joined by `AND`.
+/// Parses licence terms joined by `AND` from the tokens; true if all can be satisfied with the allowed licences.
 fn all_of(rest: &mut &[&str], allowed: &BTreeSet<String>) -> bool {
     let mut satisfied = one(rest, allowed);
     while let [first, tail @ ..] = *rest
@@ -108,7 +110,7 @@ fn all_of(rest: &mut &[&str], allowed: &BTreeSet<String>) -> bool {
     satisfied
 }
 
-/// Parses and evaluates one licence or an expression in brackets.
+/// Parses one licence or an expression in brackets from the tokens; true if the allowed licences satisfy it.
 fn one(rest: &mut &[&str], allowed: &BTreeSet<String>) -> bool {
     match *rest {
         ["(", tail @ ..] => {

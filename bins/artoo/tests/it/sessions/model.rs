@@ -1,4 +1,4 @@
-//! Sessions with a language model that follows a script.
+//! Scripted sessions with a language model whose replies are scripted too.
 
 use std::sync::{Barrier, LazyLock};
 
@@ -8,7 +8,7 @@ use super::Session;
 use super::plain::HOME;
 use crate::server::{ReceivedRequest, Reply, call, first_call, one_step, pass, prose, said, understood};
 
-/// A session with a language model.
+/// Builds a scripted session with this language model; its home folder has the usual files.
 const fn with(
     name: &'static str,
     typed: &'static [&'static str],
@@ -44,7 +44,8 @@ pub(super) const SESSIONS: &[Session] = &[
     ),
 ];
 
-/// A model that plans one step with these tools and passes every criterion.
+/// Replies of a model that plans one step with these tools and this criterion, acts by `execution`, and passes every
+/// criterion.
 fn script(asked: &ReceivedRequest, tools: &[&str], criterion: &Value, execution: impl FnOnce() -> Reply) -> Reply {
     let request = "carry out the request";
     match asked.schema.as_str() {
@@ -75,7 +76,7 @@ fn count(asked: &ReceivedRequest) -> Reply {
     script(asked, &["glob"], &check, || call("glob", &counting("*.pdf")))
 }
 
-/// The input of a call that counts the files of a pattern.
+/// The input of a `glob` call that counts the files matching a pattern.
 fn counting(pattern: &str) -> Value {
     json!({"root": "~/Papers", "patterns": [pattern], "recursive": true, "report": "count"})
 }

@@ -1,4 +1,4 @@
-//! Sessions without a language model.
+//! Scripted sessions without a language model.
 
 use super::Content::{Bytes, Text};
 use super::{Content, Session};
@@ -18,7 +18,7 @@ pub(super) const HOME: &[(&str, Content)] = &[
     ("Work/sales.csv", Text("region,units\nnorth,3\nsouth,5\nwest,4\n")),
 ];
 
-/// A session without a language model.
+/// Builds a scripted session without a language model; its home folder has the usual files.
 const fn plain(name: &'static str, typed: &'static [&'static str], codes: &'static [i32]) -> Session {
     Session { name, files: HOME, typed, codes, model: None }
 }

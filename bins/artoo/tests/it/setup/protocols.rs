@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 use crate::pty::Pty;
 use crate::world::{KEY, RunOutput, World};
 
-/// A server that speaks one protocol; it stores the first line and the key header of each request.
+/// A server that speaks one model protocol and stores each request's first line and key.
 struct ProtocolServer {
     address: String,
     asked: Arc<Mutex<Vec<(String, String)>>>,
 }
 
 impl ProtocolServer {
-    /// Starts a server for a protocol.
+    /// Starts a server that speaks this protocol and reports this context length in tokens.
     fn start(protocol: &'static str, context_tokens: u64) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let speaker = Self { address: listener.local_addr().unwrap().to_string(), asked: Arc::default() };
@@ -32,14 +32,14 @@ impl ProtocolServer {
         speaker
     }
 
-    /// The keys of the requests whose first line begins with `line`.
+    /// The keys sent with the requests whose first line begins with `line`.
     fn asked(&self, line: &str) -> Vec<String> {
         let asked = self.asked.lock().unwrap();
         asked.iter().filter(|(first, _)| first.starts_with(line)).map(|(_, key)| key.clone()).collect()
     }
 }
 
-/// Answers the requests of a connection.
+/// Answers the HTTP requests of a connection in the server's protocol and stores them.
 fn serve(
     mut stream: TcpStream,
     protocol: &str,
@@ -73,7 +73,7 @@ fn serve(
     write!(stream, "HTTP/1.1 {status} X\r\n{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len())
 }
 
-/// The reply of a protocol to a path; `None` if the protocol has no such path.
+/// The server's JSON reply to a request path in its protocol; `None` if the protocol has no such path.
 fn answer(protocol: &str, place: &str, context_tokens: u64) -> Option<Value> {
     let sum = "{\"sum\":5}";
     Some(match (protocol, place) {
@@ -106,7 +106,7 @@ fn answer(protocol: &str, place: &str, context_tokens: u64) -> Option<Value> {
     })
 }
 
-/// Chooses the entry of the list on the screen that contains these words.
+/// Chooses the entry of setup's list that contains these words, by typing its number.
 #[track_caller]
 fn pick(pty: &mut Pty, question: &str, words: &str) {
     pty.see(question);
@@ -117,7 +117,7 @@ fn pick(pty: &mut Pty, question: &str, words: &str) {
     pty.enter(line.trim().split('.').next().unwrap());
 }
 
-/// Types what setup asks for when the key is in this place.
+/// Types what setup asks for when the key is in this place: a variable's name, a path, a command, or the key.
 #[track_caller]
 fn type_key(pty: &mut Pty, place: &str, typed: &str) {
     pty.see(match place {
@@ -129,7 +129,8 @@ fn type_key(pty: &mut Pty, place: &str, typed: &str) {
     pty.enter(typed);
 }
 
-/// Answers setup's questions: address, protocol, key, the second model, and the approval.
+/// Runs setup through all its questions (address, protocol, key, second model, approval); returns the written
+/// configuration.
 fn set_up(world: &World, address: &str, spoken: &str, place: &str, typed: Option<&str>) -> String {
     let mut command = world.command(&["setup"]);
     command.env("MY_KEY", KEY);
@@ -152,6 +153,7 @@ fn set_up(world: &World, address: &str, spoken: &str, place: &str, typed: Option
     screen
 }
 
+/// Setup works with every protocol and every place of a key.
 #[test]
 fn setup_combines_protocols_and_key_sources() {
     let world = World::new();
@@ -250,6 +252,7 @@ fn setup_finds_ollama_with_its_protocol() {
     assert_eq!(pty.ended().0, 130);
 }
 
+/// Setup asks again if the key can't be read from the place that the user named.
 #[test]
 fn setup_asks_again_for_missing_key() {
     let (world, speaker) = (World::new(), ProtocolServer::start("openai", 4_096));

@@ -8,7 +8,7 @@ use super::{jobs, tasks};
 use crate::server::Server;
 use crate::world::{RunOutput, World};
 
-/// The parts of a schema without a maximum length; alternatives count as a server treats them.
+/// The places in a JSON schema that allow a text or list of any length; of alternatives, as a model server treats them.
 fn endless(schema: &Value, place: &str) -> Vec<String> {
     let below = |name: &str, part: &Value| endless(part, &format!("{place}/{name}"));
     for alternatives in ["oneOf", "anyOf"] {
@@ -40,6 +40,7 @@ fn endless(schema: &Value, place: &str) -> Vec<String> {
     found
 }
 
+/// Every reply schema sent to a model limits the length of each text and list.
 #[test]
 fn every_requested_reply_has_length_limit() {
     let world = World::new().with_things();

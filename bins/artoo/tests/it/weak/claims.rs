@@ -1,4 +1,4 @@
-//! Verifies every claim that artoo shows as checked again, with shell commands on the files.
+//! Verifies each claim that artoo shows as checked, independently of artoo: with shell commands on the files.
 //!
 //! The test uses only the text that artoo shows, as a reader of the result would.
 
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::world::{Snapshot, World};
 
-/// The state after a task: its result and the files.
+/// What a task left: its output, and the files before and after it.
 pub(crate) struct TaskEnd<'a> {
     pub(crate) world: &'a World,
     /// Everything in the home folder before the task.
@@ -25,13 +25,13 @@ impl TaskEnd<'_> {
         (self.before.get(path).map(|(_, before)| before) != Some(content)).then_some(content)
     }
 
-    /// Whether the answer, or a line of it, is this number.
+    /// Whether the task's answer, or one of its lines, is this number.
     pub(crate) fn says(&self, number: &str) -> bool {
         self.output.lines().any(|line| line.trim() == number)
     }
 }
 
-/// Whether a claim is true; `None` if this test does not know the claim.
+/// Whether a claim that artoo showed is true on disk; `None` if this test can't decide such a claim.
 pub(crate) fn is_true(claim: &str, left: &TaskEnd<'_>) -> Option<bool> {
     if claim == "the output is not empty" {
         return Some(!left.output.trim().is_empty());
@@ -66,7 +66,8 @@ pub(crate) fn is_true(claim: &str, left: &TaskEnd<'_>) -> Option<bool> {
     Some(left.says(&left.world.shell(&script)))
 }
 
-/// Whether a part of the request was answered or done; `None` if this test does not know the part.
+/// Whether a part of the request, given as artoo's reading of it, was really answered or done; `None` if this test
+/// can't decide.
 fn of_reading(reading: &str, left: &TaskEnd<'_>) -> Option<bool> {
     let unnamed = |path: &str| unquoted(path.strip_prefix("the file ").unwrap_or(path));
     if let Some(path) = reading.strip_prefix("count the lines of ") {
@@ -100,7 +101,7 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// A text from its quoted form in a claim, which follows Rust's syntax.
+/// The text that a claim quotes in Rust's syntax (with escapes), without the quotes.
 fn unquoted(shown: &str) -> String {
     let inner = shown.strip_prefix('"').and_then(|shown| shown.strip_suffix('"')).unwrap_or(shown);
     let mut text = String::new();
@@ -126,6 +127,7 @@ fn unquoted(shown: &str) -> String {
     text
 }
 
+/// A test of `is_true` itself: it finds true and false claims on sample files.
 #[test]
 fn claims_are_verified_on_disk() {
     let world = World::new().with_things();

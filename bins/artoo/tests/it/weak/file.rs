@@ -1,4 +1,4 @@
-//! A model file that runs in the test process, as the weak model.
+//! The weak model run from a model file inside the test process, instead of a server.
 
 use std::future::Future;
 use std::num::NonZeroU32;
@@ -12,20 +12,20 @@ use serde_json::{Value, json};
 
 use super::writer::LOOK_EVERY;
 
-/// Variable with the path of the model file.
+/// Environment variable with the path of the model file.
 const MODEL: &str = "ARTOO_LOCAL_MODEL";
 
 /// Length of the context in tokens: the longest prompt of these tasks with its reply.
 const CONTEXT_TOKENS: Option<NonZeroU32> = NonZeroU32::new(8_192);
 
-/// A loaded model file, which runs on one thread.
+/// A model file loaded to play the weak model, on one thread.
 pub(super) struct ModelFile {
     engine: Local,
     misfits: Mutex<Vec<String>>,
 }
 
 impl ModelFile {
-    /// Loads the file that the variable names.
+    /// Loads the model file that the environment variable names; `None` if it is not set.
     pub(super) fn from_environment() -> Option<Self> {
         let path = std::env::var_os(MODEL).filter(|path| !path.is_empty())?;
         let config =
@@ -33,7 +33,7 @@ impl ModelFile {
         Some(Self { engine: Local::new(config, &Shared::default()).unwrap(), misfits: Mutex::default() })
     }
 
-    /// The model's answer to a Chat Completions request; `None` if the request was cancelled.
+    /// The model's HTTP status and reply to a Chat Completions request; `None` if the task ended meanwhile.
     pub(super) fn ask(&self, body: &Value, is_over: &dyn Fn() -> bool) -> std::io::Result<Option<(u16, Value)>> {
         let schema = &body["response_format"]["json_schema"]["schema"];
         let prompt = prompt_of(body, schema);
@@ -54,7 +54,7 @@ impl ModelFile {
         }
     }
 
-    /// Checks that a finished reply conforms to its schema.
+    /// Checks that a finished reply conforms to its schema; a reply that does not is stored as a misfit.
     fn check(&self, written: &Written, schema: &Value) {
         let read = reader::read(&written.text, schema);
         if let Some(error) = read.err().filter(|_| !written.is_cut) {
@@ -73,7 +73,7 @@ impl ModelFile {
     }
 }
 
-/// The messages of a request; the engine adds the schema itself.
+/// The engine's prompt made from the messages of a Chat Completions request; the engine adds the schema itself.
 fn prompt_of(body: &Value, schema: &Value) -> Prompt {
     let content = |role: &str| {
         let of_role = body["messages"].as_array().unwrap().iter().find(|message| message["role"] == role);
@@ -87,7 +87,7 @@ fn prompt_of(body: &Value, schema: &Value) -> Prompt {
     Prompt { system, user }
 }
 
-/// The result of a future; `None` if `is_over` returns true first.
+/// The result of a future; `None` if `is_over` becomes true first.
 async fn unless_over<T>(answer: impl Future<Output = T>, is_over: &dyn Fn() -> bool) -> Option<T> {
     let mut answer = std::pin::pin!(answer);
     while !is_over() {
@@ -98,7 +98,7 @@ async fn unless_over<T>(answer: impl Future<Output = T>, is_over: &dyn Fn() -> b
     None
 }
 
-/// A Chat Completions reply with this text.
+/// The Chat Completions response with the text that the model wrote.
 fn answer(written: &Written) -> Value {
     let reason = if written.is_cut { "length" } else { "stop" };
     json!({

@@ -1,4 +1,4 @@
-//! The jobs of the weak-model tests: each with a good plan, the right calls, and a test of the result.
+//! The jobs of the weak-model tests: for each a good plan, the right calls, and a test of the result.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::claims::TaskEnd;
 use crate::server::{ReceivedRequest, Reply, call};
 
-/// Returns the tool calls that carry out a job.
+/// A function that plays the executor: it returns the reply whose tool calls carry out a job.
 pub(crate) type Hands = Arc<dyn Fn(&ReceivedRequest) -> Reply + Send + Sync>;
 
 /// A job: its request, its plan, its calls, and a test of its result.
@@ -24,18 +24,18 @@ pub(crate) struct Job {
 /// A step of a good plan: intent, context, tool, and a check of its result.
 struct Step(String, String, &'static str, Value);
 
-/// A step of a plan.
+/// A step of a good plan for a job.
 fn step(intent: impl Into<String>, context: impl Into<String>, tool: &'static str, check: Value) -> Step {
     Step(intent.into(), context.into(), tool, check)
 }
 
 impl Job {
-    /// The check that decides the whole job.
+    /// The check on which the whole job depends: that of its last step.
     pub(crate) fn check(&self) -> Value {
         self.steps.last().map(|Step(.., check)| check.clone()).unwrap_or_default()
     }
 
-    /// A good plan: each step with its check (or `instead`), the task with `whole`.
+    /// A good plan for the job as JSON: each step has its check (or `instead`), the task the criterion `whole`.
     pub(crate) fn plan(&self, instead: Option<&Value>, whole: &Value) -> Value {
         let steps = (1..).zip(&self.steps).map(|(sequence, Step(intent, context, tool, check)): (u32, _)| {
             json!({"intent": intent, "context": context, "sequence": sequence, "tools": [tool],
@@ -234,22 +234,22 @@ pub(crate) fn largest() -> Job {
     }
 }
 
-/// The call that lists files by size.
+/// The executor's reply: a call that lists files by size.
 pub(crate) fn sizes(_: &ReceivedRequest) -> Reply {
     call("glob", &json!({"root": "~/things", "report": "details", "sort": {"by": "size"}}))
 }
 
-/// The call that counts the files of a pattern.
+/// The executor's reply: a call that counts the files matching a pattern.
 pub(crate) fn globbed(pattern: &str) -> Reply {
     call("glob", &json!({"root": "~/things", "patterns": [pattern], "report": "count"}))
 }
 
-/// The call that writes a text to a file.
+/// The executor's reply: a call that writes a text to a file.
 pub(crate) fn wrote(path: &str, text: &str) -> Reply {
     call("write_file", &json!({"path": path, "text": text}))
 }
 
-/// The check that a file has exactly this text.
+/// The criterion, checked by code, that a file has exactly this text.
 fn exactly(path: &str, text: &str) -> Value {
     json!({"check": {"kind": "file_equals", "path": path, "text": text}})
 }

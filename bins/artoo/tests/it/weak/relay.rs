@@ -1,4 +1,4 @@
-//! Forwards requests to the server of the weak model and returns its replies unchanged.
+//! Forwards model requests to the server of the weak model and returns its replies unchanged.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -7,18 +7,17 @@ use serde_json::Value;
 
 use super::writer::LOOK_EVERY;
 
-/// Variable with the URL of the weak model's server, such as `http://127.0.0.1:8080/v1`; the tests need it or a model
-/// file.
+/// Environment variable with the URL of the weak model's server, such as `http://127.0.0.1:8080/v1`.
 const ENDPOINT: &str = "ARTOO_WEAK_ENDPOINT";
 
-/// A connection to the server of the weak model.
+/// The address of the weak model's server, to which requests are forwarded.
 #[derive(Clone)]
 pub(super) struct Relay {
     address: SocketAddr,
 }
 
 impl Relay {
-    /// A connection to the server that the variable names.
+    /// The server that the environment variable names; `None` if it is not set.
     pub(super) fn from_environment() -> Option<Self> {
         let url = std::env::var(ENDPOINT).ok().filter(|url| !url.is_empty())?;
         let host = url.strip_prefix("http://").unwrap_or_else(|| panic!("{ENDPOINT} begins with http://"));
@@ -27,7 +26,7 @@ impl Relay {
         Some(Self { address })
     }
 
-    /// The server's status and answer to a request; `None` if the request was cancelled.
+    /// The server's HTTP status and answer to a request; `None` if the task ended meanwhile.
     pub(super) fn ask(&self, body: &Value, is_over: &dyn Fn() -> bool) -> std::io::Result<Option<(u16, Value)>> {
         let mut stream = TcpStream::connect(self.address)?;
         stream.set_read_timeout(Some(LOOK_EVERY))?;

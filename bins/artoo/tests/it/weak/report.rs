@@ -1,4 +1,4 @@
-//! The results of a run as a table and as one JSON line.
+//! The results of all weak-model tasks as a table and as one JSON line.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::tasks::Task;
 use crate::world::RunOutput;
 
-/// The result of one task.
+/// The result of one weak-model task, as a row of the report's table.
 pub(crate) struct Row {
     name: String,
     ending: String,
@@ -27,6 +27,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
+    /// Makes the row from a task's run, its last JSON line, and its duration.
     pub(crate) fn new(task: &Task, ran: &RunOutput, last: &Value, took: Duration) -> Self {
         let result = &last["result"];
         let directive = result["directive"].as_str().unwrap_or("none");
@@ -62,7 +63,7 @@ impl Row {
         self.is_accept() && self.is_right
     }
 
-    /// Whether code checked the result.
+    /// Whether the basis of the accepted result is checks in code.
     fn is_in_code(&self) -> bool {
         self.basis == "checked"
     }
@@ -92,7 +93,7 @@ pub(crate) fn table(rows: &[Row]) -> String {
     lines.join("\n")
 }
 
-/// The totals of a run.
+/// The totals over all weak-model tasks as JSON.
 pub(crate) fn summary(rows: &[Row]) -> Value {
     let count = |is: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| is(row)).count();
     let mut endings: BTreeMap<&str, usize> = BTreeMap::new();

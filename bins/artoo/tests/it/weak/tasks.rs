@@ -24,7 +24,7 @@ pub(crate) enum Kind {
     Unchecked,
 }
 
-/// A task: a job, and the roles that the weak model plays.
+/// A task of the weak-model tests: a job, and which roles the weak model plays; a script plays the others.
 pub(crate) struct Task {
     pub(crate) kind: Kind,
     pub(crate) job: Job,
@@ -53,7 +53,7 @@ impl Task {
     }
 }
 
-/// All tasks; their plans are good unless the weak model plans.
+/// All tasks of the weak-model tests; their plans are good unless the weak model makes the plan.
 pub(crate) fn all() -> Vec<Task> {
     let mut tasks: Vec<Task> = [jobs::count_text(), jobs::greet(), jobs::largest()].into_iter().map(all_weak).collect();
     tasks.extend(checkable().map(reads));
@@ -117,20 +117,20 @@ fn acts(job: Job) -> Task {
     Task { kind: Kind::Acts, plan, hands: Arc::clone(&job.right), weak: &["execution"], detail: "", job }
 }
 
-/// A task in which the weak model judges the whole task.
+/// A task in which the weak model only judges the whole result.
 fn judges(job: Job) -> Task {
     let plan = job.plan(None, &job.check());
     Task { kind: Kind::Judges, plan, hands: Arc::clone(&job.right), weak: &["task_verdict"], detail: "", job }
 }
 
-/// A task whose result only the weak model's verdict supports.
+/// A task in which the weak model judges steps and whole, and no check supports its verdict.
 pub(super) fn judges_alone(job: Job) -> Task {
     let plan = job.plan(None, &prose("it is a list of paths"));
     let weak = &["subtask_verdict", "task_verdict"];
     Task { kind: Kind::Judges, plan, hands: Arc::clone(&job.right), weak, detail: "", job }
 }
 
-/// Tasks with a wrong result: the weak model judges the step and a check the whole, or the reverse.
+/// Tasks whose result is wrong on purpose: the weak model judges the step and a check the whole, or the reverse.
 fn planted() -> Vec<Task> {
     let plant = |detail, job: Job, step: Option<&Value>, whole: &Value, hands: fn(&ReceivedRequest) -> Reply| {
         let (plan, weak): (_, &[&str]) = (job.plan(step, whole), &["subtask_verdict", "task_verdict"]);
@@ -168,7 +168,7 @@ fn planted() -> Vec<Task> {
     ]
 }
 
-/// Makes one call, then claims success with these words whatever the call returned.
+/// A reply of the executor: first this call, then the claim of success in these words, whatever the call returned.
 fn then_says(asked: &ReceivedRequest, reply: Reply, words: &str) -> Reply {
     let Reply::Json(mut value) = reply else { panic!("a call is JSON") };
     if asked.nth > 0 {

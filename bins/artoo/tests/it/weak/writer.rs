@@ -1,4 +1,4 @@
-//! The source of the weak model: a server, or a model file in the test process.
+//! The weak model for the tests: a server, or a model file in the test process.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,10 +12,10 @@ use super::relay::Relay;
 use crate::server::Reply;
 use crate::world::World;
 
-/// Interval at which a waiting request checks whether it was cancelled.
+/// Interval at which a waiting model request checks whether its task has ended.
 pub(super) const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// The weak model as one task uses it.
+/// Access to the weak model for one task, with the number of tokens that it wrote.
 #[derive(Clone)]
 pub(super) struct WeakModel {
     source: Source,
@@ -23,7 +23,7 @@ pub(super) struct WeakModel {
     tokens: Arc<AtomicU64>,
 }
 
-/// A server or a model file.
+/// Where the weak model runs: on a server, or in this process from a model file.
 #[derive(Clone)]
 enum Source {
     Server(Relay),
@@ -32,22 +32,22 @@ enum Source {
 }
 
 impl WeakModel {
-    /// The weak model that the environment variables name.
+    /// The weak model that the environment variables name; `None` if none is set.
     pub(super) fn from_environment() -> Option<Self> {
         Some(Self { source: Source::from_environment()?, over: Arc::default(), tokens: Arc::default() })
     }
 
-    /// The same model for the next task.
+    /// Access to the same weak model for the next task, with counters at zero.
     pub(super) fn for_next_task(&self) -> Self {
         Self { source: self.source.clone(), over: Arc::default(), tokens: Arc::default() }
     }
 
-    /// Cancels all requests, so that the model is free for the next task.
+    /// Cancels the task's open model requests, so that the model is free for the next task.
     pub(super) fn end(&self) {
         self.over.store(true, Ordering::SeqCst);
     }
 
-    /// Number of tokens that the model wrote.
+    /// Number of tokens that the model wrote for this task.
     pub(super) fn tokens(&self) -> u64 {
         self.tokens.load(Ordering::SeqCst)
     }
@@ -61,7 +61,7 @@ impl WeakModel {
         }
     }
 
-    /// The model file, if the program can run it itself.
+    /// Path of the model file, if the weak model is one and artoo itself can run it; otherwise `None`.
     pub(super) fn file_of_program(&self) -> Option<PathBuf> {
         match &self.source {
             Source::Server(_) => None,
@@ -70,7 +70,7 @@ impl WeakModel {
         }
     }
 
-    /// The model's answer to a Chat Completions request.
+    /// The weak model's reply to a Chat Completions request, as a reply of the test server.
     pub(super) fn ask(&self, body: &Value) -> Reply {
         let is_over = || self.over.load(Ordering::SeqCst);
         let answered = match &self.source {
@@ -90,7 +90,7 @@ impl WeakModel {
     }
 }
 
-/// Runs the program with this model file at every role, on one thread.
+/// The command that runs artoo with this model file in every role, on one thread.
 pub(super) fn program_with(file: &Path, world: &World, arguments: &[&str]) -> Command {
     let model = format!("file:{}", file.display());
     let mut command = world.command(&["--model", &model]);
@@ -103,14 +103,14 @@ pub(super) fn program_with(file: &Path, world: &World, arguments: &[&str]) -> Co
 }
 
 impl Source {
-    /// The source that the environment variables name.
+    /// Finds the model file or server that the environment variables name; `None` if none is set.
     #[cfg(feature = "local-llm")]
     fn from_environment() -> Option<Self> {
         let file = super::file::ModelFile::from_environment().map(|file| Self::File(Arc::new(file)));
         file.or_else(|| Relay::from_environment().map(Self::Server))
     }
 
-    /// The server that the environment variable names.
+    /// Finds the server that the environment variable names; `None` if it is not set. This build can't run model files.
     #[cfg(not(feature = "local-llm"))]
     fn from_environment() -> Option<Self> {
         Relay::from_environment().map(Self::Server)

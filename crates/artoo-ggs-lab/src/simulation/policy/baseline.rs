@@ -1,9 +1,9 @@
-//! The baseline policies, which use no controller.
+//! The baseline policies, which decide without the `artoo-ggs` controller.
 
 use super::{Change, Driver, Instruction, OwnBlocks, Seen, Step};
 use artoo_ggs::{BlockedTarget, FailureClass, Hyperparameters, Round, SubtaskMeasure, Verdict};
 
-/// How a policy without a controller chooses changes.
+/// How a baseline policy chooses what to change after an execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BaselineKind {
     Naive,
@@ -29,7 +29,7 @@ pub(super) struct Baseline {
 }
 
 impl Baseline {
-    /// A driver for this kind of baseline.
+    /// Creates the driver of this kind of baseline for one task.
     pub(super) fn new(kind: BaselineKind) -> Self {
         Self { kind, least_distance: i64::MAX, targets: Vec::new(), own: Vec::new() }
     }
@@ -46,7 +46,7 @@ impl Baseline {
         }
     }
 
-    /// Blocks what the changes say: a blamed target for every tool, a blamed tool for its subtask.
+    /// Adds blocks for the given changes: a blamed target for every tool, a blamed tool for its own subtask.
     fn block(&mut self, round: &Round, changes: &[Change]) {
         self.own.resize(round.subtasks.len(), OwnBlocks::default());
         for ((subtask, change), own) in round.subtasks.iter().zip(changes).zip(&mut self.own) {

@@ -1,4 +1,4 @@
-//! The `artoo-ggs` controller as a policy: passes rounds in and directives out.
+//! A policy that asks the `artoo-ggs` controller: passes rounds in and translates its directives.
 
 use super::{Change, Driver, Instruction, Kill, OwnBlocks, Seen, Step, rose_throughout};
 use artoo_ggs::Controller;
@@ -16,7 +16,7 @@ pub(super) struct Controlled {
 }
 
 impl Controlled {
-    /// A driver with a new controller under this profile.
+    /// Creates the driver with a new controller under this profile.
     pub(super) fn new(profile: &Profile) -> Self {
         let mut controller = Controller::new(profile.clone());
         // A new controller has no tasks, so this one can't have begun.
@@ -89,11 +89,13 @@ fn instruction(replan: Replan, subtasks: usize) -> Instruction {
     }
 }
 
+/// Tests of translating directives.
 #[cfg(test)]
 mod tests {
     use super::{Change, Controlled, Driver, Seen, Step};
     use artoo_ggs::{CriterionMeasure, FailureClass, Profile, Round, Rules, SubtaskMeasure, ToolTarget};
 
+    /// A directive for one subtask becomes an instruction for that subtask only.
     #[test]
     fn each_subtask_gets_its_own_instruction() {
         let flaked = SubtaskMeasure::failed_by_infrastructure(vec![CriterionMeasure::undecided("a")]);

@@ -1,4 +1,4 @@
-//! The decision table of specification v0.7 on this crate's measurements: the sign of the gradient decides first.
+//! A policy that follows the decision table of specification v0.7, in which the sign of the gradient decides first.
 
 use super::{Change, Driver, EXECUTIONS_MAX, Instruction, Kill, Seen, Step, rose_throughout};
 use crate::micros;
@@ -21,7 +21,7 @@ pub(super) struct V07 {
 }
 
 impl V07 {
-    /// A driver with the numbers of v0.7.
+    /// Creates the driver with the numbers of specification v0.7.
     pub(super) fn new() -> Self {
         let mut table = ParameterTable::DEFAULT;
         table.time_budget_ms = TIME_BUDGET_MS;
@@ -29,7 +29,7 @@ impl V07 {
         Self { parameters, last: None, worsening: 0, distances: Vec::new(), blocked_tools: Vec::new() }
     }
 
-    /// Blocks every tool that a failed subtask called.
+    /// Blocks, for the rest of the task, every tool that a failed subtask called.
     fn block_tools_of_failing(&mut self, seen: &Seen<'_>) {
         let failing = seen.round.subtasks.iter().filter(|subtask| subtask.status == SubtaskStatus::Failed);
         for call in failing.flat_map(|subtask| &subtask.calls) {

@@ -1,19 +1,19 @@
-//! Bounds-checked reading of typed values: nothing is allocated or skipped beyond the end of the file.
+//! Reads typed values of a GGUF header; nothing is allocated or skipped beyond the end of the file.
 
 use std::io::{BufReader, Read, Seek};
 
 use super::{GgufError, invalid};
 
-/// Maximum size of a header: vocabularies of 250,000 words take some fifteen million bytes.
+/// Maximum size of a GGUF header, in bytes: vocabularies of 250,000 words take some fifteen million.
 const HEADER_MAX_BYTES: u64 = 128 * 1024 * 1024;
 
-/// Maximum length of a key or tensor name: the format's own limit.
+/// Maximum length of a metadata key or tensor name, in bytes: the format's own limit.
 const KEY_MAX_BYTES: u64 = 65_535;
 
-/// Maximum number of bytes stored of a text; the rest of a longer text is skipped.
+/// Maximum number of bytes stored of a metadata text; the rest of a longer one is skipped.
 const TEXT_MAX_BYTES: u64 = 4_096;
 
-/// Maximum nesting of lists in the metadata: no known file nests any.
+/// Maximum nesting of lists in a GGUF file's metadata: no known file nests any.
 const DEPTH_MAX: u32 = 4;
 
 /// Type number of a text in the metadata.
@@ -42,7 +42,7 @@ pub(super) enum Value {
     Other,
 }
 
-/// Reads the header of a GGUF file that has `bytes` bytes.
+/// Reads the header of a GGUF file that has `bytes` bytes, from the start on.
 pub(super) struct Reader<R> {
     from: BufReader<R>,
     pub(super) position: u64,
@@ -50,6 +50,7 @@ pub(super) struct Reader<R> {
 }
 
 impl<R: Read + Seek> Reader<R> {
+    /// Creates a reader at the start of a file that has `bytes` bytes.
     pub(super) fn new(from: R, bytes: u64) -> Self {
         Self { from: BufReader::new(from), position: 0, bytes }
     }
@@ -72,7 +73,7 @@ impl<R: Read + Seek> Reader<R> {
         Ok(bytes)
     }
 
-    /// Reads a count or length of at most `most`.
+    /// Reads a 64-bit count or length; an error, in which `what` names it, if it is greater than `most`.
     pub(super) fn bounded(&mut self, what: &str, most: u64) -> Result<u64, GgufError> {
         let found = self.u64(what)?;
         if found > most { invalid(format!("it has {found} {what}, expected at most {most}")) } else { Ok(found) }
@@ -84,7 +85,7 @@ impl<R: Read + Seek> Reader<R> {
         self.text(length, "a name")
     }
 
-    /// Reads a type number and a value of that type.
+    /// Reads a metadata value: its type number, then the value; lists are skipped.
     pub(super) fn value(&mut self) -> Result<Value, GgufError> {
         let what = "a value";
         let kind = self.u32(what)?;
@@ -107,7 +108,7 @@ impl<R: Read + Seek> Reader<R> {
         }
     }
 
-    /// Skips a list: items of fixed width at once, texts and lists one by one.
+    /// Skips a list in the metadata: items of fixed size at once, texts and inner lists one by one.
     fn skip_list(&mut self, depth: u32) -> Result<(), GgufError> {
         let what = "a list";
         if depth >= DEPTH_MAX {
@@ -127,7 +128,7 @@ impl<R: Read + Seek> Reader<R> {
         }
     }
 
-    /// Reads a text of `length` bytes and keeps its beginning; invalid UTF-8 is replaced.
+    /// Reads a text of `length` bytes but stores only its first `TEXT_MAX_BYTES`; invalid UTF-8 is replaced.
     fn text(&mut self, length: u64, what: &str) -> Result<String, GgufError> {
         self.position = self.end_after(length, what)?;
         let kept = length.min(TEXT_MAX_BYTES);
@@ -156,7 +157,7 @@ impl<R: Read + Seek> Reader<R> {
     }
 }
 
-/// Size in bytes of a value of this type; 0 for texts, lists and unknown types.
+/// Size in bytes of a metadata value of this type number; 0 for texts, lists and unknown types.
 fn width(kind: u32) -> u64 {
     usize::try_from(kind).ok().and_then(|kind| WIDTHS.get(kind)).copied().map_or(0, u64::from)
 }

@@ -1,4 +1,4 @@
-//! The list of tensors: their number of elements, and whether the file contains all of their data.
+//! The list of tensors in a GGUF file: counts their elements and checks that the file contains all of their data.
 
 use std::io::{Read, Seek};
 
@@ -27,13 +27,13 @@ const FILE_TYPES: [&str; 39] = [
     "IQ3_S", "IQ3_M", "IQ2_S", "IQ2_M", "IQ4_XS", "IQ1_M", "BF16", "", "", "", "TQ1_0", "TQ2_0", "MXFP4",
 ];
 
-/// The name of a quantisation; `unknown` if the number is missing or not known.
+/// The name of a model file's quantisation by its number; `unknown` if the number is missing or not known.
 pub(super) fn file_type(number: Option<u64>) -> &'static str {
     let name = number.and_then(|number| FILE_TYPES.get(usize::try_from(number).ok()?)).copied().unwrap_or_default();
     if name.is_empty() { "unknown" } else { name }
 }
 
-/// Reads the list of tensors and checks that the data of each is inside the file; returns the total number of
+/// Reads the list of tensors and checks that all of their data is inside the file; returns the total number of
 /// elements.
 pub(super) fn read(reader: &mut Reader<impl Read + Seek>, tensors: u64, alignment: u64) -> Result<u64, GgufError> {
     if tensors == 0 {
@@ -65,7 +65,7 @@ pub(super) fn read(reader: &mut Reader<impl Read + Seek>, tensors: u64, alignmen
     }
 }
 
-/// Size of a tensor's data in bytes; 0 for a type that is newer than the tables, `None` if the size overflows.
+/// Size of a tensor's data in bytes; 0 for a type number that is newer than this code, `None` if the size overflows.
 fn bytes(kind: u32, elements: u64) -> Option<u64> {
     let of =
         |table: &[u16]| table.get(usize::try_from(kind).ok()?).copied().map(u64::from).filter(|number| *number > 0);

@@ -1,16 +1,16 @@
-//! GGUF headers: valid, truncated anywhere, and mutated at random.
+//! Tests of reading GGUF headers: valid ones, ones truncated anywhere, and ones with random changes.
 
 use std::io::Cursor;
 
 use super::{Gguf, GgufError};
 use crate::files::testing::Head;
 
-/// Reads a header from bytes.
+/// Reads a GGUF header from the bytes of a file.
 fn read(bytes: &[u8]) -> Result<Gguf, GgufError> {
     Gguf::read_from(Cursor::new(bytes), bytes.len() as u64)
 }
 
-/// A small valid model file with all metadata that the reader uses.
+/// A small valid GGUF file with all metadata that the reader uses.
 fn whole() -> Head {
     Head::new()
         .text("general.architecture", "llama")
@@ -24,6 +24,7 @@ fn whole() -> Head {
         .tensor("output.weight", &[64], 8)
 }
 
+/// The metadata in a valid GGUF header is read.
 #[test]
 fn header_metadata_is_read() {
     let expected = Gguf {
@@ -41,6 +42,7 @@ fn header_metadata_is_read() {
     assert_eq!((plain.quantisation.as_str(), plain.has_chat_template, plain.context_tokens), ("unknown", false, None));
 }
 
+/// A file that is no usable GGUF model is refused, with the reason.
 #[test]
 fn unusable_files_are_refused_with_reason() {
     let check = |bytes: &[u8], expected: &str| {
@@ -69,6 +71,7 @@ fn unusable_files_are_refused_with_reason() {
     check(&weights_gone[..weights_gone.len() - 1], "weights would lie beyond its end");
 }
 
+/// Counts and lengths in a header that exceed limits or the file are errors, before anything is allocated.
 #[test]
 fn lengths_are_checked_before_use() {
     let check = |after: &[&[u8]], expected: &str| {

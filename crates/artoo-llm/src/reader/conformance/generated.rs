@@ -1,4 +1,4 @@
-//! Generated documents: each is built from valid and invalid parts, so that the grammar itself says whether it is
+//! Tests of the reader with generated documents, built from valid and invalid parts, so that it is known which are
 //! JSON.
 
 use std::fmt::Write as _;
@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use super::inside;
 use crate::reader::{ReaderError, exactly};
 
-/// Asserts that both readers accept the document if `is_json`, and refuse it otherwise; returns 1 for a count of rows.
+/// Asserts that the reader accepts the document if `is_json` and refuses it otherwise, in a reply and alone; returns 1,
+/// to be counted.
 #[track_caller]
 fn check(document: &str, is_json: bool) -> usize {
     assert_eq!(inside(document).is_some(), is_json, "in a reply: {document:?}");
@@ -14,6 +15,7 @@ fn check(document: &str, is_json: bool) -> usize {
     1
 }
 
+/// Numbers are accepted exactly if they follow the grammar of JSON.
 #[doc = "holds: fault L20"]
 #[test]
 fn numbers_follow_the_grammar() {
@@ -52,6 +54,7 @@ fn strings_accept_valid_characters_and_escapes_only() {
     assert!(rows > 1_000);
 }
 
+/// Half of a UTF-16 surrogate pair in a string is refused.
 #[doc = "holds: client C13"]
 #[test]
 fn lone_surrogates_are_refused() {
@@ -83,6 +86,7 @@ fn only_four_characters_are_white_space() {
     }
 }
 
+/// A document without one of its punctuation marks, or with one doubled, is refused.
 #[doc = "holds: client C13"]
 #[test]
 fn missing_or_doubled_punctuation_is_refused() {
@@ -126,6 +130,7 @@ fn only_true_false_and_null_are_literals() {
     }
 }
 
+/// A key that occurs twice in an object is refused at every depth.
 #[doc = "holds: fault L18"]
 #[test]
 fn duplicate_keys_are_found_at_every_depth() {
@@ -148,6 +153,7 @@ fn duplicate_keys_are_found_at_every_depth() {
     check(&format!("{wide}\"k0\":0}}"), false);
 }
 
+/// Integers and floats at the limits of 64 bits are read exactly or refused.
 #[doc = "holds: fault L20"]
 #[test]
 fn integers_at_limits_are_exact_or_refused() {

@@ -1,4 +1,4 @@
-//! Conversion of native tool calls, and calls that are refused.
+//! Tests of converting native tool calls to a reply, and of calls that are refused.
 
 use artoo_proto::{ByTools, OfferedTool, Prompt};
 use serde_json::{Value, json};
@@ -7,12 +7,12 @@ use super::{can_be_offered, reply};
 use crate::wire::Fault;
 use crate::wire::calls::{Calls, Piece};
 
-/// A tool with this name and input schema.
+/// A sample tool with this name and input schema.
 fn tool(name: &str, input_schema: Value) -> OfferedTool {
     OfferedTool { name: name.to_owned(), description: "Does it.".to_owned(), input_schema }
 }
 
-/// Two tools and the one that ends the work.
+/// Sample tools: two to work with and the one that ends the work.
 fn tools() -> ByTools {
     let path = json!({"type": "object", "required": ["path"], "properties": {"path": {"type": "string"}}});
     let ending = json!({
@@ -31,7 +31,7 @@ fn tools() -> ByTools {
     }
 }
 
-/// The schema of a reply with calls, an output and an optional field.
+/// A sample schema of a reply with calls, an output and an optional field.
 fn schema() -> Value {
     json!({
         "type": "object", "additionalProperties": false, "required": ["calls", "output"],
@@ -43,7 +43,7 @@ fn schema() -> Value {
     })
 }
 
-/// The reply for these calls of tools.
+/// The reply, or the error, that these tool calls (name and input) are converted to.
 fn came_to(made: &[(&str, &str)]) -> Result<Value, Fault> {
     let mut calls = Calls::default();
     for (name, input) in made {
@@ -53,6 +53,7 @@ fn came_to(made: &[(&str, &str)]) -> Result<Value, Fault> {
     reply(&tools(), calls.all(), &schema())
 }
 
+/// Native tool calls are converted to the reply that the schema describes.
 #[doc = "holds: client C10"]
 #[test]
 fn native_calls_become_the_reply() {
@@ -119,6 +120,7 @@ fn truncated_input_is_reported_as_truncated() {
     }
 }
 
+/// Tools whose names would be the same after conversion are not offered natively.
 #[test]
 fn tools_with_ambiguous_names_are_not_offered() {
     let with = |name: &str, schema: Value| {

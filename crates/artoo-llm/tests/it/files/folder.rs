@@ -1,4 +1,4 @@
-//! The model folder: files used in place, records, names, links, and access by other users.
+//! Tests of the folder of installed models: files used in place, records, names, links, and access by other users.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -10,19 +10,20 @@ use artoo_llm::files::{Checksum, FileState, FilesError, Found, Model, Progress, 
 use super::server::{FileServer, sound};
 use super::{Place, at, checksum, error_text, model};
 
-/// Whether the content has the recorded checksum.
+/// Whether the model file's content has the checksum of its record.
 fn is_recorded(model: &Model) -> bool {
     Checksum::of_file(&model.path, &|_| {}).unwrap() == model.record.sha256
 }
 
 impl Place {
-    /// Registers a local file as a model.
+    /// Registers a local file as a model, to be used where it is.
     async fn take(&self, path: &Path, sha256: Option<Checksum>) -> Result<Model, FilesError> {
         let wanted = Wanted::parse(path.to_str().unwrap(), None, sha256, Path::new("/"))?;
         self.puller().register(wanted, at(), Arc::clone(&self.seen) as Arc<dyn Progress>).await
     }
 }
 
+/// A local model file is registered where it is, not copied.
 #[tokio::test]
 async fn local_file_is_used_in_place() {
     let place = Place::new();
@@ -73,6 +74,7 @@ async fn unusable_local_file_is_not_recorded() {
     assert_eq!(recorded.record.sha256, checksum(&model()));
 }
 
+/// A name that another model has is refused.
 #[tokio::test]
 async fn taken_names_are_refused() {
     let content = model();
@@ -88,6 +90,7 @@ async fn taken_names_are_refused() {
     assert!(matches!(given, Err(FilesError::Taken { .. })), "{given:?}");
 }
 
+/// What the user gives is read as a catalog name, a URL or a path.
 #[test]
 fn argument_is_name_url_or_path() {
     let check = |given: &str, expected: &str| {
@@ -161,6 +164,7 @@ async fn invalid_record_is_listed_as_problem() {
     assert_eq!(place.folder().list().unwrap().len(), 2);
 }
 
+/// A record that an earlier version of artoo wrote can be read.
 #[test]
 fn record_of_an_earlier_version_opens() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Hosts that send wrong content, too much, too slowly, or nothing.
+//! Tests of downloads from servers that send wrong content, too much, too slowly, or nothing.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::{Place, catalog_entry, checksum, error_text, limits, model};
 
 const TAG: Option<&str> = Some("\"v1\"");
 
-/// A catalog entry with a loopback URL.
+/// A catalog entry for this content at a URL on this machine.
 fn entry(url: &str, content: &[u8]) -> &'static Entry {
     catalog_entry("of-the-catalog", content, url.to_owned(), None)
 }
@@ -33,6 +33,7 @@ async fn wrong_checksum_deletes_the_download() {
     assert_eq!(place.files(), ["m/lock", "of-the-catalog/lock"]);
 }
 
+/// A download follows a few redirects, each of which is checked.
 #[doc = "holds: law 1.23"]
 #[tokio::test]
 async fn few_redirects_are_followed_and_checked() {
@@ -121,6 +122,7 @@ async fn wrong_size_is_refused() {
     assert_eq!(place.files(), ["of-the-catalog/lock"], "none of it is kept");
 }
 
+/// A login page in place of the rest of a file (a captive portal) leaves the received part for a later resume.
 #[tokio::test]
 async fn captive_portal_page_keeps_the_part() {
     let content = model();
@@ -166,6 +168,7 @@ async fn slow_and_silent_hosts_time_out() {
     assert!(words.contains("nothing received for too long"), "{words}");
 }
 
+/// A complete download that is no usable model file is deleted.
 #[tokio::test]
 async fn downloads_without_a_model_are_deleted() {
     let page = b"<!DOCTYPE html><title>Sign in</title>".to_vec();
@@ -180,6 +183,7 @@ async fn downloads_without_a_model_are_deleted() {
     assert_eq!(place.files(), ["m/lock"]);
 }
 
+/// A compressed response and an unreachable server are errors.
 #[tokio::test]
 async fn compressed_response_and_no_host_are_errors() {
     let server = FileServer::start(|_| Reply::new(200, "x").with("content-encoding", "gzip"));

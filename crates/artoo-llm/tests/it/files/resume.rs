@@ -1,4 +1,4 @@
-//! Interrupted downloads: resumed if that is sound, else restarted.
+//! Tests of interrupted downloads: resumed if the file on the server is surely the same, else restarted.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +11,7 @@ use super::{Place, at, checksum, error_text, model, model_of, wanted};
 
 const TAG: Option<&str> = Some("\"v1\"");
 
-/// A server that truncates the first response at this byte, and serves the whole file afterwards.
+/// A file server that cuts the first response off at byte `at` and serves the whole file afterwards.
 fn cut_once(content: Vec<u8>, etag: Option<&'static str>, at: usize) -> FileServer {
     FileServer::start(move |get| match (get.is_size_request(), get.nth) {
         (false, 0) => sound(&content, etag, get).cut(at),
@@ -19,6 +19,7 @@ fn cut_once(content: Vec<u8>, etag: Option<&'static str>, at: usize) -> FileServ
     })
 }
 
+/// A finished download has a record of its source, and only its owner can access it.
 #[tokio::test]
 async fn download_is_recorded_and_private() {
     let content = model();
@@ -63,6 +64,7 @@ async fn broken_download_resumes() {
     assert_eq!(place.restarts(), 0);
 }
 
+/// After enough new bytes the count of failed tries starts again.
 #[tokio::test]
 async fn progress_resets_the_retry_limit() {
     let content = model();
@@ -88,6 +90,7 @@ async fn progress_resets_the_retry_limit() {
     assert!(matches!(found.as_slice(), [Found::Part { bytes: 30, .. }]), "{found:?}");
 }
 
+/// If the server ignores ranges, an interrupted download starts again.
 #[tokio::test]
 async fn host_without_ranges_restarts_download() {
     let content = model();
@@ -102,6 +105,7 @@ async fn host_without_ranges_restarts_download() {
     assert_eq!(place.restarts(), 1);
 }
 
+/// If the file on the server has changed, the download starts again.
 #[doc = "holds: law 1.23"]
 #[tokio::test]
 async fn changed_file_restarts_download() {
@@ -130,6 +134,7 @@ async fn changed_file_restarts_download() {
     check(false, longer).await;
 }
 
+/// A response with another range than requested makes the download start again.
 #[tokio::test]
 async fn wrong_content_range_restarts_download() {
     // A range that starts at another byte, and one of a file of another size, both with the old validator.
@@ -151,6 +156,7 @@ async fn wrong_content_range_restarts_download() {
     }
 }
 
+/// A response with a shorter range than requested is resumed after it.
 #[tokio::test]
 async fn short_partial_response_resumes() {
     let content = model();
@@ -171,6 +177,7 @@ async fn short_partial_response_resumes() {
     assert_eq!((place.restarts(), server.downloads()[2].from()), (0, Some(content.len() - 1)));
 }
 
+/// A download is resumed only if an ETag, a date or a checksum shows that it is the same file.
 #[tokio::test]
 async fn resume_needs_validator_or_checksum() {
     let content = model();
@@ -190,6 +197,7 @@ async fn resume_needs_validator_or_checksum() {
     assert_eq!(server.downloads()[1].from(), None);
 }
 
+/// A URL without a checksum installs whatever file is there now.
 #[tokio::test]
 async fn url_without_checksum_takes_the_current_file() {
     let place = Place::new();
@@ -205,6 +213,7 @@ async fn url_without_checksum_takes_the_current_file() {
     assert_eq!(model.record.sha256, checksum(&other));
 }
 
+/// The received part of another URL's file is not resumed.
 #[tokio::test]
 async fn part_of_another_url_is_not_resumed() {
     let (one, other) = (model_of(1), model_of(2));
@@ -222,6 +231,7 @@ async fn part_of_another_url_is_not_resumed() {
     assert!(fs::read(&model.path).unwrap() == other);
 }
 
+/// Two installations of the same model at the same time: the second is refused.
 #[tokio::test]
 async fn concurrent_install_of_one_model_is_refused() {
     let content = model();

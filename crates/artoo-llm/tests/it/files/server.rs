@@ -1,4 +1,4 @@
-//! A file server on loopback for tests: supports ranges and validators, and fails as the test requires.
+//! A file server for tests, on this machine: supports ranges and ETags, and fails as the test requires.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// A received request.
+/// A request that the file server received: its number, path and head.
 #[derive(Debug, Clone)]
 pub(crate) struct Get {
     /// Number of the request, from 0.
@@ -24,12 +24,12 @@ impl Get {
         lines.filter(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim()).next()
     }
 
-    /// The first requested byte.
+    /// The first byte that the request's range asks for; `None` without a range.
     pub(crate) fn from(&self) -> Option<usize> {
         self.header("range")?.strip_prefix("bytes=")?.split('-').next()?.parse().ok()
     }
 
-    /// Whether the request only asks for the size of the file, before a download.
+    /// Whether the request asks only for the file's size (range 0-0), as before each download.
     pub(crate) fn is_size_request(&self) -> bool {
         self.header("range") == Some("bytes=0-0")
     }
@@ -75,7 +75,7 @@ impl Reply {
         self
     }
 
-    /// Sends the first bytes of the body only.
+    /// Sends only the first `sent` bytes of the body, then closes the connection.
     pub(crate) fn cut(mut self, sent: usize) -> Self {
         self.sent = sent.min(self.body.len());
         self
@@ -87,7 +87,8 @@ impl Reply {
     }
 }
 
-/// The response of a correct server with one file, for ranges and validators too.
+/// The response of a correct server with this one file: the whole file, the requested range, or status 416 beyond its
+/// end.
 pub(crate) fn sound(content: &[u8], etag: Option<&str>, get: &Get) -> Reply {
     let tagged = |reply: Reply| match etag {
         Some(etag) => reply.with("etag", etag),
@@ -107,19 +108,19 @@ pub(crate) fn sound(content: &[u8], etag: Option<&str>, get: &Get) -> Reply {
     }
 }
 
-/// A running server; it ends with the test's process.
+/// A running file server; it ends with the test process.
 pub(crate) struct FileServer {
     port: u16,
     seen: Arc<Mutex<Vec<Get>>>,
 }
 
 impl FileServer {
-    /// Starts a server with this function as its answer.
+    /// Starts a file server; `answer` makes the response to each request.
     pub(crate) fn start(answer: impl Fn(&Get) -> Reply + Send + Sync + 'static) -> Self {
         Self::start_behind(|stream| stream, answer)
     }
 
-    /// Starts a server; `behind` wraps each connection, for example in TLS.
+    /// Starts a file server; `before` wraps each connection, for example in TLS, and `answer` makes the responses.
     pub(crate) fn start_behind<S: Read + Write>(
         before: impl Fn(TcpStream) -> S + Send + Sync + Copy + 'static,
         answer: impl Fn(&Get) -> Reply + Send + Sync + 'static,
@@ -142,7 +143,7 @@ impl FileServer {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// The received requests, without those that only ask for the size.
+    /// The requests received so far, without those that ask only for the file's size.
     pub(crate) fn downloads(&self) -> Vec<Get> {
         self.seen().into_iter().filter(|get| !get.is_size_request()).collect()
     }
@@ -153,7 +154,7 @@ impl FileServer {
     }
 }
 
-/// Reads one request and answers it.
+/// Reads one request from a connection, stores it, and answers it.
 fn serve(stream: impl Read + Write, seen: &Mutex<Vec<Get>>, answer: &dyn Fn(&Get) -> Reply) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
     let (mut head, mut line) = (String::new(), String::new());
@@ -171,7 +172,7 @@ fn serve(stream: impl Read + Write, seen: &Mutex<Vec<Get>>, answer: &dyn Fn(&Get
     send(reader.get_mut(), &answer(&get))
 }
 
-/// Sends a response, or the part of it that is to be sent.
+/// Sends a response, or only the first part of it if the test wants that.
 fn send(stream: &mut impl Write, reply: &Reply) -> std::io::Result<()> {
     let mut head = format!("HTTP/1.1 {} X\r\nconnection: close\r\n", reply.status);
     for (name, value) in &reply.headers {

@@ -1,4 +1,4 @@
-//! Model files over TLS: only from hosts with a trusted certificate.
+//! Tests of downloads over TLS: only from servers with a trusted certificate.
 
 use std::net::TcpStream;
 use std::sync::{Arc, LazyLock};
@@ -10,13 +10,13 @@ use super::server::{FileServer, Reply, sound};
 use super::{Place, at, model, wanted};
 use crate::tls::{file, server_config};
 
-/// A TLS connection with the test certificate.
+/// The server's side of a TLS connection with the test certificate.
 fn secured(stream: TcpStream) -> StreamOwned<ServerConnection, TcpStream> {
     static CONFIG: LazyLock<Arc<rustls::ServerConfig>> = LazyLock::new(server_config);
     StreamOwned::new(ServerConnection::new(Arc::clone(&CONFIG)).unwrap(), stream)
 }
 
-/// Downloads a model, trusting the certificates of this file.
+/// Downloads a model while trusting the certificates in a file; returns the file's bytes or the error's text.
 async fn pull(url: &str, ca_file: Option<std::path::PathBuf>) -> Result<Vec<u8>, String> {
     let place = Place::new();
     let puller = Puller::new(place.folder(), ca_file, DownloadLimits::default());
@@ -26,6 +26,7 @@ async fn pull(url: &str, ca_file: Option<std::path::PathBuf>) -> Result<Vec<u8>,
     fetched.map(|model| std::fs::read(model.path).unwrap()).map_err(|error| error.to_string())
 }
 
+/// A download from a server with an untrusted certificate, or redirected to plain `http`, is refused.
 #[tokio::test]
 async fn untrusted_certificate_or_downgrade_is_refused() {
     let content = model();
