@@ -60,6 +60,17 @@ pub(super) fn background(tokens: &[Token]) -> Option<Background> {
     Some(if tokens.iter().any(names_files) { Background::Files } else { Background::Circumstances })
 }
 
+/// Whether words before a colon only say what a question is for: "for the report", "before I leave".
+pub(super) fn is_purpose(tokens: &[Token]) -> bool {
+    let opens = match tokens {
+        [first, second, ..] => {
+            is_word(Some(first), "for") || is_word(Some(first), "before") && ["i", "we"].contains(&&*second.folded)
+        }
+        _ => false,
+    };
+    opens && tokens.iter().all(|token| token.class == Class::Word && !names_files(token))
+}
+
 /// Whether a token is a comma or other punctuation.
 fn is_mark(token: &Token) -> bool {
     matches!(token.class, Class::Comma | Class::Stop)

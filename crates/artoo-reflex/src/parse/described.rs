@@ -16,6 +16,9 @@ const MAX_WORDS: usize = 4;
 /// Maximum number of descriptions of a request that are tried; each is parsed in full.
 const MAX_TRIED: usize = 6;
 
+/// Words inside a description that say nothing of a name: "the letter I wrote to the landlord".
+const FILLERS: [&str; 10] = ["i", "wrote", "to", "the", "my", "for", "from", "of", "about", "with"];
+
 /// What a noun after the words of a name says of the entry.
 const NOUNS: [(&str, &str); 9] = [
     ("file files document text", ""),
@@ -35,7 +38,7 @@ pub(super) fn described(context: &Context<'_>, tokens: &[Token]) -> Vec<(Range<u
     let Some(entries) = entries(context) else { return Vec::new() };
     let named: Vec<Named> = entries.into_iter().map(|entry| Named::of(context, entry)).collect();
     let mut found = Vec::new();
-    for length in (1..=MAX_WORDS).rev() {
+    for length in (1..=MAX_WORDS * 2).rev() {
         for (at, words) in tokens.windows(length).enumerate() {
             let before = at.checked_sub(1).and_then(|at| tokens.get(at));
             let is_named =
@@ -71,8 +74,13 @@ pub(super) fn described(context: &Context<'_>, tokens: &[Token]) -> Vec<(Range<u
 /// The only entry that words can mean: one is a word of its name and each other one too, or of a folder above it, but
 /// the last may say what kind of thing it is. Of several, the one whose name has no other words is meant.
 fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'a Entry> {
-    let said: Vec<&str> = words.iter().map(|token| token.folded.trim_end_matches("'s")).collect();
-    let (last, others) = said.split_last()?;
+    let is_filler = |token: &&Token| FILLERS.contains(&token.folded.as_str());
+    if words.first().is_some_and(|token| is_filler(&token)) || words.last().is_some_and(|token| is_filler(&token)) {
+        return None;
+    }
+    let content = words.iter().filter(|token| !is_filler(token));
+    let said: Vec<&str> = content.map(|token| token.folded.trim_end_matches("'s")).collect();
+    let (last, others) = said.split_last().filter(|_| said.len() <= MAX_WORDS)?;
     let is_plain = |token: &Token| matches!(token.class, Class::Word | Class::Number(_));
     // A single word that nothing marks as a name may be anything, and a single letter is an article.
     let is_letter = |word: &&str| word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
@@ -81,8 +89,8 @@ fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'
     }
     let nouns = NOUNS.iter().find(|(nouns, _)| nouns.split(' ').any(|noun| noun == *last));
     let fits = |named: &&Named| {
-        let has = |word: &&str| named.words.iter().any(|known| known == word);
-        let is_above = |word: &&str| named.above.iter().any(|known| known == word);
+        let has = |word: &&str| named.words.iter().any(|known| is_same(known, word));
+        let is_above = |word: &&str| named.above.iter().any(|known| is_same(known, word));
         let is_file = named.entry.kind == EntryKind::File;
         let is_kind = || match nouns {
             Some((_, "/")) => named.entry.kind == EntryKind::Folder,
@@ -95,12 +103,18 @@ fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'
             && (has(last) || (others.iter().any(has) && is_kind()))
     };
     let found: Vec<&Named> = entries.iter().filter(fits).collect();
-    let is_whole = |named: &&&Named| named.words.iter().all(|word| said.contains(&word.as_str()));
+    let is_whole = |named: &&&Named| named.words.iter().all(|word| said.iter().any(|said| is_same(word, said)));
     let mut whole = found.iter().filter(is_whole);
     match (found.as_slice(), whole.next(), whole.next()) {
         ([only], ..) | (_, Some(only), None) => Some(&only.entry),
         _ => None,
     }
+}
+
+/// Whether two words are the same, one of them perhaps in the plural.
+fn is_same(one: &str, other: &str) -> bool {
+    let plural = |one: &str, other: &str| other.strip_prefix(one).is_some_and(|end| ["s", "es"].contains(&end));
+    one == other || one.len() > 2 && other.len() > 2 && (plural(one, other) || plural(other, one))
 }
 
 /// An entry with the words by which a request can describe it, in lower case.

@@ -2,6 +2,7 @@
 //! before the question, tables, and texts in other letter case.
 
 use super::antecedent::Antecedent;
+use super::background::{Background, background, is_purpose};
 use super::build::Built;
 use super::clauses::phrase;
 use super::item::Context;
@@ -38,6 +39,9 @@ pub(super) fn question(
     if let Some(built) = of_table(context, tokens) {
         return Some(vec![built]);
     }
+    if let Some(built) = beside_background(context, text, tokens, before) {
+        return Some(built);
+    }
     let is_act = |meaning: &Meaning| matches!(meaning, Meaning::Concept(Concept::Do(_)));
     let acts = |at: usize| tokens.get(at).is_some_and(|token| lexicon().meanings(&token.folded).iter().any(is_act));
     if tokens.len() > MAX_TOKENS || clause_starts(tokens).into_iter().any(acts) || refuse::unknown_act(tokens).is_some()
@@ -52,6 +56,32 @@ pub(super) fn question(
         .or_else(|| offer::quoted(context, text, tokens, before))
         .or_else(|| rephrased(context, text, tokens, before))
         .or_else(|| offer::slipped(context, text, tokens, before))
+}
+
+/// The reading of a question before or after a part of the request that only tells why it is asked.
+fn beside_background(
+    context: &Context<'_>,
+    text: &str,
+    tokens: &[Token],
+    before: Option<&Antecedent>,
+) -> Option<Vec<Built>> {
+    let is_pause =
+        |token: &Token| matches!(token.class, Class::Comma | Class::Stop) || ["-", "–"].contains(&&*token.raw);
+    let tells = |part: &[Token]| part.len() > 2 && background(part) == Some(Background::Circumstances);
+    for (at, pause) in tokens.iter().enumerate().filter(|(_, token)| is_pause(token)) {
+        let (Some(head), Some(tail)) = (tokens.get(..at), tokens.get(at + 1..)) else { continue };
+        let ways = [(head, tail, tells(head) || pause.raw == ":" && is_purpose(head)), (tail, head, tells(tail))];
+        for (told, asked, _) in ways.into_iter().filter(|(.., tells)| *tells) {
+            let built = as_said(context, text, asked, before).ok().or_else(|| question(context, text, asked, before));
+            let Some(mut built) = built else { continue };
+            if let (Some(first), Some(last), Some(asked)) = (told.first(), told.last(), built.first_mut()) {
+                let said = text.get(first.span.start..last.span.end).unwrap_or_default();
+                asked.assumptions.push(format!("“{said}” is taken as background"));
+            }
+            return built.iter().all(|built| matches!(built.step, Step::Ask(_))).then_some(built);
+        }
+    }
+    None
 }
 
 /// The reading of a question in plainer words.
@@ -291,11 +321,16 @@ fn are_alike(found: &[Built]) -> bool {
 /// below, and a text that no line has in this letter case is looked for in any case.
 pub(super) fn located(context: &Context<'_>, tokens: &[Token], mut built: Vec<Built>) -> Vec<Built> {
     if built.iter().any(|built| matches!(built.step, Step::Do(_))) {
+        let is_only = built.len() == 1;
         // What a new file is made from is an answer too; an edit of the file itself looks for the text as typed.
         for Built { step, assumptions, .. } in &mut built {
             if let Step::Do(Act::Save { of, to }) = step
                 && !matches!(of.source(), Query::TextFile { path } if path == to)
             {
+                // A new file changes none of those it is made from.
+                if is_only && context.on_disk(to).is_none() {
+                    assumptions.extend(taken(&settled(context, of)));
+                }
                 any_case(context, tokens, of, assumptions);
             }
         }
@@ -303,12 +338,10 @@ pub(super) fn located(context: &Context<'_>, tokens: &[Token], mut built: Vec<Bu
     }
     let in_place = |mut built: Built| {
         let Step::Ask(query) = &mut built.step else { return built };
-        for (path, found, only) in settled(context, query) {
-            let name = file_name(&path).unwrap_or_default();
-            built.assumptions.retain(|note| !note.contains(&path));
-            built.assumptions.push(format!("“{name}” is taken as {found}, {only}"));
-            built.scope = Some(found);
-        }
+        let found = settled(context, query);
+        built.assumptions.retain(|note| !found.iter().any(|(path, ..)| note.contains(path)));
+        built.assumptions.extend(taken(&found));
+        built.scope = found.into_iter().next_back().map(|(_, found, _)| found).or(built.scope);
         any_case(context, tokens, query, &mut built.assumptions);
         any_ending(context, query, &mut built.assumptions);
         by_number(context, tokens, query, &mut built.assumptions);
@@ -316,6 +349,14 @@ pub(super) fn located(context: &Context<'_>, tokens: &[Token], mut built: Vec<Bu
         built
     };
     built.into_iter().map(in_place).collect()
+}
+
+/// The notes on names that were taken for files elsewhere.
+fn taken(found: &[(String, String, &str)]) -> Vec<String> {
+    let note = |(path, found, only): &(String, String, &str)| {
+        format!("“{}” is taken as {found}, {only}", file_name(path).unwrap_or_default())
+    };
+    found.iter().map(note).collect()
 }
 
 /// Makes a query look for files with a name and any ending, if none has the name without one; adds a note.

@@ -9,7 +9,7 @@ use artoo_proto::{Offer, escape};
 use super::clauses::{after_lead, lists, phrase};
 use super::described::described;
 use super::item::Context;
-use super::located::typed;
+use super::located::{entries, typed};
 use super::steps::{begins_a_step, begins_unknown, joins};
 use super::{Antecedent, Built, Parsed, as_said, read_after};
 use crate::algebra::{Query, Step};
@@ -92,7 +92,13 @@ pub(super) fn quoted(
     tokens: &[Token],
     before: Option<&Antecedent>,
 ) -> Option<Vec<Built>> {
-    let declined = Declined { context, text, tokens, names: names(context, tokens) };
+    let mut declined = Declined { context, text, tokens, names: names(context, tokens) };
+    let spaced = entries(context).unwrap_or_default().into_iter().filter_map(|entry| {
+        let path = entry.path.to_str().filter(|path| escape::one_line(path) == **path && !path.contains('"'))?;
+        let name = file_name(path).filter(|name| name.contains(' '))?;
+        Some((name.to_owned(), typed(context, path)))
+    });
+    declined.names.extend(spaced);
     let asks_place = (0..tokens.len()).any(|at| phrase("asks for a place", tokens, at).is_some());
     let read = |edits: Vec<Edit>| {
         let request = applied(text, &edits);

@@ -83,7 +83,6 @@ fn try_out() -> Tried {
     probe::run().unwrap_or_default()
 }
 
-/// Tests the sandbox: a sandboxed thread tries to open a file, to create a socket and to signal a process.
 #[cfg(target_os = "linux")]
 mod probe {
     //! Tests the sandbox: a sandboxed thread tries to open a file, to create a socket and to signal a process.

@@ -48,6 +48,8 @@ struct Asked {
     is_of_rows: bool,
     /// Whether the role before was a word for rows, so that a number is one of them: "order 505".
     is_after_row: bool,
+    /// Whether the number asked for is called a total: "the total number of items in stock".
+    is_total: bool,
     /// Whether the request asks who, so that the whole row is the answer.
     is_of_whom: bool,
 }
@@ -238,6 +240,10 @@ impl Asked {
                 self.limit(column, how, bound)?;
             }
             Role::Of("none", column) => self.limit(column, "is", "0".to_owned())?,
+            Role::Of("sum", column) => {
+                set(&mut self.function, "sum")?;
+                set(&mut self.number, column)?;
+            }
             Role::Of("not", column) => self.limit(column, "is", "false".to_owned())?,
             Role::Of(how, column) => {
                 set(&mut self.is_descending, how == "most")?;
@@ -278,7 +284,17 @@ impl Asked {
                 return self.most_frequent(rest, word == "maximum");
             }
             "frequent" => return self.most_frequent(rest, true),
+            "sum" | "average" if self.function.is_none() && self.number.is_none() && self.shown.len() == 1 => {
+                // "what do the amounts add up to".
+                self.function = Some(word);
+                self.number = self.shown.pop().filter(|column| table.is_numeric(*column));
+                self.number?;
+            }
             "sum" | "average" | "count" => set(&mut self.function, word)?,
+            "total_count" => {
+                set(&mut self.function, "count")?;
+                self.is_total = true;
+            }
             "maximum" | "minimum" => {
                 set(&mut self.is_descending, word == "maximum")?;
                 // "who earns the most, and where": the numbers were named before.
@@ -406,6 +422,10 @@ impl Asked {
         let excludes = |(of, known, _): &(usize, &str, String)| {
             *of == column && (*known == how || is_alone(known) || is_alone(how))
         };
+        // "still owe, paid is false" says it twice.
+        if self.conditions.contains(&(column, how, value.clone())) {
+            return Some(());
+        }
         if self.conditions.len() == CONDITIONS.len() || self.conditions.iter().any(excludes) {
             return None;
         }
@@ -457,6 +477,17 @@ impl Asked {
     fn query(mut self, path: &str, table: &Table, fs: &dyn FileSystem) -> Option<Query> {
         self.settle_rank(table)?;
         self.settle_function(table);
+        // "units per product".
+        let is_additive = |column: &usize| {
+            let heading = table.heads.get(column - 1).map(|head| head.to_lowercase()).unwrap_or_default();
+            ["units", "amount", "total", "quantity", "sum", "cost", "costs", "revenue"].contains(&heading.as_str())
+        };
+        if let (Some(_), None, [column]) = (self.group, self.function, self.shown.as_slice())
+            && is_additive(column)
+            && table.is_numeric(*column)
+        {
+            (self.function, self.number) = (Some("sum"), self.shown.pop());
+        }
         // "requests per page".
         if self.group.is_some() && self.function.is_none() && self.is_of_rows && self.shown.is_empty() {
             self.function = Some("count");
@@ -569,7 +600,7 @@ impl Asked {
         let heading = table.heads.get(column - 1).map(|head| head.to_lowercase()).unwrap_or_default();
         let is_sum = match self.function {
             None => self.group.is_some() && ["total", "sum"].contains(&heading.as_str()),
-            Some(function) => function == "count" && heading.ends_with('s'),
+            Some(function) => function == "count" && heading != "status" && (heading.ends_with('s') || self.is_total),
         };
         if is_sum && table.is_numeric(*column) {
             self.function = Some("sum");
