@@ -1,5 +1,6 @@
 //! Parses a request into steps, or explains why it can't.
 
+mod adjust;
 mod antecedent;
 mod background;
 mod build;
@@ -173,9 +174,13 @@ fn attempt(
                 .or_else(|| saved::saved(context, text, tokens, before));
             mended.ok_or_else(|| refuse::act(text, tokens).map_or(Failure::Unexplained(errors), Failure::Refused))?
         }
+        // A path that is not there may be a name with spaces.
+        Ok(built) if is_missing(context, &built) => {
+            offer::quoted(context, text, tokens, before).filter(|quoted| !is_missing(context, quoted)).unwrap_or(built)
+        }
         said => said?,
     };
-    Ok(mend::located(context, tokens, built))
+    Ok(adjust::adjusted(context, tokens, built))
 }
 
 /// Parses tokens as one request, as they stand; an error unless they have exactly one reading.
@@ -230,6 +235,11 @@ fn follow<'a>(context: &Context<'a>, session: &[&'a SessionTurn]) -> (Context<'a
 /// The steps of a reading, without their assumptions.
 fn steps_of(built: &[Built]) -> Vec<Step> {
     built.iter().map(|built| built.step.clone()).collect()
+}
+
+/// Whether steps are questions about a file or folder that does not exist.
+fn is_missing(context: &Context<'_>, built: &[Built]) -> bool {
+    !changes_something(built) && suggest::missing(&steps_of(built), context.fs).is_some()
 }
 
 /// Whether any of the steps changes files or the machine.

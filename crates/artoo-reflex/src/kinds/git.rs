@@ -125,7 +125,7 @@ fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
         "remote" => printed.pipe(Argv::bytewise("cut -d").value(" ").and("-f 2")),
         "log_by" => {
             let author = format!("V={}", known.value("author"));
-            let of_author = "index($0,ENVIRON[\"V\"] \"\t\")==1{print substr($0,length(ENVIRON[\"V\"])+2)}";
+            let of_author = "index($0,ENVIRON[\"V\"] \"\\t\")==1{print substr($0,length(ENVIRON[\"V\"])+2)}";
             printed.pipe(Argv::new("env LC_ALL=C").value(author).and("awk").value(of_author))
         }
         _ => printed,

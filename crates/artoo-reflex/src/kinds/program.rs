@@ -53,6 +53,11 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
         "running" => any(Query::Filter { of: Box::new(Query::Processes), keep: Pred::Name(is()) }),
         "located" => Some(program()),
         "available" => any(known("path", name)),
+        // A word that is no program's name may mean something else.
+        "available_known" => {
+            let is_there = matches!(evaluate(&program(), form.fs()), Ok(Answer::Text(path)) if !path.is_empty());
+            if is_there { any(known("path", name)) } else { None }
+        }
         "package" => any(known("version", name)),
         "version" => {
             // The package of that name says the version of the system's own program alone.

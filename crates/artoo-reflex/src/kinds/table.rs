@@ -4,6 +4,7 @@
 mod cells;
 mod log;
 mod question;
+mod roles;
 
 use std::cmp::Ordering;
 use std::path::Path;
@@ -38,6 +39,10 @@ const TESTS: [(&str, &str, &str); 7] = [
     ("least", "is at least", ">="),
     ("most", "is at most", "<="),
 ];
+
+/// Maximum number of rows shown because they rank the same as the last one asked for.
+#[doc(alias = "limit")]
+const MAX_RANKED: usize = 1_000;
 
 /// The separator between the values of the condition `among`.
 const OR: char = '|';
@@ -105,18 +110,21 @@ fn has_column(path: String, table: &Table, name: &str) -> Query {
     Query::Aggregate { of, function: Function::Any }
 }
 
-/// The query, counted if the wording asks for a number of rows or columns; `None` if equal rows leave open which of
-/// them it picks.
+/// The query, counted if the wording asks for a number of rows or columns, and with all rows that rank the same as the
+/// last one asked for; `None` if these are too many.
 fn finished(fs: &dyn FileSystem, wording: &str, query: Query, is_ranked: bool, is_grouped: bool) -> Option<Query> {
-    // Of several rows that rank the same no first one is chosen.
-    if let (true, Query::Known { known }) = (is_ranked, &query) {
-        let first: Option<u64> = known.get("first").and_then(|first| first.parse().ok());
-        let more = Known::clone(known).with("first", (first? + 1).to_string());
-        let ranks = answer(&more, fs, true).ok()?;
-        let is_tied = ranks.len() as u64 > first?
-            && ranks.iter().rev().take(2).collect::<Vec<_>>().windows(2).all(|pair| pair.first() == pair.last());
-        (!is_tied).then_some(())?;
-    }
+    // Of several rows that rank the same no first one is chosen: all of them are shown.
+    let query = match query {
+        Query::Known { known } if is_ranked => {
+            let first: usize = known.get("first")?.parse().ok()?;
+            let ranks = answer(&known.clone().with("first", MAX_RANKED.to_string()), fs, true).ok()?;
+            let least = first.checked_sub(1).and_then(|last| ranks.get(last));
+            let more = ranks.iter().skip(first).take_while(|rank| Some(*rank) == least).count();
+            (first + more < MAX_RANKED).then_some(())?;
+            Query::Known { known: known.with("first", (first + more).to_string()) }
+        }
+        query => query,
+    };
     if wording == "count" || wording == "column_count" {
         if is_grouped {
             return Some(query);
@@ -176,15 +184,11 @@ fn english(known: &Known) -> String {
     said
 }
 
-/// The `awk`, `jq` and `sort` calls that answer a question about a table.
-fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
-    let (shape, column) = (known.value("shape"), |name: &str| number(known, name).unwrap_or(0));
-    let cell = |name: &str| format!("F[{}]", column(name));
-    let separator = if known.value("separator") == "\t" { "\\t" } else { known.value("separator") };
-    let log = log::is_named(known.value("path")).then(|| log::form(known.value("log"))).flatten();
+/// The conditions of a question as an `awk` expression, and the variables with their values.
+fn tests(known: &Known) -> (String, Vec<String>) {
     let (mut wanted, mut given) = (vec!["1".to_owned()], Vec::new());
     for (at, (column, (test, _, operator), value)) in conditions(known).into_iter().enumerate() {
-        let (cell, text) = (cell(&column), format!("ENVIRON[\"V{at}\"]"));
+        let (cell, text) = (format!("F[{}]", number(known, &column).unwrap_or(0)), format!("ENVIRON[\"V{at}\"]"));
         wanted.push(match test {
             "is" => format!("{cell}=={text}"),
             "among" => format!("index(\"{OR}\" {text} \"{OR}\",\"{OR}\" {cell} \"{OR}\")>0"),
@@ -194,10 +198,22 @@ fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
         });
         given.push(format!("V{at}={value}"));
     }
-    let wanted = wanted.join("&&");
+    (wanted.join("&&"), given)
+}
+
+/// The `awk`, `jq` and `sort` calls that answer a question about a table.
+fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
+    let (shape, column) = (known.value("shape"), |name: &str| number(known, name).unwrap_or(0));
+    let cell = |name: &str| format!("F[{}]", column(name));
+    let separator = if known.value("separator") == "\t" { "\\t" } else { known.value("separator") };
+    let log = log::is_named(known.value("path")).then(|| log::form(known.value("log"))).flatten();
+    let (wanted, given) = tests(known);
     let value = cell("number");
     let group = known.get("group").map_or("\"\"".to_owned(), |_| cell("group"));
-    let key = known.get("sort").map_or(String::new(), |_| format!("{}\"\\t\"", cell("sort")));
+    // Texts are sorted up to a sign that none of them has.
+    let is_text = known.get("by").is_some();
+    let sign = if is_text { OR.to_string() } else { "\\t".to_owned() };
+    let key = known.get("sort").map_or(String::new(), |_| format!("{}\"{sign}\"", cell("sort")));
     let row = match known.get("two") {
         Some(_) => format!("q({})S q({})", cell("one"), cell("two")),
         None => cell("one"),
@@ -242,26 +258,36 @@ fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
     }
     let awk = call.and("awk").value(script);
     let path = known.value("path");
-    let mut pipeline = match log {
+    let pipeline = match log {
         Some((_, expression)) => Pipeline::of(Argv::bytewise("sed -E -n -e").value(expression).value(path)).pipe(awk),
         None if path.ends_with(".json") => Pipeline::of(Argv::new("jq -r").value(TO_TABLE).value(path)).pipe(awk),
         None => Pipeline::of(awk.value(path)),
     };
-    if known.get("sort").is_some() || is_grouped {
+    Ok(arranged(pipeline, known, sign))
+}
+
+/// The programs followed by those that sort and shorten what they print; `sign` ends the key before each line.
+fn arranged(mut pipeline: Pipeline, known: &Known, sign: String) -> Pipeline {
+    if known.get("sort").is_some() || known.get("group").is_some() {
         let sort = match known.get("by") {
-            Some(_) => Argv::bytewise("sort -s -t").value("\t").and("-k 1,1"),
+            Some(_) => Argv::bytewise("sort -s -t").value(sign.clone()).and("-k 1,1"),
             None => Argv::bytewise("sort -s -n"),
         };
         let is_ascending = known.get("order") == Some("ascending");
         pipeline = pipeline.pipe(if is_ascending { sort } else { sort.and("-r") });
     }
     if known.get("sort").is_some() {
-        pipeline = pipeline.pipe(Argv::new("cut -f 2-"));
+        let cut = if known.get("by").is_some() {
+            Argv::new("cut -d").value(sign).and("-f 2-")
+        } else {
+            Argv::new("cut -f 2-")
+        };
+        pipeline = pipeline.pipe(cut);
     }
     if let Some(first) = known.get("first") {
         pipeline = pipeline.pipe(Argv::new("head -n").value(first));
     }
-    Ok(pipeline)
+    pipeline
 }
 
 /// The answer to a question about a table, computed without programs.

@@ -180,9 +180,7 @@ fn question(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
     let names_files = names_files && draft.ask.is_none() && draft.details.is_none() && !draft.has_noun();
     let bare_object = names_file && !draft.has_noun() && draft.contents.is_none();
     if draft.ask == Some(Ask::WhenChanged) {
-        let place = draft.object.pop().filter(|_| draft.object.is_empty()).ok_or(BuildError::NoFile)?;
-        (draft.ask, draft.verb, draft.details) = (None, None, None);
-        return Ok(kinds::last_change(only_there(cx, place.path)));
+        return last_change(cx, draft);
     }
     if bare_object && (draft.ask == Some(Ask::Size) || draft.details.is_some()) {
         return one_file(draft);
@@ -333,6 +331,13 @@ fn one_file(draft: &mut Draft) -> Result<Query, BuildError> {
     draft.in_bytes = None;
     let place = draft.object.pop().filter(|_| draft.object.is_empty()).ok_or(BuildError::NoFile)?;
     Ok(Query::Details { of: Box::new(only(&place)) })
+}
+
+/// The query for the time when the one file or folder of a phrase was last changed.
+fn last_change(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
+    let place = draft.object.pop().filter(|_| draft.object.is_empty()).ok_or(BuildError::NoFile)?;
+    (draft.ask, draft.verb, draft.details) = (None, None, None);
+    Ok(kinds::last_change(only_there(cx, place.path)))
 }
 
 /// The path, or if nothing is there, that of the only file of its name below the current folder.

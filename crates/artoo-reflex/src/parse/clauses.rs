@@ -15,10 +15,10 @@ use super::build::Built;
 use super::chart::Chart;
 use super::item::Context;
 use super::lexical::Phrases;
-use super::pattern::{Named, Pattern, ends, is_word, pattern};
+use super::pattern::{Named, Pattern, Piece, ends, is_word, pattern};
 use super::steps::{self, StepBoundaries};
 use super::{MAX_BYTES, MAX_TOKENS, ReadClause, attempt, changes_something, existing, refuse, steps_of};
-use crate::algebra::{Act, Step};
+use crate::algebra::{Act, Query, Step};
 use crate::concept::Concept;
 use crate::lex::{Class, Token, lex};
 use crate::lexicon::{Meaning, TypeForm, lexicon};
@@ -30,7 +30,11 @@ const MAX_BYTES_TO_SPLIT: usize = 16_000;
 /// The word lists of `clauses.txt` by name, such as "courtesy" or "determiners".
 static WORDS: LazyLock<BTreeMap<&'static str, Pattern>> = LazyLock::new(|| {
     let lines = include_str!("clauses.txt").lines().filter(|line| !line.starts_with('#'));
-    lines.filter_map(|line| line.split_once(": ")).map(|(name, words)| (name, pattern(words, &Named::new()))).collect()
+    let mut lists: BTreeMap<&str, Vec<Pattern>> = BTreeMap::new();
+    for (name, words) in lines.filter_map(|line| line.split_once(": ")) {
+        lists.entry(name).or_default().push(pattern(words, &Named::new()));
+    }
+    lists.into_iter().map(|(name, patterns)| (name, &*vec![Piece::Choice(patterns.leak())].leak())).collect()
 });
 
 /// The names of the word lists whose names begin with a text.
@@ -368,7 +372,14 @@ fn guard(text: &str, tokens: &[Token], built: &[Built]) -> Option<Unread> {
     }
     let typo = super::finished(built, tokens).err().map(|refusal| not_read(refusal.remedy));
     let limits = [("hedges", tokens, true), ("unclear", tokens, changes), ("told", opens, changes)];
-    let said = |(list, said, _): (&str, _, _)| first(list, said).map(|range| words(said, range));
+    // What is there twice is a duplicate.
+    let is_duplicate = |range: &Range<usize>| {
+        let finds = |built: &Built| matches!(built.step, Step::Ask(Query::Duplicates { .. }));
+        is_word(tokens.get(range.start), "twice") && range.len() == 1 && built.iter().all(finds)
+    };
+    let said = |(list, said, _): (&str, _, _)| {
+        first(list, said).filter(|range| !is_duplicate(range)).map(|range| words(said, range))
+    };
     if let Some(said) = limits.into_iter().filter(|(_, _, holds)| *holds).find_map(said) {
         return Some(not_read(format!("“{said}” is not read")));
     }

@@ -20,9 +20,11 @@ use crate::place::{PathKind, Place};
 /// Maximum number of words whose corrections are cached.
 const MAX_CORRECTIONS: usize = 256;
 
-/// The words of `forms.txt`, which are never corrected as typos.
-static FORM_WORDS: LazyLock<BTreeSet<&'static str>> =
-    LazyLock::new(|| include_str!("forms.txt").split(|c: char| !c.is_alphanumeric()).collect());
+/// The words of `forms.txt` and `said.txt`, which are never corrected as typos.
+static FORM_WORDS: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| {
+    let texts = [include_str!("forms.txt"), include_str!("said.txt")];
+    texts.into_iter().flat_map(|text| text.split(|c: char| !c.is_alphanumeric())).collect()
+});
 
 /// What the tokens `start..end` can mean by themselves.
 pub(super) struct Lexical {

@@ -1,23 +1,21 @@
 //! Reads questions that have no reading as they stand: two joined by "and", unquoted names with spaces, a file named
-//! before the question, tables, and texts in other letter case.
+//! before the question, and tables.
 
 use super::antecedent::Antecedent;
 use super::background::{Background, background, is_purpose};
 use super::build::Built;
 use super::clauses::phrase;
 use super::item::Context;
-use super::lexical::clause_starts;
-use super::located::{elsewhere, settled};
+use super::lexical::{clause_starts, corrected};
+use super::located::elsewhere;
 use super::pattern::is_word;
 use super::{as_said, offer, refuse, steps, steps_of};
-use crate::algebra::{Act, Key, NameTest, Pred, Query, SortKey, Step};
+use crate::algebra::Step;
 use crate::concept::Concept;
 use crate::english::english_steps;
-use crate::eval::{Answer, Line, evaluate};
 use crate::kinds;
 use crate::lex::{Class, Token, lex};
 use crate::lexicon::{Meaning, lexicon};
-use crate::place::file_name;
 
 /// Maximum number of tokens of a question that is rewritten to be read; each rewriting is parsed in full.
 const MAX_TOKENS: usize = 16;
@@ -139,20 +137,26 @@ pub(super) fn of_table(context: &Context<'_>, tokens: &[Token]) -> Option<Built>
     if said.first().is_some_and(|first| phrase("yes or no", std::slice::from_ref(*first), 0).is_some()) {
         return None;
     }
-    let words: Vec<String> = said.into_iter().map(looked_up).collect();
+    let asked: Vec<String> = said.iter().map(|token| looked_up(token)).collect();
+    // A word that fits nowhere may be mistyped; `finished` tells which.
+    let mended = said.iter().map(|token| corrected(token).map_or_else(|| looked_up(token), str::to_owned)).collect();
+    let question = |path: &str, is_named: bool| {
+        let ways: [&Vec<String>; 2] = [&asked, &mended];
+        ways.into_iter().find_map(|words| kinds::table_question(words, path, is_named, context.fs))
+    };
     let (path, query, is_named) = match named.as_slice() {
         [named] => {
             let typed = context.resolve(&named.raw)?.path;
             let is_there = context.on_disk(&typed).is_some();
             let path = if is_there { typed } else { elsewhere(context, &typed)? };
-            let query = kinds::table_question(&words, &path, true, context.fs)?;
+            let query = question(&path, true)?;
             (path, query, is_there)
         }
         [] => {
             let entries = context.below(&context.environment.cwd)?.into_iter();
             let paths = entries.filter_map(|entry| entry.path.to_str().map(str::to_owned));
             let tables: Vec<String> = paths.filter(|path| is_table(path)).take(MAX_TABLES + 1).collect();
-            let asked = |path: String| Some((kinds::table_question(&words, &path, false, context.fs)?, path));
+            let asked = |path: String| Some((question(&path, false)?, path));
             if tables.len() > MAX_TABLES {
                 return None;
             }
@@ -315,161 +319,4 @@ fn are_alike(found: &[Built]) -> bool {
         [a, b] => asked(a).is_some() && asked(a) == asked(b) && a.step != b.step,
         _ => false,
     })
-}
-
-/// The steps of a request; in questions alone, a bare name that is not here is that of the only entry of this name
-/// below, and a text that no line has in this letter case is looked for in any case.
-pub(super) fn located(context: &Context<'_>, tokens: &[Token], mut built: Vec<Built>) -> Vec<Built> {
-    if built.iter().any(|built| matches!(built.step, Step::Do(_))) {
-        let is_only = built.len() == 1;
-        // What a new file is made from is an answer too; an edit of the file itself looks for the text as typed.
-        for Built { step, assumptions, .. } in &mut built {
-            if let Step::Do(Act::Save { of, to }) = step
-                && !matches!(of.source(), Query::TextFile { path } if path == to)
-            {
-                // A new file changes none of those it is made from.
-                if is_only && context.on_disk(to).is_none() {
-                    assumptions.extend(taken(&settled(context, of)));
-                }
-                any_case(context, tokens, of, assumptions);
-            }
-        }
-        return built;
-    }
-    let in_place = |mut built: Built| {
-        let Step::Ask(query) = &mut built.step else { return built };
-        let found = settled(context, query);
-        built.assumptions.retain(|note| !found.iter().any(|(path, ..)| note.contains(path)));
-        built.assumptions.extend(taken(&found));
-        built.scope = found.into_iter().next_back().map(|(_, found, _)| found).or(built.scope);
-        any_case(context, tokens, query, &mut built.assumptions);
-        any_ending(context, query, &mut built.assumptions);
-        by_number(context, tokens, query, &mut built.assumptions);
-        one_best(tokens, query, &mut built.assumptions);
-        built
-    };
-    built.into_iter().map(in_place).collect()
-}
-
-/// The notes on names that were taken for files elsewhere.
-fn taken(found: &[(String, String, &str)]) -> Vec<String> {
-    let note = |(path, found, only): &(String, String, &str)| {
-        format!("“{}” is taken as {found}, {only}", file_name(path).unwrap_or_default())
-    };
-    found.iter().map(note).collect()
-}
-
-/// Makes a query look for files with a name and any ending, if none has the name without one; adds a note.
-fn any_ending(context: &Context<'_>, query: &mut Query, notes: &mut Vec<String>) {
-    let Query::Tree { roots, .. } = query.source() else { return };
-    if roots.iter().any(|root| context.below(root).is_none()) {
-        return;
-    }
-    let mut other = query.clone();
-    let Some(name) = set_any_ending(&mut other) else { return };
-    if is_empty(context, query) == Some(true) && is_empty(context, &other) == Some(false) {
-        *query = other;
-        notes.push(format!("no file is named “{name}” without an ending, so those with one are meant"));
-    }
-}
-
-/// Makes the condition on a name without an ending accept any ending; returns the name.
-fn set_any_ending(query: &mut Query) -> Option<String> {
-    let Query::Filter { of, keep } = query else { return set_any_ending(query.operands_mut().next()?) };
-    let parts = if let Pred::All(parts) = keep { parts.as_mut_slice() } else { std::slice::from_mut(keep) };
-    let named = parts.iter_mut().find_map(|part| match part {
-        Pred::Name(NameTest::Is(name)) | Pred::NameIgnoringCase(NameTest::Is(name)) if !name.contains('.') => {
-            let name = std::mem::take(name);
-            *part = Pred::NameIgnoringCase(NameTest::Starts(format!("{name}.")));
-            Some(name)
-        }
-        _ => None,
-    });
-    named.or_else(|| set_any_ending(of))
-}
-
-/// Sorts the lines of a file that are all numbers by number, unless the request names another order; adds a note.
-fn by_number(context: &Context<'_>, tokens: &[Token], query: &mut Query, notes: &mut Vec<String>) {
-    let Query::Sort { of, keys } = query else { return };
-    let [SortKey { by: key @ Key::Text, .. }] = keys.as_mut_slice() else { return };
-    let says_text = |token: &Token| token.folded.starts_with("alphabet") || ["text", "name"].contains(&&*token.folded);
-    let is_number = |line: &Line| String::from_utf8_lossy(&line.text).trim().parse::<f64>().is_ok();
-    let Query::TextFile { .. } = of.as_ref() else { return };
-    let Ok(Answer::Lines(lines)) = evaluate(of, context.fs) else { return };
-    if !lines.is_empty() && lines.iter().all(is_number) && !tokens.iter().any(says_text) {
-        *key = Key::Numeric;
-        notes.push("the lines are numbers, so they are sorted as numbers".to_owned());
-    }
-}
-
-/// Limits the answer to "which of the folders is the biggest" to one; removes the note on the number assumed.
-fn one_best(tokens: &[Token], query: &mut Query, notes: &mut Vec<String>) {
-    let said: Vec<&str> =
-        tokens.iter().filter(|token| token.class == Class::Word).map(|token| token.folded.as_str()).collect();
-    let is_one = matches!(said.as_slice(), ["which", .., "is" | "was", "the", _] | ["which", .., "is" | "was", _]);
-    let is_assumed = |note: &String| note.starts_with("no number was named: the first");
-    fn first(query: &mut Query) {
-        match query {
-            Query::Limit { count, .. } => *count = 1,
-            other => other.operands_mut().next().into_iter().for_each(first),
-        }
-    }
-    if is_one && notes.iter().any(is_assumed) {
-        notes.retain(|note| !is_assumed(note));
-        first(query);
-    }
-}
-
-/// Whether the answer to a query has nothing in it; `None` if it can't be told.
-fn is_empty(context: &Context<'_>, query: &Query) -> Option<bool> {
-    match evaluate(query, context.fs) {
-        Ok(Answer::Lines(lines)) => Some(lines.is_empty()),
-        Ok(Answer::Files(files)) => Some(files.is_empty()),
-        Ok(Answer::Number(number)) => Some(number == 0),
-        Ok(Answer::Truth(truth)) => Some(!truth),
-        _ => None,
-    }
-}
-
-/// Makes a query look for a text in any letter case, if no line has it as typed and it was not quoted; adds a note.
-fn any_case(context: &Context<'_>, tokens: &[Token], query: &mut Query, notes: &mut Vec<String>) {
-    if !matches!(query.source(), Query::TextFile { .. } | Query::Tree { .. }) {
-        return;
-    }
-    let is_small = |root: &String| context.below(root).is_some();
-    let is_of_folder = matches!(query.source(), Query::Tree { .. });
-    if matches!(query.source(), Query::Tree { roots, .. } if !roots.iter().all(is_small)) {
-        return;
-    }
-    let is_exact = |text: &str| {
-        let is_quoted = |token: &Token| token.class == Class::Quoted && token.raw == text;
-        text.chars().any(char::is_uppercase) || !text.is_ascii() || tokens.iter().any(is_quoted)
-    };
-    let says_case = tokens.iter().any(|token| token.folded.contains("case"));
-    let mut other = query.clone();
-    if says_case || !set_any_case(&mut other, &is_exact) {
-        return;
-    }
-    if is_of_folder && evaluate(query, context.fs).ok() != evaluate(&other, context.fs).ok() {
-        *query = other;
-        notes.retain(|note| !note.starts_with("upper and lower case differ in the text"));
-        notes.push("upper and lower case are not told apart in the text looked for".to_owned());
-    } else if is_empty(context, query) == Some(true) && is_empty(context, &other) == Some(false) {
-        *query = other;
-        notes.push("no line has it in this letter case, so the case is ignored".to_owned());
-    }
-}
-
-/// Makes the conditions on lines of a query ignore case; `false` if it has none, or one that must be exact or is
-/// negated.
-fn set_any_case(query: &mut Query, is_exact: &impl Fn(&str) -> bool) -> bool {
-    match query {
-        Query::Filter { keep: Pred::Contains { text, ignore_case }, .. }
-        | Query::Filter { keep: Pred::Word { text, ignore_case }, .. } => {
-            let fits = !*ignore_case && !is_exact(text);
-            *ignore_case = fits || *ignore_case;
-            fits
-        }
-        other => other.operands_mut().next().is_some_and(|of| set_any_case(of, is_exact)),
-    }
 }

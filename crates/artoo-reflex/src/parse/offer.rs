@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use artoo_proto::{Offer, escape};
 
+use super::background::{Background, background};
 use super::clauses::{after_lead, lists, phrase};
 use super::described::described;
 use super::item::Context;
@@ -39,7 +40,8 @@ const MAX_NAMES: usize = 2_000;
 /// Maximum number of words of a name that is put in quotes.
 const MAX_WORDS_OF_NAME: usize = 6;
 
-/// A replacement of bytes of the request, with the number of typing errors it corrects; an empty one deletes the bytes.
+/// A replacement of bytes of the request, with the number of typing errors it corrects. An empty one deletes the bytes:
+/// a clause that only tells something if it corrects none, else a word.
 #[derive(Clone)]
 struct Edit {
     span: Range<usize>,
@@ -69,7 +71,7 @@ pub(super) fn nearest(
     let changes = |parsed: &Parsed| parsed.steps.iter().any(|step| matches!(step, Step::Do(_)));
     let mut read = declined.candidates().into_iter().filter_map(|edits| {
         let request = applied(text, &edits);
-        let is_whole = edits.iter().all(|edit| !edit.with.is_empty());
+        let is_whole = edits.iter().all(|edit| !edit.with.is_empty() || edit.slips == 0);
         let parsed = read_after(context, &request, before).ok()?;
         ((is_whole || !changes(&parsed)) && accepts(&parsed)).then_some((edits, request, parsed))
     });
@@ -207,7 +209,8 @@ impl Declined<'_> {
             mended.extend(fewer.iter().flat_map(|edits| replacements.iter().map(|edit| with(edits, edit))));
         }
         mended.sort_by_key(|edits| cost(edits));
-        let mut found = self.quoted();
+        let mut found = self.told();
+        found.extend(self.quoted());
         found.extend(self.described());
         found.extend(mended.into_iter().skip(1));
         found.truncate(MAX_TOKENS_TRIED / self.tokens.len());
@@ -242,6 +245,23 @@ impl Declined<'_> {
             found.map(move |(_, typed)| vec![Edit { span: span.clone(), with: format!("\"{typed}\""), slips: 0 }])
         });
         named.take(MAX_REPLACEMENTS).collect()
+    }
+
+    /// The edits that leave out a clause at one end that only tells how things are.
+    fn told(&self) -> Vec<Vec<Edit>> {
+        let is_pause = |token: &Token| matches!(token.class, Class::Comma | Class::Stop);
+        let tells = |part: &[Token]| part.len() > 2 && background(part) == Some(Background::Circumstances);
+        let mut found = Vec::new();
+        for (at, _) in self.tokens.iter().enumerate().filter(|(_, token)| is_pause(token)) {
+            let (head, tail) = (self.tokens.get(..at), self.tokens.get(at..));
+            let (Some(head), Some(tail)) = (head, tail) else { continue };
+            let (Some(pause), Some(rest)) = (tail.first(), tail.get(1..)) else { continue };
+            let spans = [(tells(head), 0..pause.span.end), (tells(rest), pause.span.start..self.text.len())];
+            for (_, span) in spans.into_iter().filter(|(tells, _)| *tells) {
+                found.push(vec![Edit { span, with: String::new(), slips: 0 }]);
+            }
+        }
+        found
     }
 
     /// Words that describe an entry, replaced by its path.

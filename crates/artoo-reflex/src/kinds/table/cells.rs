@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{SEPARATORS, log};
+use super::{OR, SEPARATORS, log};
 
 /// A table parsed from a file: separator, headings and rows.
 pub(super) struct Table {
@@ -103,11 +103,12 @@ impl Table {
         found.next().filter(|_| found.next().is_none())
     }
 
-    /// Whether the cells of a column have one alphabetical order, whether or not letter case counts.
+    /// Whether the cells of a column have one alphabetical order, whether or not letter case counts, and none has the sign
+    /// [`OR`].
     pub(super) fn is_in_order_by_letter(&self, column: usize) -> bool {
         let mut cells: Vec<&str> = self.rows.iter().map(|(_, row)| self.cell(row, column)).collect();
         cells.sort_unstable();
-        cells.iter().map(|cell| cell.to_lowercase()).is_sorted()
+        cells.iter().map(|cell| cell.to_lowercase()).is_sorted() && !cells.iter().any(|cell| cell.contains(OR))
     }
 
     /// The number of the only column of numbers, a column "id" not counted; `None` if there are none or several.

@@ -3,33 +3,13 @@
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
-use super::cells::{Table, is_number, is_plural_of};
+use super::cells::{Table, is_number};
+use super::roles::{Role, comparison, is_name_of, is_truth, is_year, roles, set};
 use super::{CONDITIONS, OR, finished};
 use crate::algebra::{Function, Query};
 use crate::eval::FileSystem;
 use crate::kinds::Known;
 use crate::place::file_name;
-
-/// The words that can be in a question about a table, as lines `role: phrase|phrase`.
-const WORDS: &str = include_str!("words.txt");
-
-/// Maximum number of words of a heading, a cell or a phrase.
-const MAX_PHRASE: usize = 4;
-
-/// What a phrase means in a question about a table: a heading, a cell, a number or another word; columns count from 1.
-#[derive(Debug, Clone, PartialEq)]
-enum Role {
-    Head(usize),
-    /// A cell, with the only column that has it.
-    Cell(usize, String),
-    Number(String),
-    /// The start of a date: the year, the month or the day.
-    Date(String),
-    /// "cheapest" or "cheaper than": a role of [`WORDS`] with its column.
-    Of(&'static str, usize),
-    /// A role of [`WORDS`].
-    Word(&'static str),
-}
 
 /// What a question asks of a table, collected phrase by phrase: columns, a function, a condition, an order.
 #[derive(Default)]
@@ -78,129 +58,6 @@ pub(super) fn question(
     asked.query(path, table, fs)
 }
 
-/// Whether a word is the name of a file without its extension, in the singular or plural.
-fn is_name_of(word: &str, stem: &str) -> bool {
-    is_plural_of(word, stem) || is_plural_of(stem, word)
-}
-
-/// The meanings of all words in a question about a table, in order, fillers left out; `None` if a word has none.
-fn roles(words: &[String], stem: &str, table: &Table) -> Option<Vec<Role>> {
-    let (mut found, mut at) = (Vec::new(), 0);
-    while at < words.len() {
-        let longest = MAX_PHRASE.min(words.len() - at);
-        let (length, role) = (1..=longest).rev().find_map(|length| {
-            let phrase = words.get(at..at + length)?.join(" ");
-            Some((length, role(&phrase, stem, table)?))
-        })?;
-        found.push(role);
-        at += length;
-    }
-    found.retain(|role| *role != Role::Word("skip"));
-    Some(found)
-}
-
-/// The meaning of a phrase in a question about a table; `None` if it has none.
-fn role(phrase: &str, stem: &str, table: &Table) -> Option<Role> {
-    // A quoted text is a cell or a heading, whatever its words mean elsewhere.
-    let quoted = phrase.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-    let phrase = quoted.unwrap_or(phrase);
-    if is_number(phrase) && quoted.is_none() {
-        return Some(Role::Number(phrase.to_owned()));
-    }
-    if let Some(column) = table.column(phrase).or_else(|| table.column(&phrase.replace(' ', "_"))) {
-        return Some(Role::Head(column));
-    }
-    // "errors" are lines with the level ERROR, "lamps" rows with a lamp.
-    let single = phrase.strip_suffix('s').filter(|single| single.len() > 2);
-    if let Some((column, value)) = table.value(phrase, None).or_else(|| table.value(single?, None)) {
-        return Some(Role::Cell(column, value));
-    }
-    if quoted.is_some() {
-        return None;
-    }
-    if let Some(date) = date(phrase, table) {
-        return Some(Role::Date(date));
-    }
-    // "unpaid".
-    if let Some(column) = phrase.strip_prefix("un").and_then(|rest| table.column(rest)) {
-        return is_truth(table, column).then_some(Role::Of("not", column));
-    }
-    let says = |(_, phrases): &(&str, &'static str)| phrases.split('|').any(|known| known == phrase);
-    let mut lines = WORDS.lines().filter_map(|line| line.split_once(": "));
-    let Some((name, _)) = lines.find(says) else {
-        return is_name_of(phrase, stem).then_some(Role::Word("named"));
-    };
-    let Some((name, heads)) = name.strip_prefix('[').and_then(|inside| inside.trim_end_matches(']').split_once(' '))
-    else {
-        return match name {
-            "request" => table.log.map(|_| Role::Word("row")),
-            name => Some(Role::Word(name)),
-        };
-    };
-    let column = heads.split(' ').find_map(|head| table.column(head))?;
-    Some(if name == "head" { Role::Head(column) } else { Role::Of(name, column) })
-}
-
-/// The start of a date that a phrase such as "march", "6 march" or "march 2024" names, as in the only column of dates;
-/// without a year, that of the table's dates if there is one alone.
-fn date(phrase: &str, table: &Table) -> Option<String> {
-    const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-    let column = table.only_dates()?;
-    let parts: Vec<&str> = phrase.split('-').collect();
-    if matches!(parts.as_slice(), [year, rest @ ..] if year.len() == 4 && (1..=2).contains(&rest.len()))
-        && parts.iter().all(|part| part.len() <= 4 && part.bytes().all(|byte| byte.is_ascii_digit()))
-    {
-        return Some(phrase.to_owned());
-    }
-    let (mut year, mut month, mut day) = (None, None, None);
-    for word in phrase.split(' ').filter(|word| *word != "of") {
-        let number = ["st", "nd", "rd", "th"].iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word);
-        let at = MONTHS.iter().position(|month| word.starts_with(month) && is_month(word));
-        match (number.parse::<u32>(), at) {
-            (Ok(number @ 1..=31), _) => set(&mut day, number)?,
-            (Ok(number @ 1000..=9999), _) => set(&mut year, number.to_string())?,
-            (Err(_), Some(at)) => set(&mut month, at + 1)?,
-            _ => return None,
-        }
-    }
-    let month = format!("{:02}", month?);
-    let years = || table.rows.iter().filter_map(|(_, row)| table.cell(row, column).split_once('-'));
-    let only = |mut years: Vec<&str>| {
-        years.dedup();
-        years.pop().filter(|_| years.is_empty()).map(str::to_owned)
-    };
-    let of_month = || years().filter(|(_, rest)| rest.starts_with(&month)).map(|(year, _)| year).collect();
-    let year = year.or_else(|| only(of_month())).or_else(|| only(years().map(|(year, _)| year).collect()))?;
-    let day = day.map(|day| format!("-{day:02}")).unwrap_or_default();
-    Some(format!("{year}-{month}{day}"))
-}
-
-/// Whether a word is the English name of a month, whole or shortened.
-fn is_month(word: &str) -> bool {
-    const NAMES: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
-    let bare = word.trim_end_matches('.');
-    bare.len() > 2 && (bare == "sept" || NAMES.iter().any(|name| *name == bare || name.get(..3) == Some(bare)))
-}
-
-/// How a word of [`WORDS`] compares: the name of the condition.
-fn comparison(word: &str) -> Option<&'static str> {
-    let of = [("above", "above"), ("below", "below"), ("since", "least"), ("until", "most")];
-    of.into_iter().find(|(known, _)| *known == word).map(|(_, how)| how)
-}
-
 impl Asked {
     /// Adds a phrase's role, and those after it that belong to it, to what is asked; `None` if it doesn't fit what was
     /// added before.
@@ -241,7 +98,8 @@ impl Asked {
             }
             Role::Of("none", column) => self.limit(column, "is", "0".to_owned())?,
             Role::Of("sum", column) => {
-                set(&mut self.function, "sum")?;
+                // "how much did I pay for" says it twice.
+                (*self.function.get_or_insert("sum") == "sum").then_some(())?;
                 set(&mut self.number, column)?;
             }
             Role::Of("not", column) => self.limit(column, "is", "false".to_owned())?,
@@ -310,6 +168,35 @@ impl Asked {
                     set(&mut self.is_descending, true)?;
                 }
             }
+            "between" | "above" | "below" | "since" | "until" | "upwards" | "downwards" => {
+                return self.bound(word, rest, table);
+            }
+            // "the role of each person".
+            "per" if rest.next_if(|next| matches!(next, Role::Word("row" | "named"))).is_some() => {}
+            "per" | "by" => {
+                if word == "by" {
+                    rest.next_if_eq(&Role::Word("by"));
+                }
+                let Role::Head(column) = rest.next()? else { return None };
+                let is_group = word == "per" || self.function.is_some();
+                set(if is_group { &mut self.group } else { &mut self.sort }, column)?;
+            }
+            "descending" | "ascending" => set(&mut self.is_descending, word == "descending")?,
+            "different" => self.is_distinct = true,
+            "not" => {
+                let Role::Head(column) = rest.next()? else { return None };
+                is_truth(table, column).then_some(())?;
+                self.limit(column, "is", "false".to_owned())?;
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Adds a condition for a number or a date, such as "above 5", or turns the last one into "5 or more"; `None` if it
+    /// doesn't fit.
+    fn bound(&mut self, word: &'static str, rest: &mut Peekable<IntoIter<Role>>, table: &Table) -> Option<()> {
+        match word {
             "between" => {
                 let (Role::Number(from) | Role::Date(from)) = rest.next()? else { return None };
                 let (Role::Number(to) | Role::Date(to)) = rest.next()? else { return None };
@@ -346,23 +233,6 @@ impl Asked {
                     "within" | "is" => self.limit_date(column, new, value.trim_end_matches('-'), table)?,
                     _ => return None,
                 }
-            }
-            // "the role of each person".
-            "per" if rest.next_if(|next| matches!(next, Role::Word("row" | "named"))).is_some() => {}
-            "per" | "by" => {
-                if word == "by" {
-                    rest.next_if_eq(&Role::Word("by"));
-                }
-                let Role::Head(column) = rest.next()? else { return None };
-                let is_group = word == "per" || self.function.is_some();
-                set(if is_group { &mut self.group } else { &mut self.sort }, column)?;
-            }
-            "descending" | "ascending" => set(&mut self.is_descending, word == "descending")?,
-            "different" => self.is_distinct = true,
-            "not" => {
-                let Role::Head(column) = rest.next()? else { return None };
-                is_truth(table, column).then_some(())?;
-                self.limit(column, "is", "false".to_owned())?;
             }
             _ => return None,
         }
@@ -477,37 +347,8 @@ impl Asked {
     fn query(mut self, path: &str, table: &Table, fs: &dyn FileSystem) -> Option<Query> {
         self.settle_rank(table)?;
         self.settle_function(table);
-        // "units per product".
-        let is_additive = |column: &usize| {
-            let heading = table.heads.get(column - 1).map(|head| head.to_lowercase()).unwrap_or_default();
-            ["units", "amount", "total", "quantity", "sum", "cost", "costs", "revenue"].contains(&heading.as_str())
-        };
-        if let (Some(_), None, [column]) = (self.group, self.function, self.shown.as_slice())
-            && is_additive(column)
-            && table.is_numeric(*column)
-        {
-            (self.function, self.number) = (Some("sum"), self.shown.pop());
-        }
-        // "requests per page".
-        if self.group.is_some() && self.function.is_none() && self.is_of_rows && self.shown.is_empty() {
-            self.function = Some("count");
-        }
-        // "how many different towns".
-        let is_counted = self.is_distinct && self.function == Some("count") && self.shown.len() == 1;
-        if is_counted {
-            self.function = None;
-        }
-        let shape = match self.function {
-            Some("count") => "count",
-            Some(function) => {
-                self.number = self.number.or_else(|| table.only_numeric());
-                self.number?;
-                function
-            }
-            None if self.is_distinct => "distinct",
-            None if self.shown.is_empty() => "rows",
-            None => "select",
-        };
+        self.settle_group(table);
+        let (shape, is_counted) = self.shape(table)?;
         let bounded = self
             .conditions
             .iter()
@@ -573,6 +414,48 @@ impl Asked {
         Some(if is_counted { Query::Aggregate { of: Box::new(query), function: Function::Count } } else { query })
     }
 
+    /// Decides what groups are computed from if the request names no function: "units per product" adds them up, "requests
+    /// per page" counts rows.
+    fn settle_group(&mut self, table: &Table) {
+        // "units per product".
+        let is_additive = |column: &usize| {
+            let heading = table.heads.get(column - 1).map(|head| head.to_lowercase()).unwrap_or_default();
+            ["units", "amount", "total", "quantity", "sum", "cost", "costs", "revenue"].contains(&heading.as_str())
+        };
+        if let (Some(_), None, [column]) = (self.group, self.function, self.shown.as_slice())
+            && is_additive(column)
+            && table.is_numeric(*column)
+        {
+            (self.function, self.number) = (Some("sum"), self.shown.pop());
+        }
+        // "requests per page".
+        if self.group.is_some() && self.function.is_none() && self.is_of_rows && self.shown.is_empty() {
+            self.function = Some("count");
+        }
+    }
+
+    /// What is shown: rows, values of columns, or a function of them; and whether the different values are counted. `None`
+    /// if a function has no column of numbers.
+    fn shape(&mut self, table: &Table) -> Option<(&'static str, bool)> {
+        // "how many different towns".
+        let is_counted = self.is_distinct && self.function == Some("count") && self.shown.len() == 1;
+        if is_counted {
+            self.function = None;
+        }
+        let shape = match self.function {
+            Some("count") => "count",
+            Some(function) => {
+                self.number = self.number.or_else(|| table.only_numeric());
+                self.number?;
+                function
+            }
+            None if self.is_distinct => "distinct",
+            None if self.shown.is_empty() => "rows",
+            None => "select",
+        };
+        Some((shape, is_counted))
+    }
+
     /// Decides whether a superlative picks rows or asks for the number itself; `None` if it has no column.
     fn settle_rank(&mut self, table: &Table) -> Option<()> {
         // "which city has the most rain" asks for the city, "the most rain" for the number.
@@ -607,19 +490,4 @@ impl Asked {
             self.number = self.shown.pop();
         }
     }
-}
-
-/// Whether a number is written like a year.
-fn is_year(number: &str) -> bool {
-    number.len() == 4 && number.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Sets an option that may be said only once; `None` if it is set already.
-fn set<T>(slot: &mut Option<T>, value: T) -> Option<()> {
-    slot.is_none().then(|| *slot = Some(value))
-}
-
-/// Whether every cell of a column is true or false.
-fn is_truth(table: &Table, column: usize) -> bool {
-    table.rows.iter().all(|(_, row)| ["true", "false"].contains(&table.cell(row, column)))
 }

@@ -4,6 +4,7 @@ use super::super::draft::{Ask, Draft, LinesWanted, Once, of_line};
 use super::conditions::as_worded;
 use super::files::{inside, measured, ranked_groups, selection};
 use super::order::keys;
+use super::tree::holds_home;
 use super::{BuildContext, BuildError, table};
 use crate::algebra::{
     Fact, Field, Function, GroupKey, Key, Kind, NameChange, Order, Part, Pred, Query, Relation, Rewrite, Separator,
@@ -284,8 +285,8 @@ fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Resu
         if draft.superlative.is_some() && plural.or(draft.plural).is_none() && draft.limit.or(draft.nth).is_none() {
             return Err(BuildError::Incomplete("how many"));
         }
-        let limit = if of_lines { draft.limit.take() } else { None };
-        let (group, order) = (draft.group.take(), draft.order.take());
+        leave_out_hidden(cx, draft);
+        let (limit, group, order) = (draft.limit.take_if(|_| of_lines), draft.group.take(), draft.order.take());
         let of = measured(cx, draft)?;
         draft.order = order;
         (draft.plural, draft.sort, draft.group) = (plural.filter(|_| superlative.is_some()), sort, group);
@@ -304,6 +305,16 @@ fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Resu
     }
     draft.lines.take_if(|lines| wants_entries || *lines == LinesWanted::All);
     Ok(if wants_entries { Query::ArchiveEntries { path } } else { Query::TextFile { path } })
+}
+
+/// Leaves out hidden files of which the lines are asked, if the home folder is among the places: programs in the sandbox
+/// can't read some of them.
+fn leave_out_hidden(cx: &mut BuildContext<'_>, draft: &mut Draft) {
+    let places: Vec<_> = draft.scope.iter().chain(&draft.object).cloned().collect();
+    if draft.hidden.is_none() && draft.reference.is_none() && holds_home(cx, &places) {
+        cx.notes.push("hidden files left out".to_owned());
+        draft.hidden = Some(Hidden::Exclude);
+    }
 }
 
 /// The path of the file whose lines are meant; an error if the phrase names none or several.

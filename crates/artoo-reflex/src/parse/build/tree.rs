@@ -90,7 +90,7 @@ pub(super) fn tree(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query
 /// Whether the home folder is in one of these places, or in the current folder if there are none.
 ///
 /// The sandbox keeps some of its hidden files from programs, so that a query that reads all files can't be answered.
-fn holds_home(cx: &BuildContext<'_>, places: &[Place]) -> bool {
+pub(super) fn holds_home(cx: &BuildContext<'_>, places: &[Place]) -> bool {
     let environment = cx.context.environment;
     let home = std::path::Path::new(&environment.home);
     let is_above = |folder: &str| home.starts_with(folder);

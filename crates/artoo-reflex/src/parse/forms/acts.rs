@@ -369,6 +369,13 @@ impl Form<'_> {
             .or_else(|| text("starts").map(|text| Pred::Line(NameTest::Starts(text))))
             .or_else(|| text("ends").map(|text| Pred::Line(NameTest::Ends(text))))
             .or_else(|| text("blank").map(|_| Pred::Blank))
+            .or_else(|| {
+                let wanted = text("exact")?;
+                let content = self.content(&self.path("file")?)?;
+                let mut found = content.lines().filter(|line| line.eq_ignore_ascii_case(&wanted));
+                let only = found.next().filter(|_| found.next().is_none())?;
+                Some(Pred::Line(NameTest::Is(only.to_owned())))
+            })
     }
 
     /// The delete act for a set of files, one file, or the originals that the previous step copied or packed.

@@ -14,7 +14,7 @@ use crate::english::{english, quoted, quoted_path};
 use crate::eval::text::file_holds;
 use crate::eval::{Answer, EntryKind, evaluate};
 use crate::lex::{Class, Token, lex};
-use crate::place::PathKind;
+use crate::place::{PathKind, file_name};
 
 /// Maximum number of words of a text without quotes.
 const MAX_WORDS: usize = 6;
@@ -155,6 +155,15 @@ fn written(part: &str, values: &Values) -> Option<String> {
     let mut text = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
         let (slot, rest) = piece.split_once('>')?;
+        // The file of the same name in a folder.
+        if let Some((file, folder)) = slot.split_once('@') {
+            let (Value::Places(file), Value::Places(folder)) = (values.get(file)?, values.get(folder)?) else {
+                return None;
+            };
+            let path = format!("{}/{}", folder.first()?.path, file_name(&file.first()?.path)?);
+            text.push_str(&format!("{}{rest}", quoted_path(&path)));
+            continue;
+        }
         let name = slot.trim_end_matches('#');
         text.push_str(&match values.get(name)? {
             Value::Text(text) | Value::Words(text) | Value::Named(text) if slot.ends_with('#') => text.clone(),

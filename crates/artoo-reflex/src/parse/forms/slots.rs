@@ -11,7 +11,7 @@ use super::super::rules::home_folder;
 use super::holds_settings;
 use super::settings::kinds;
 use super::{Matcher, Value, Ways, is_word};
-use crate::algebra::{Act, Depth, Kind, Query, Step};
+use crate::algebra::{Act, Depth, Kind, Query, Step, Ty};
 use crate::concept::{ActWord, Concept};
 use crate::eval::text::file_holds;
 use crate::lex::{Class, Token};
@@ -76,6 +76,10 @@ impl Matcher<'_> {
                 if is_word { Some(token.raw.clone()) } else { self.literal(token) }
             }),
             "query" | "asked" | "several" | "selection" => self.queries(kind, at),
+            "fileset" => {
+                let is_of_files = |value: &Value| matches!(value, Value::Of(of) if of.ty() == Ok(Ty::Files));
+                self.queries("asked", at).into_iter().filter(|(_, value)| is_of_files(value)).collect()
+            }
             "condition" => self.conditions(at),
             "names" => {
                 let is_name = |at: usize| {
@@ -84,15 +88,14 @@ impl Matcher<'_> {
                 let found = self.queries("selection", at).into_iter();
                 found.filter(|(end, _)| (at..*end).any(is_name)).collect()
             }
-            "file" | "plain" | "prose" | "settings" | "python" => places(self.files(at, kind)),
-            "boxes" => places(self.files(at, "file").into_iter().filter(|(_, place)| self.has_boxes(place)).collect()),
+            "file" | "plain" | "prose" | "settings" | "python" | "boxes" => places(self.files(at, kind)),
             "folder" => places(self.folders(at)),
             "news" => {
                 let ways = self.joined(at, |at| Some((at + 1, self.named(self.token(at)?, "named")?)));
                 ways.into_iter().next_back().map(|(end, places)| (end, Value::Places(places))).into_iter().collect()
             }
             "files" | "paths" => self.many(kind, at),
-            "new" | "path" | "named" | "fresh" => places(
+            "new" | "path" | "named" | "fresh" | "capital" => places(
                 token.and_then(|token| self.named(token, kind)).map(|place| (at + 1, place)).into_iter().collect(),
             ),
             "tool" => self.tool(at).into_iter().collect(),
@@ -120,16 +123,8 @@ impl Matcher<'_> {
             Meaning::Concept(Concept::Number(number)) => Some(number.to_string()),
             _ => None,
         };
-        let ordinal = |meaning: &Meaning| match meaning {
-            Meaning::Concept(Concept::Ordinal(number)) => Some(number.to_string()),
-            _ => None,
-        };
         if kind == "ordinal" {
-            let digits = token.folded.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-            let is_short = ["st", "nd", "rd", "th"].iter().any(|end| token.folded.strip_suffix(end) == Some(digits));
-            let in_digits = (is_short && digits.parse::<u64>().is_ok()).then(|| digits.to_owned());
-            let first = (token.folded == "first").then(|| "1".to_owned());
-            return lexicon().meanings(&token.folded).iter().find_map(ordinal).or(in_digits).or(first);
+            return ordinal(token);
         }
         if kind == "dash" {
             let digits = token.raw.strip_prefix('-').filter(|digits| digits.parse::<u32>().is_ok());
@@ -143,6 +138,8 @@ impl Matcher<'_> {
         let is_program = || !lexicon().knows(&token.folded) || lexicon().meanings(&token.folded).iter().all(is_type);
         let fits = match kind {
             "quoted" | "command" => is_quoted,
+            "day" => matches!(token.folded.as_str(), "today" | "yesterday"),
+            "proper" => is_name && token.class == Class::Word && token.raw.starts_with(char::is_uppercase),
             "dotted" => token.class == Class::Extension && token.raw.starts_with('.'),
             "glob" => !is_quoted && token.raw.contains(['*', '?']),
             "number" => is_number && token.raw.len() < 9,
@@ -343,7 +340,10 @@ impl Matcher<'_> {
         let is_file = |place: &Place| {
             place.kind == PathKind::File || file_name(&place.path).is_some_and(|name| name.starts_with('.'))
         };
-        found.into_iter().filter(|(_, place)| is_file(place) && fits(place, kind)).collect()
+        found
+            .into_iter()
+            .filter(|(_, place)| is_file(place) && fits(place, kind) && (kind != "boxes" || self.has_boxes(place)))
+            .collect()
     }
 
     /// The folder that the words from a position on name, with its end.
@@ -376,10 +376,11 @@ impl Matcher<'_> {
     /// The path that a token means as a name, which need not exist; `None` if the token can't be a name.
     fn named(&self, token: &Token, kind: &str) -> Option<Place> {
         let place = self.context.resolve(&token.raw)?;
-        if kind == "fresh" && self.context.is_folder(&place.path) {
+        let is_small = || !token.raw.starts_with(char::is_uppercase);
+        if kind == "fresh" && self.context.is_folder(&place.path) || kind == "capital" && is_small() {
             return None;
         }
-        let kind = if kind == "fresh" { "named" } else { kind };
+        let kind = if matches!(kind, "fresh" | "capital") { "named" } else { kind };
         let usable = match token.class {
             Class::Quoted | Class::FileName | Class::Path | Class::Extension => true,
             Class::Number(_) if kind == "named" => token.raw.chars().all(|c| c.is_ascii_digit()),
@@ -428,6 +429,19 @@ impl Matcher<'_> {
         let said: Vec<&str> = self.chart.tokens.get(at..end)?.iter().map(|token| token.raw.as_str()).collect();
         Some((end, Value::Text(said.join(" "))))
     }
+}
+
+/// The number of an ordinal such as "third" or "3rd", in digits.
+fn ordinal(token: &Token) -> Option<String> {
+    let number = |meaning: &Meaning| match meaning {
+        Meaning::Concept(Concept::Ordinal(number)) => Some(number.to_string()),
+        _ => None,
+    };
+    let digits = token.folded.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let is_short = ["st", "nd", "rd", "th"].iter().any(|end| token.folded.strip_suffix(end) == Some(digits));
+    let in_digits = (is_short && digits.parse::<u64>().is_ok()).then(|| digits.to_owned());
+    let first = (token.folded == "first").then(|| "1".to_owned());
+    lexicon().meanings(&token.folded).iter().find_map(number).or(in_digits).or(first)
 }
 
 /// Whether a place can be a file of this kind: a settings file, any other file, a text that is no table, or any file.
