@@ -47,7 +47,7 @@ pub(super) fn prepare(
     }
 }
 
-/// Runs the prepared step of a call and returns what it gives for the look step.
+/// Runs the prepared step of a call, and returns the function of the look step; `Err` if its blocking work was stopped.
 pub(super) async fn run(step: Step) -> Result<Look, Stopped> {
     match step {
         Step::Job(job, call) => job(*call).await,

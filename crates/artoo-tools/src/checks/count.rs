@@ -52,7 +52,8 @@ fn matcher(pattern: &str) -> Result<Option<GlobMatcher>, String> {
     Ok(Some(glob.compile_matcher()))
 }
 
-/// Counts the files whose names match, in the folder `root` or also below it; an error if something can't be read.
+/// Counts the regular files whose names match, in the folder `root` or also below it; an error if something can't be
+/// read, or not in time.
 fn count(root: &Path, matcher: Option<&GlobMatcher>, recursive: bool) -> Result<Counted, String> {
     let limit = Limit::after(CHECK_TIMEOUT);
     let mut counted = Counted { files: 0, hidden: 0 };

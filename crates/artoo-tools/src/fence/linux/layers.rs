@@ -47,7 +47,7 @@ impl Layers {
     }
 
     /// Restricts the calling thread and its descendants by both Landlock layers; returns whether the kernel enforces
-    /// both.
+    /// each at least in part.
     pub(crate) fn restrict_self(self) -> Result<bool, RulesetError> {
         let layers = [self.reading.restrict_self()?, self.changing.restrict_self()?];
         Ok(layers.iter().all(|status| status.ruleset != RulesetStatus::NotEnforced))

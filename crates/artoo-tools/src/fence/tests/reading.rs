@@ -179,7 +179,8 @@ fn difference(bare: &Seen, read: &Seen) -> String {
     format!("{first:?} is the first line that differs, bare and in a reading run")
 }
 
-/// A reading run prints the same as a run without sandbox, for every command that only reads.
+/// A reading run prints the same as a run without sandbox, for every installed command of the tables that only reads,
+/// asks no service, repeats its output, and is not listed as an exception.
 #[doc = "holds: law 1.16"]
 #[test]
 fn reading_runs_print_what_bare_runs_print() {
