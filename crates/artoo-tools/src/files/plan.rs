@@ -367,7 +367,7 @@ impl Planner<'_> {
 }
 
 /// Pairs of sources and their new paths for a renaming, the deepest first, so that no step changes a later path.
-/// Unchanged names are left out.
+/// Unchanged names are left out; `Err` if that leaves none, or a name is not valid.
 fn new_names(sources: Vec<Source>, template: &Template) -> Result<Vec<(Source, PathBuf)>, Box<Record>> {
     let mut pairs = Vec::new();
     for (position, source) in (1..).zip(sources) {
@@ -458,7 +458,7 @@ fn stage(operations: &[Operation], bytes: u64) -> Option<Stage> {
     Some(Stage { verb, unit: Unit::Bytes, total: Some(bytes), passes })
 }
 
-/// The number of the device (file system) of the nearest existing folder of a path.
+/// The number of the device (file system) of a path, or of the nearest folder above it that exists.
 fn device(path: &Path) -> Option<u64> {
     path.ancestors().find_map(|path| path.symlink_metadata().ok()).map(|found| found.dev())
 }

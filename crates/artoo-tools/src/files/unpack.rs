@@ -20,7 +20,7 @@ use crate::record::Record;
 use crate::undo::Act;
 use crate::{digest, input, open, paths};
 
-/// Maximum number of bytes that a call may unpack.
+/// Maximum number of bytes that one archive may unpack to.
 #[doc(alias = "limit")]
 pub(super) const UNPACKED_MAX_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 

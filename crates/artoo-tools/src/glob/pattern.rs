@@ -68,7 +68,8 @@ fn unreadable(error: globset::Error) -> Box<Record> {
     input::unfit(format!("the pattern can't be read: {error}"))
 }
 
-/// Checks a glob pattern against the limits on length, braces and wildcards.
+/// Checks a glob pattern against the limits on length, braces and wildcards; it may not be empty, hold `..` or a NUL,
+/// or end in `/`.
 fn check(pattern: &str) -> Result<(), Box<Record>> {
     let chars = pattern.chars().count();
     if chars > PATTERN_MAX_CHARS {
