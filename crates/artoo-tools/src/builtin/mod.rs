@@ -171,8 +171,8 @@ fn launcher(config: &ToolConfig, session: &[(String, OsString)]) -> Option<Vec<O
 }
 
 impl ManifestTool {
-    /// The action that a call's input selects, by the selector field or by its inputs; removes the selector from the
-    /// fields.
+    /// The action that a call's input selects, by the selector field (which is removed) or as the first whose required
+    /// inputs are given; `Err` is the record of an input that selects none.
     fn choose(&self, fields: &mut Map<String, Value>) -> Result<&Arc<Action>, Box<Record>> {
         let names: Vec<&str> = self.actions.iter().map(|action| action.manifest.name.as_str()).collect();
         let names = names.join(", ");

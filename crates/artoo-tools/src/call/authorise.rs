@@ -53,7 +53,8 @@ pub(super) fn authorise(
     }
 }
 
-/// The digest to which an approval is bound: everything that decides what the call does and whether it can be undone.
+/// The digest to which an approval is bound: tool, text of the question, whether the call can be undone, working
+/// folder, environment of programs, and content of the question's files.
 fn hash(context: &Context, question: &Question, undo: &Undoability, limit: &Limit) -> ConsentHash {
     use std::os::unix::ffi::OsStrExt;
     let Machine { config, child_environment, .. } = &*context.machine;

@@ -103,7 +103,7 @@ impl Registry {
         self.tools.iter().find(|(spec, _)| spec.name == name).map(|(_, tool)| tool.as_ref())
     }
 
-    /// The reasons why some of the user's own tools can't be offered.
+    /// The manifests of the user's own tools, shortcuts and MCP servers that can't be used, each with the reason.
     #[must_use]
     pub fn problems(&self) -> &[ToolProblem] {
         &self.problems
@@ -135,7 +135,7 @@ impl Registry {
         self.tasks.restore_denials(task_id, denials)
     }
 
-    /// The descriptions of all tools, in the order in which they are to be preferred.
+    /// The descriptions of all tools, built-in ones first; `priority` in each says which of several to try first.
     #[must_use]
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.iter().map(|(spec, _)| spec.clone()).collect()
@@ -161,7 +161,7 @@ impl Registry {
     }
 }
 
-/// The built-in tools that this machine can run, without those from manifests, in the order they are tried.
+/// The built-in tools that this machine can run, without those from manifests, in a fixed order.
 fn installed(config: &ToolConfig) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = vec![
         Arc::new(Mdfind::detect(config)),

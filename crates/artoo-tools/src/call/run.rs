@@ -7,7 +7,7 @@ use super::undoable::Undoability;
 use crate::limit::{Limit, Stopped};
 use crate::tool::{Allowed, Call, Job, Look, Outcome, Pending, Request, Source, done};
 
-/// What the run step executes: a tool's job, or the look at an earlier run whose changes are pending.
+/// What the run step executes: a tool's job, or nothing if an earlier run's changes are pending or the call has failed.
 pub(super) enum Step {
     Job(Job, Box<Call>),
     /// No job, since the run is over.

@@ -130,7 +130,7 @@ impl Tasks {
         self.with(task, |state| state.denials.iter().find_map(|denial| denial.repeated_by(effects)))
     }
 
-    /// Approves these effects for the rest of the task, as the user chose.
+    /// Approves these effects of this tool for the rest of the task, as the user chose.
     pub(crate) fn approve(&self, task: &TaskId, tool: &str, effects: &EffectSet) {
         let scopes = scope::exact(effects).into_iter().map(|scope| (tool.to_owned(), scope));
         self.with(task, |state| state.approved.extend(scopes));

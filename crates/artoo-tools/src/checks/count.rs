@@ -20,8 +20,8 @@ struct Counted {
     hidden: u64,
 }
 
-/// A check: the output must be the number of files in a folder. Hidden files count; their number is added to the
-/// evidence.
+/// A check: the output must be the number of files whose names match, in a folder or (`recursive`) also below it.
+/// Hidden files count; their number is added to the evidence.
 pub(super) fn files(input: &CheckInput<'_>, path: &str, pattern: &str, recursive: bool) -> CheckOutcome {
     let folder = match paths::absolute(input.environment, path) {
         Ok(folder) => folder,

@@ -34,7 +34,8 @@ impl Reach {
         Self { network, ..Self::default() }
     }
 
-    /// Access to exactly what these denials name. Other system calls and abstract sockets are never granted.
+    /// Access to exactly what these denials name; to a signalled process only while it still runs. Other system calls
+    /// and abstract sockets are never granted.
     pub(crate) fn of(denials: &[Denial]) -> Self {
         let mut reach = Self::default();
         for denial in denials {

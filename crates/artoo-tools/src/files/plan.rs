@@ -19,7 +19,7 @@ use crate::protect::Protected;
 use crate::record::Record;
 use crate::{paths, texts};
 
-/// Paths listed in the details of a question; the rest is counted.
+/// Maximum number of lines for paths and for a diff in the details of a question; the rest is counted.
 const LISTED_MAX: usize = 500;
 
 const RENAMES: &str = "renames";
@@ -120,7 +120,8 @@ impl Plan {
         edited.collect()
     }
 
-    /// The lines of a question's details: names that need an approval, then every path.
+    /// The lines of a question's details: names that need an approval, then paths and a diff, [`LISTED_MAX`] lines at
+    /// most.
     pub(super) fn details(&self) -> Vec<String> {
         let more = self.listed.len().saturating_sub(LISTED_MAX);
         let more = (more > 0).then(|| format!("and {more} more"));

@@ -26,7 +26,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Whether a file type is of this kind.
+    /// Whether a file type is of this kind; a symlink is only of the kind `Any`.
     pub(crate) fn is(self, found: FileType) -> bool {
         match self {
             Self::File => found.is_file(),

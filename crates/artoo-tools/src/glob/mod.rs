@@ -94,8 +94,8 @@ pub(crate) fn unusable_root(root: &Path, protected: &Protected) -> Option<Record
     }
 }
 
-/// The match, if a visited entry matches the search; `None` if not. `Err` is the path that could not be read, with the
-/// reason.
+/// The match, if a visited entry matches the search; `None` if not, or if its content may hold secrets, which is noted
+/// in `walked`. `Err` is the path that could not be read, with the reason.
 fn judge(
     search: &Search,
     needle: Option<&Needle>,

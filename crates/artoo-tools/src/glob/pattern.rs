@@ -17,7 +17,7 @@ pub(crate) const PATTERNS_MAX: usize = 100;
 /// Maximum number of `{…}` groups in a pattern: the pattern is expanded to their product.
 const BRACE_GROUPS_MAX: usize = 6;
 
-/// Maximum number of alternatives in all `{…}` groups of a glob pattern.
+/// Maximum number of commas, which separate alternatives, in a glob pattern with `{…}` groups.
 const ALTERNATIVES_MAX: usize = 200;
 
 /// Maximum number of wildcards in a glob pattern.

@@ -106,7 +106,8 @@ mod tests {
 
     use super::{harmless, misfit};
 
-    /// Schemas of a server's tools are reduced to keywords that artoo knows.
+    /// Schemas of a server's tools are reduced to keywords that artoo knows; one of another type, too deep or too long
+    /// is refused.
     #[test]
     fn schemas_are_reduced_to_known_keywords() {
         let check =

@@ -112,7 +112,7 @@ impl Ended {
         self.stdout.total().saturating_add(self.stderr.total())
     }
 
-    /// Stores the program's output and error streams in the evidence store; returns the stored items.
+    /// Stores the program's standard output and standard error in the evidence store; returns the stored items.
     pub(crate) fn keep(&mut self) -> Vec<KeptOutput> {
         [self.stdout.keep("stdout"), self.stderr.keep("stderr")].into_iter().flatten().collect()
     }

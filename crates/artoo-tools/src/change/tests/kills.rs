@@ -1,5 +1,5 @@
 //! The process is killed at each step of a commit and of its undo: afterwards each entry is old or new, and an undo
-//! restores all.
+//! restores all but times.
 
 use std::collections::BTreeSet;
 use std::process::Stdio;
@@ -103,7 +103,7 @@ fn undo_all(home: &Home) -> Vec<Report> {
     reports
 }
 
-/// Undoes all entries, and checks that the tree is as before and that no path was left changed.
+/// Undoes all entries, and checks that the tree is as before, times apart, and that no path was left changed.
 #[track_caller]
 fn check_undone(home: &Home, before: &Tree, moment: &str) {
     let reports = undo_all(home);

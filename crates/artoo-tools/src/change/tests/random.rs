@@ -1,5 +1,5 @@
 //! Random trees and random scripts in real views: a committed run equals the bare run, a discarded run changes nothing,
-//! and an undo restores everything.
+//! and an undo restores everything but times.
 
 use std::process::Command;
 use std::sync::Arc;

@@ -39,7 +39,8 @@ pub(crate) struct Filters {
 }
 
 impl Filters {
-    /// The seccomp filters of a run, compiled once for each kind. A reading run never has the network.
+    /// The seccomp filters of a run, compiled once for each kind and network scope. A reading run never has the
+    /// network.
     ///
     /// # Errors
     /// If there are no filters for this processor.

@@ -54,13 +54,13 @@ impl Layers {
     }
 }
 
-/// The Landlock ruleset that allows changes only below these folders, and restricts the network.
+/// The Landlock ruleset that allows changes only below these folders, and the network only if `network` is true.
 fn changing(open: &[&Path], network: bool) -> io::Result<RulesetCreated> {
     rules::changing(open, network).map_err(io::Error::other)
 }
 
-/// Lets the calling thread and its descendants signal and connect only to each other; returns whether the kernel
-/// enforces that.
+/// Lets the calling thread and its descendants signal, and connect by abstract sockets, only to each other; returns
+/// whether the kernel enforces that.
 pub(crate) fn hold_signals() -> io::Result<bool> {
     let status = rules::scoped().and_then(RulesetCreated::restrict_self).map_err(io::Error::other)?;
     Ok(status.ruleset != RulesetStatus::NotEnforced)

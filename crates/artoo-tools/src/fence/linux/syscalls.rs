@@ -53,7 +53,7 @@ pub(super) const ATTRIBUTES: &[c_long] = calls![
     SYS_setxattr SYS_lsetxattr SYS_fsetxattr SYS_removexattr SYS_lremovexattr SYS_fremovexattr
 ];
 
-/// System calls that change the user of a process, which even root can't do in the sandbox.
+/// System calls that change the user or the groups of a process, which even root can't do in the sandbox.
 pub(super) const IDENTITY: &[Named] = named![
     SYS_setuid SYS_setgid SYS_setreuid SYS_setregid SYS_setresuid SYS_setresgid SYS_setgroups
 ];

@@ -76,7 +76,7 @@ fn temporary_files_beside_approved_file_are_removed() {
     }
 }
 
-/// artoo's own data can't be changed even by a command with an approval of that path.
+/// artoo's own data can't be changed or read even by a command with an approval of that path.
 #[doc = "holds: law 1.20"]
 #[test]
 fn own_data_stays_unchanged_despite_approval() {

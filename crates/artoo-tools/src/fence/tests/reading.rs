@@ -1,4 +1,4 @@
-//! A reading run prints what the command prints without a sandbox, and no question is asked.
+//! A reading run prints what the command prints without a sandbox, and is denied nothing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ const TRIES: usize = 4;
 /// Time between two runs of a command whose outputs differed.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Names of the tables whose commands only read.
+/// Paths of the tables from which the tests take commands that only read.
 const TABLES: [&str; 2] = [
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/commands/reading.tsv"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/commands/everyday.tsv"),
