@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::paths;
 
-/// A path that an approval allows to be changed, with its real path and its nearest folder (device, inode) when asked.
+/// A path that an approval allows to be changed, with its real path and its nearest existing folder (device, inode) as
+/// they were when the user was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ApprovedPlace {
     path: PathBuf,

@@ -131,8 +131,8 @@ pub struct ToolConfig {
 }
 
 impl ToolConfig {
-    /// The configuration for this environment with the default limits; without a data folder, an undo journal and own
-    /// tools.
+    /// The configuration for this environment with the default limits, without data folder, undo journal or the user's
+    /// own tools.
     #[must_use]
     pub fn new(environment: Environment) -> Self {
         Self {

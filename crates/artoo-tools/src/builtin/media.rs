@@ -61,7 +61,7 @@ fn media_players(names: &str) -> Vec<&str> {
 }
 
 /// The only running player whose name starts with `wanted` in any letter case (`None`: any name); `Err` lists the
-/// players.
+/// players, or says that none runs.
 fn chosen<'a>(players: &[&'a str], wanted: Option<&str>) -> Result<&'a str, String> {
     let fits = |player: &&&str| {
         wanted.is_none_or(|wanted| player.to_ascii_lowercase().starts_with(&wanted.to_ascii_lowercase()))

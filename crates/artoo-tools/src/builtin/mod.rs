@@ -93,8 +93,8 @@ pub(crate) struct ManifestTool {
     actions: Vec<Arc<Action>>,
 }
 
-/// The tools from built-in manifests with at least one action that this machine can run, and problems of manifests.
-/// Without such a `shortcuts`, the user's own programs in the folder of shortcuts make one.
+/// The tools from built-in manifests with at least one action that this machine can run, and problems of manifests. If
+/// `shortcuts` is not among them, the manifests in the user's folder of shortcuts make that tool.
 pub(crate) fn detect(config: &ToolConfig) -> (Vec<ManifestTool>, Vec<ToolProblem>) {
     let (mut tools, mut problems) = (Vec::new(), Vec::new());
     match built_in(config) {

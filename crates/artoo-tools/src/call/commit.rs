@@ -16,8 +16,8 @@ pub(super) fn take_pending(context: &Context, grant: Option<&Grant>) -> Option<P
     context.registry.tasks().take_pending(&context.order.task_id, grant?.hash())
 }
 
-/// Returns a finished call's record, or applies its pending changes if they are approved. `Err` is the question, which
-/// holds the changes, or a denied record.
+/// Returns a finished call's record, or applies its pending changes if they are approved or need no approval. `Err` is
+/// the question, which holds the changes, or a denied record.
 pub(super) fn commit(
     context: &Context,
     outcome: Outcome,

@@ -28,8 +28,8 @@ pub(super) fn stopped_report(context: &Context, why: Stopped) -> ToolOutcome {
     unstored.unwrap_or_else(|| outcome(context, stopped(why), None))
 }
 
-/// The outcome of a call with this record; keys are removed from its text unless it was approved or the model is
-/// trusted.
+/// The outcome of a call with this record; keys and tokens are removed from its text unless it was approved or the
+/// model is trusted.
 fn outcome(context: &Context, mut record: Record, approval: Option<Approval>) -> ToolOutcome {
     let config = &context.machine.config;
     // The evidence is whole, but without an approval the model sees no keys.

@@ -35,7 +35,7 @@ impl Undoability {
         }
     }
 
-    /// The end of a sentence for the user that says whether the call can be undone, subject "it"; `None` for a
+    /// The end of a sentence with the subject "it" that tells the user whether the call can be undone; `None` for a
     /// read-only call.
     pub(super) fn message(&self) -> Option<String> {
         match self {

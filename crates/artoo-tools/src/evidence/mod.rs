@@ -188,7 +188,8 @@ impl EvidenceStore {
         Ok(())
     }
 
-    /// Stores a text in the evidence store, of one above [`ITEM_MAX_BYTES`] both ends; returns its digest and sizes.
+    /// Stores a text (both ends of one above [`ITEM_MAX_BYTES`]) under the name of its stream; returns its digest and
+    /// sizes.
     pub(crate) fn keep(&self, stream: &str, text: &str) -> io::Result<KeptOutput> {
         let mut spill = self.spill();
         spill.take(text.as_bytes());

@@ -88,7 +88,8 @@ pub(crate) fn remark(denials: &[Denial]) -> Option<String> {
 mod tests {
     use super::{Denial, remark};
 
-    /// The message about denials names five of seven paths, the network and a signal, each on one line.
+    /// The message about denials names five of seven paths, the network and a signal, all on one line; without denials
+    /// there is none.
     #[test]
     fn messages_name_five_paths_and_every_kind() {
         let write = |name: u32| Denial::Write(format!("/f{name}").into());

@@ -178,8 +178,8 @@ fn each_zip(file: BufReader<File>, visit: &mut dyn FnMut(&Entry, &mut dyn Read) 
     Ok(())
 }
 
-/// The relative path of an archive's entry, without `.`; an error if it is absolute, contains `..` and so leads out of
-/// the folder, or is too deep.
+/// The relative path of an archive's entry, without `.`; an error if it is absolute or contains `..`, and so leads out
+/// of the folder, or if it is too deep.
 fn plain(name: &Path) -> io::Result<PathBuf> {
     let mut plain = PathBuf::new();
     for component in name.components() {

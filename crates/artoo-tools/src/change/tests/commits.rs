@@ -244,7 +244,8 @@ fn home_on_another_file_system_is_undone() {
     assert!(differ.is_empty(), "{differ:#?}");
 }
 
-/// A refreshed git index and Python bytecode are no changes to commit but listed apart; other content is no exception.
+/// A git index with the same entries and new Python bytecode are listed as incidental and not committed; an index with
+/// a new entry and other files are not incidental.
 #[test]
 fn incidental_changes_are_discarded_and_listed() {
     let home = furnished(true);

@@ -76,9 +76,9 @@ impl Supervisor {
         }
     }
 
-    /// Answers `socket` in a run without the network or with some approved addresses; only the latter may make internet
-    /// sockets. Else programs, which also make them to test the machine, get an unconnected Unix socket, and using it
-    /// with an address is denied.
+    /// Answers `socket` in a run without the whole network: with approved addresses it may make internet sockets. Any
+    /// other Unix or internet socket becomes an unconnected Unix socket, since programs also make sockets only to test
+    /// the machine; using it with an address is denied.
     pub(super) fn socket(
         &mut self,
         notification: Notification,

@@ -148,7 +148,8 @@ fn exactly(denial: Denial) -> Check {
     Box::new(move |found| *found == denial)
 }
 
-/// A signal to a process outside ends a reading run with a denial of that signal, which names a single process.
+/// A signal to processes outside ends a reading run with a denial of a signal; for a single process it names that
+/// process.
 #[doc = "holds: law 1.17"]
 #[test]
 fn signals_to_others_are_stopped_and_named() {
@@ -176,8 +177,8 @@ fn signals_to_others_are_stopped_and_named() {
     assert!(victim.0.try_wait().unwrap().is_none(), "the other process lives");
 }
 
-/// Socket calls that reach another process, the network or a new name end a reading run, and the denial names the
-/// target.
+/// Calls that connect, send, listen, bind a name or make special sockets end a reading run, and the denial names the
+/// target or the call.
 #[doc = "holds: law 1.18"]
 #[test]
 fn sockets_to_others_are_stopped_and_named() {
