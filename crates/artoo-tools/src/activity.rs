@@ -13,7 +13,7 @@ pub enum Unit {
     Entries,
 }
 
-/// The progress of a call for display: its tool, a verb, the amount done and the total.
+/// The progress of a call for display: its tool, a verb, the amount done, the total if known, the unit and the start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Activity {
     /// The tool's name.
@@ -57,7 +57,8 @@ impl Meter {
         *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = Some((stage, Instant::now()));
     }
 
-    /// Ends the current stage of a meter: nothing is counted until the next [`Meter::begin`].
+    /// Ends the current stage of a meter: it is not displayed until the next [`Meter::begin`], which sets its counts to
+    /// zero.
     pub(crate) fn end(&self) {
         *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -72,7 +73,8 @@ impl Meter {
         self.entries.fetch_add(entries as u64, Ordering::Relaxed);
     }
 
-    /// The meter's progress for display; `None` before the work has begun.
+    /// The meter's progress for display, bytes divided by the stage's passes, at most the total; `None` outside of a
+    /// stage.
     pub(crate) fn activity(&self, tool: &str) -> Option<Activity> {
         let (Stage { verb, unit, total, passes }, started) =
             (*self.stage.lock().unwrap_or_else(PoisonError::into_inner))?;
@@ -96,7 +98,7 @@ impl Calls {
         Listed { calls: self, meter }
     }
 
-    /// The progress of every listed call whose work has begun.
+    /// The progress of every listed call that is in a stage of counted work.
     pub(crate) fn activity(&self) -> Vec<Activity> {
         let calls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         calls.iter().filter_map(|(tool, meter)| meter.activity(tool)).collect()

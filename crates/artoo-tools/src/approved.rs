@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::paths;
 
-/// A file or folder that an approval allows to be changed, in the state in which the user was asked.
+/// A path that an approval allows to be changed, with its real path and its nearest existing folder (device, inode) as
+/// they were when the user was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ApprovedPlace {
     path: PathBuf,
@@ -16,8 +17,8 @@ pub(crate) struct ApprovedPlace {
 }
 
 impl ApprovedPlace {
-    /// A place in its present state, with the device and inode of its nearest existing folder. `created`: a folder made
-    /// anew for each run.
+    /// The place of a path as it is now: its real path, and the nearest folder that exists (itself or above) with
+    /// device and inode. Folders in `created`, which is made anew for each run, are skipped.
     pub(crate) fn new(path: PathBuf, created: Option<&Path>) -> Self {
         let real = paths::real(&path);
         let existing = real.ancestors().filter(|folder| created.is_none_or(|created| !folder.starts_with(created)));
@@ -38,7 +39,7 @@ impl ApprovedPlace {
         &self.real
     }
 
-    /// Whether the approved path still leads to the same place, in a folder with the same device and inode.
+    /// Whether the approved path still has the same real path, and its nearest folder then the same device and inode.
     pub(crate) fn is_unchanged(&self) -> bool {
         let is_same = |(folder, device, inode): &(PathBuf, u64, u64)| {
             identity(folder).is_ok_and(|found| found == (*device, *inode))

@@ -15,7 +15,7 @@ use crate::{paths, read_file};
 
 mod count;
 
-/// Time limit of a check; its work fitted into a call.
+/// Time limit of a check that reads or counts files.
 pub const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Largest file that a check reads, in bytes.
@@ -96,7 +96,8 @@ fn file(
     CheckOutcome { evidence: format!("{}: {}", paths::line(&path), escape::one_line(&verdict.evidence)), ..verdict }
 }
 
-/// Opens a regular file for a check; returns its size too.
+/// Opens a regular file for a check, and returns it with its size in bytes; `Err` is the outcome of a check whose file
+/// is protected, missing, not regular, too large or unreadable.
 fn opened(environment: &Environment, path: &Path) -> Result<(File, u64), CheckOutcome> {
     if Protected::new(environment, &[]).refusal(path).is_some() {
         return Err(CheckOutcome::fail("it is protected and not read"));

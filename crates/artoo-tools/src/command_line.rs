@@ -17,7 +17,7 @@ pub(crate) use tokens::{Redirect, SUBSTITUTION};
 use words::Word;
 pub(crate) use words::{SHELLS, Simple};
 
-/// Maximum number of paths and hosts that are read from the words of one command line.
+/// Maximum number of paths and patterns stored of one command line; further ones are left out.
 const NAMES_MAX: usize = 256;
 
 /// Maximum number of folders that the relative names of one command line are looked up in.
@@ -91,7 +91,7 @@ fn may_be_path(word: &Word) -> bool {
     !word.text.starts_with('-') && word.text.len() <= paths::PATH_MAX_BYTES
 }
 
-/// The host in an address such as `https://host/path`; `None` if the word has none.
+/// The host, with its port, in an address such as `https://host/path`, in lowercase; `None` if the word has none.
 fn host(text: &str) -> Option<String> {
     let rest = text.split_once("://")?.1;
     let authority = rest.split(['/', '?', '#']).next()?;
@@ -99,7 +99,8 @@ fn host(text: &str) -> Option<String> {
     (!host.is_empty()).then(|| host.to_ascii_lowercase())
 }
 
-/// Whether the path is a program or device of the system, which a command uses and doesn't change.
+/// Whether the path lies directly in a folder of programs or in `/dev`, so that a command uses it and doesn't change
+/// it.
 fn is_program(config: &ToolConfig, path: &Path) -> bool {
     let Some(folder) = path.parent() else { return true };
     let own = config.program_path.iter().map(PathBuf::as_path).chain(CONSENTED_PATH.iter().map(Path::new));

@@ -131,7 +131,8 @@ pub struct ToolConfig {
 }
 
 impl ToolConfig {
-    /// The default limits, the same on every machine, for tools in this environment.
+    /// The configuration for this environment with the default limits, without data folder, undo journal or the user's
+    /// own tools.
     #[must_use]
     pub fn new(environment: Environment) -> Self {
         Self {

@@ -65,8 +65,8 @@ pub(crate) fn hash<'a>(texts: impl Iterator<Item = &'a [u8]>, files: &[PathBuf],
     ConsentHash(digest::of_parts(parts.iter().map(Vec::as_slice)))
 }
 
-/// The digest of a file's content, or its metadata if it is too large; also for folders and missing paths. Part of a
-/// consent digest.
+/// What a consent digest holds of a path: the SHA-256 of a file, metadata if it is too large or unreadable, device and
+/// inode of a folder, or the kind of error if it is missing.
 fn state(path: &Path, limit: &Limit) -> String {
     match fs::metadata(path) {
         Err(error) => format!("none {:?}", error.kind()),
@@ -78,7 +78,8 @@ fn state(path: &Path, limit: &Limit) -> String {
     }
 }
 
-/// SHA-256 of a regular file; `None` if it is larger than [`DIGEST_MAX_BYTES`] or can't be read.
+/// SHA-256 of a regular file in hex; `None` if it is no regular file, larger than [`DIGEST_MAX_BYTES`], or not read in
+/// time.
 pub(crate) fn content(path: &Path, found: &fs::Metadata, limit: &Limit) -> Option<String> {
     if !found.is_file() || found.len() > DIGEST_MAX_BYTES {
         return None;

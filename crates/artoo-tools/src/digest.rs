@@ -54,7 +54,7 @@ fn of_rest(mut reader: impl Read, is_over: impl Fn(usize) -> bool) -> io::Result
     Ok(None)
 }
 
-/// Bytes in hex.
+/// Bytes in hex with lowercase letters.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0x0f]);
     digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()

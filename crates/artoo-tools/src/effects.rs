@@ -18,7 +18,7 @@ pub(crate) enum Action {
     Modify,
 }
 
-/// An action on one path, or on all paths below it.
+/// An action on one path, or on a folder with everything below it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct FileEffect {
     pub(crate) action: Action,

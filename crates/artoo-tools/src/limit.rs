@@ -52,7 +52,8 @@ impl Drop for AbandonOnDrop {
     }
 }
 
-/// Runs `work` on a blocking thread; its limit is reached after `timeout`, or when this future is dropped.
+/// Runs `work` on a blocking thread; its limit is reached after `timeout`, or when this future is dropped. `Err` if it
+/// panics, or has not returned [`STOP_GRACE`] after the limit.
 pub(crate) async fn blocking<T: Send + 'static>(
     timeout: Duration,
     meter: &Arc<Meter>,

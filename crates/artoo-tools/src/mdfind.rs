@@ -63,8 +63,8 @@ impl Query {
     }
 }
 
-/// Searches the folder for names that contain every word, without an index; `silent`: indexes that gave no answer, for
-/// the record.
+/// Searches the folder for names that contain every word, in any letter case and without an index; `silent`: why
+/// indexes gave no answer, for the record.
 pub(crate) fn walk(query: &Query, protected: &Protected, silent: &[String], limit: &Limit) -> Record {
     if let Some(refused) = glob::unusable_root(&query.root, protected) {
         return refused;
@@ -114,7 +114,7 @@ fn keep_first(found: &mut Vec<PathBuf>, limit: usize) {
 }
 
 /// The record of an index's matches below the folder; `None` if there are none, since files may be missing in the
-/// index.
+/// index, `Err` if its answer is not complete.
 pub(crate) fn from_index(
     query: &Query,
     protected: &Protected,

@@ -43,7 +43,7 @@ fn must_be_regular(metadata: &fs::Metadata) -> Result<(), OpenProblem> {
     if metadata.is_file() { Ok(()) } else { Err(OpenProblem::NotRegular { kind: kind_name(metadata.file_type()) }) }
 }
 
-/// Creates a folder whose name starts with `prefix`, with access for the user only.
+/// Creates a folder in `parent` whose name starts with `prefix`, with access for the user only.
 pub(crate) fn private_folder(parent: &Path, prefix: &str) -> io::Result<PathBuf> {
     static MADE: AtomicU64 = AtomicU64::new(0);
     let mut last = io::ErrorKind::AlreadyExists.into();

@@ -9,8 +9,9 @@ use artoo_proto::{Environment, escape};
 /// Longest path, in bytes: the kernel's limit.
 pub(crate) const PATH_MAX_BYTES: usize = 4096;
 
-/// `text` as an absolute path: `~` is the home folder, anything else is relative to the working folder. `.` and `..` are
-/// resolved without the disk, so the path that is checked is the path that is used.
+/// `text` as an absolute path: `~` is the home folder, anything else is relative to the working folder. `.` and `..`
+/// are resolved without the disk, so the path that is checked is the path that is used. `Err` if it is empty, too long
+/// or has a NUL.
 pub(crate) fn absolute(environment: &Environment, text: &str) -> Result<PathBuf, String> {
     if text.is_empty() {
         return Err("the path is empty".to_owned());
@@ -29,7 +30,7 @@ pub(crate) fn absolute(environment: &Environment, text: &str) -> Result<PathBuf,
     Ok(normalise(&joined))
 }
 
-/// Resolves `.` and `..` without reading the disk.
+/// The path as an absolute one, with `.` and `..` resolved without reading the disk.
 pub(crate) fn normalise(path: &Path) -> PathBuf {
     let mut out = PathBuf::from("/");
     for component in path.components() {

@@ -28,7 +28,8 @@ pub(super) struct ActionCall {
 }
 
 impl ActionCall {
-    /// Checks the input against the action's manifest and fills in the arguments.
+    /// Checks the input against the action's manifest, and returns the request that runs its program; `Err` is the
+    /// record of an invalid or denied input.
     pub(super) fn read(
         manifest: &Arc<Manifest>,
         run: &Arc<Run>,

@@ -52,14 +52,16 @@ fn quoted(answer: &str) -> Vec<&str> {
     answer.split('\'').skip(1).step_by(2).collect()
 }
 
-/// The names of the media players in a reply of D-Bus's `ListNames`.
+/// The names of the media players in a reply of `ListNames`, without the prefix; only letters, digits, `.`, `_` and
+/// `-`.
 fn media_players(names: &str) -> Vec<&str> {
     let is_name =
         |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'));
     quoted(names).into_iter().filter_map(|name| name.strip_prefix(PLAYERS)).filter(is_name).collect()
 }
 
-/// The media player to control: the wanted one, or the only one that runs; an error lists the players.
+/// The only running player whose name starts with `wanted` in any letter case (`None`: any name); `Err` lists the
+/// players, or says that none runs.
 fn chosen<'a>(players: &[&'a str], wanted: Option<&str>) -> Result<&'a str, String> {
     let fits = |player: &&&str| {
         wanted.is_none_or(|wanted| player.to_ascii_lowercase().starts_with(&wanted.to_ascii_lowercase()))

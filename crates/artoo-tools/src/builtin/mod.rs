@@ -93,7 +93,8 @@ pub(crate) struct ManifestTool {
     actions: Vec<Arc<Action>>,
 }
 
-/// The built-in tools whose programs this machine has, and the problems of the manifests in the folder of shortcuts.
+/// The tools from built-in manifests with at least one action that this machine can run, and problems of manifests. If
+/// `shortcuts` is not among them, the manifests in the user's folder of shortcuts make that tool.
 pub(crate) fn detect(config: &ToolConfig) -> (Vec<ManifestTool>, Vec<ToolProblem>) {
     let (mut tools, mut problems) = (Vec::new(), Vec::new());
     match built_in(config) {
@@ -118,7 +119,8 @@ pub(crate) fn detect(config: &ToolConfig) -> (Vec<ManifestTool>, Vec<ToolProblem
     (tools, problems)
 }
 
-/// Reads the table of built-in tools, and returns each with the actions that this machine can run.
+/// Reads the embedded `manifests.toml`, and returns each tool with the actions, perhaps none, that this machine can
+/// run.
 fn built_in(config: &ToolConfig) -> Result<Vec<ManifestTool>, ManifestProblem> {
     let tables: BTreeMap<String, ToolTable> = custom::from_toml(include_str!("manifests.toml"))?;
     let tool = |(name, table): (String, ToolTable)| {
@@ -132,7 +134,8 @@ fn built_in(config: &ToolConfig) -> Result<Vec<ManifestTool>, ManifestProblem> {
 }
 
 impl ActionTable {
-    /// The action with its first backend whose program and session this machine has; `None` if there is none.
+    /// The action with its first backend whose program, session and (if detached) systemd this machine has; `None` if
+    /// it has none.
     fn available(mut self, config: &ToolConfig) -> Result<Option<Arc<Action>>, ManifestProblem> {
         for backend in self.backend {
             let program = backend.command.first().and_then(|program| find_program(config, program.text()?));
@@ -147,7 +150,8 @@ impl ActionTable {
     }
 }
 
-/// The desktop session's variables for a way to run an action; `None` if the session lacks what it needs.
+/// The session's variables for a backend, empty if it needs none; `None` if one in `needs` is missing or one in
+/// `unless` set.
 fn session(backend: &Backend, config: &ToolConfig) -> Option<Vec<(String, OsString)>> {
     let has = |name: &String| config.session.iter().any(|(known, _)| known == name);
     let is_usable = backend.needs.iter().all(|any| any.iter().any(has)) && !backend.unless.iter().any(has);
@@ -155,7 +159,7 @@ fn session(backend: &Backend, config: &ToolConfig) -> Option<Vec<(String, OsStri
 }
 
 /// The start of a command line that runs a program as a unit of the user's systemd, so that it outlives the call;
-/// `None` without systemd.
+/// `None` without `systemd-run`, or if a variable is not UTF-8.
 fn launcher(config: &ToolConfig, session: &[(String, OsString)]) -> Option<Vec<OsString>> {
     let mut command = vec![find_program(config, "systemd-run")?.into_os_string()];
     command.extend(["--user", "--quiet", "--collect", "--property=ExitType=cgroup"].map(OsString::from));
@@ -167,8 +171,8 @@ fn launcher(config: &ToolConfig, session: &[(String, OsString)]) -> Option<Vec<O
 }
 
 impl ManifestTool {
-    /// The action that a call's input selects, by the selector field or by its inputs; removes the selector from the
-    /// fields.
+    /// The action that a call's input selects, by the selector field (which is removed) or as the first whose required
+    /// inputs are given; `Err` is the record of an input that selects none.
     fn choose(&self, fields: &mut Map<String, Value>) -> Result<&Arc<Action>, Box<Record>> {
         let names: Vec<&str> = self.actions.iter().map(|action| action.manifest.name.as_str()).collect();
         let names = names.join(", ");

@@ -19,8 +19,8 @@ use crate::tool::{Machine, Question};
 /// Maximum number of scopes of a wider approval that a question lists; the rest is counted.
 const SCOPES_SHOWN: usize = 8;
 
-/// Returns the approval for a call if none is needed, one exists, or the grant is for exactly this call; otherwise the
-/// question.
+/// The approval of a call that has one, or whose grant is for exactly this call; `Ok(None)` if it needs none. `Err` is
+/// the question for the user, or a denied record (denied before, or a grant that is not valid).
 pub(super) fn authorise(
     context: &Context,
     effects: &CallEffects,
@@ -53,7 +53,8 @@ pub(super) fn authorise(
     }
 }
 
-/// The digest to which an approval is bound: everything that decides what the call does and whether it can be undone.
+/// The digest to which an approval is bound: tool, text of the question, whether the call can be undone, working
+/// folder, environment of programs, and content of the question's files.
 fn hash(context: &Context, question: &Question, undo: &Undoability, limit: &Limit) -> ConsentHash {
     use std::os::unix::ffi::OsStrExt;
     let Machine { config, child_environment, .. } = &*context.machine;
@@ -62,7 +63,8 @@ fn hash(context: &Context, question: &Question, undo: &Undoability, limit: &Limi
     consent::hash(texts.into_iter().chain(environment), &question.files, limit)
 }
 
-/// The id of a stored rule that permits these effects; `None` if none does, or if memory advises caution.
+/// The id of a stored rule that permits these effects; `None` if none does, if memory advises caution, or if the rules
+/// can't be read, which is added to the question's reason.
 fn permitting_rule(context: &Context, changes: &EffectSet, question: &mut Question) -> Option<String> {
     let rules = context.machine.rules.as_ref().filter(|_| !context.order.confirm)?;
     match rules.permit(context.tool_name(), changes, &context.machine.bounds(), now()) {
@@ -74,7 +76,8 @@ fn permitting_rule(context: &Context, changes: &EffectSet, question: &mut Questi
     }
 }
 
-/// The question about a call: its effects, how much it may change, and the wider approvals on offer.
+/// Stores the question about a call as open and returns it: effects, network, whether it can be undone, wider
+/// approvals.
 fn ask(
     context: &Context,
     effects: &CallEffects,
@@ -93,8 +96,8 @@ fn ask(
     EarlyOutcome::Question(Box::new(question))
 }
 
-/// Stores the approval that the user gave: once, for the task, or as a rule. If storing a rule fails, it is an approval
-/// of this call alone.
+/// Stores an approval for the task or as a rule, and returns it; [`Approval::Once`] if the user gave only that, if the
+/// effects are not complete, or if no rule can be stored.
 fn approve(context: &Context, effects: &CallEffects, scope: ConsentScope) -> Approval {
     let Some(changes) = effects.all_changes() else { return Approval::Once };
     let machine = &context.machine;
@@ -127,7 +130,7 @@ impl Machine {
     }
 }
 
-/// Approval scopes as text, one line each.
+/// Approval scopes as text, one line each; beyond [`SCOPES_SHOWN`], a last line counts the rest.
 fn messages(scopes: &[ApprovalScope]) -> Vec<String> {
     let mut messages: Vec<String> = scopes.iter().take(SCOPES_SHOWN).map(ApprovalScope::message).collect();
     if scopes.len() > SCOPES_SHOWN {

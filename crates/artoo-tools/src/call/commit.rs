@@ -16,7 +16,8 @@ pub(super) fn take_pending(context: &Context, grant: Option<&Grant>) -> Option<P
     context.registry.tasks().take_pending(&context.order.task_id, grant?.hash())
 }
 
-/// Applies the changes of a call and returns its record; if they need approval, holds them and returns the question.
+/// Returns a finished call's record, or applies its pending changes if they are approved or need no approval. `Err` is
+/// the question, which holds the changes, or a denied record.
 pub(super) fn commit(
     context: &Context,
     outcome: Outcome,

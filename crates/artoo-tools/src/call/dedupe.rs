@@ -32,7 +32,8 @@ pub(super) struct Attempt {
     fingerprint: String,
 }
 
-/// Returns early with the stored record if the same call failed before in the task and nothing has changed since.
+/// The key and fingerprint of a call; `Err` with a stored record if the same call failed before in the task and nothing
+/// has changed since.
 pub(super) fn dedupe(context: &Context, request: &Request) -> Result<Attempt, EarlyOutcome> {
     let attempt =
         Attempt { key: CallKey::of(&context.order.request), fingerprint: fingerprint(&request.effects.paths) };
@@ -43,7 +44,7 @@ pub(super) fn dedupe(context: &Context, request: &Request) -> Result<Attempt, Ea
     }
 }
 
-/// Stores the record of a call that has ended, so that a failed one is not made again.
+/// Stores a call that has ended, if it failed, so that it is not made again; removes an earlier failure of it if not.
 pub(super) fn ended(context: &Context, attempt: Attempt, record: &Record) {
     let Attempt { key, fingerprint } = attempt;
     context
@@ -57,7 +58,8 @@ pub(super) fn ended(context: &Context, attempt: Attempt, record: &Record) {
 pub(crate) struct CallKey(String);
 
 impl CallKey {
-    /// The key by which equal requests are recognised: the tool and the input, with runs of blanks in commands as one.
+    /// The key by which equal requests are recognised: tool and input; in `command`, runs of blanks outside quotes are
+    /// one.
     pub(crate) fn of(request: &ToolRequest) -> Self {
         let mut input = request.input.clone();
         if let Some(Value::String(command)) = input.get_mut("command") {
@@ -67,7 +69,8 @@ impl CallKey {
     }
 }
 
-/// The command with each run of blanks outside quotes as one space. A line break stays: it ends a command.
+/// The command with each run of blanks outside quotes as one space, and none at the ends. A line break stays inside: it
+/// ends a command.
 fn single_spaced(command: &str) -> String {
     let mut out = String::with_capacity(command.len());
     let mut quote: Option<char> = None;
@@ -123,7 +126,8 @@ pub(crate) struct FailedCalls {
 }
 
 impl FailedCalls {
-    /// The stored record of the same call's failure, if nothing has changed since; `None` if the call may succeed now.
+    /// The stored record of the same call's failure, if nothing has changed since; `None` if it did not fail or may
+    /// succeed now.
     pub(crate) fn find(&self, key: &CallKey, fingerprint: &str, now: Instant) -> Option<Record> {
         let failed = self.calls.get(key)?;
         let may_succeed = failed.record.environmental && now.duration_since(failed.at) >= ENVIRONMENT_RETRY;
@@ -133,8 +137,8 @@ impl FailedCalls {
         Some(failed.record.clone())
     }
 
-    /// Stores the record of a call that failed, with the fingerprint of its files; a call with changes invalidates
-    /// older ones.
+    /// Stores a call that failed, timed out or was cut, and removes any other; a call with changes invalidates older
+    /// ones.
     pub(crate) fn ended(&mut self, key: CallKey, fingerprint: String, record: &Record, now: Instant) {
         let is_failure = match record.status {
             CallStatus::Ok | CallStatus::Denied | CallStatus::Uncertain => false,

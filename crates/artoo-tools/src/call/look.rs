@@ -4,7 +4,7 @@ use super::{Context, stopped};
 use crate::limit::{Limit, Stopped};
 use crate::tool::{Look, Outcome};
 
-/// Finds out what the run did, on a blocking thread; the time limit applies here too.
+/// Calls the function that finds out what the run did; for a run that timed out or panicked, returns a record of that.
 pub(super) fn look(context: &Context, ran: Result<Look, Stopped>, limit: &Limit) -> Outcome {
     match ran {
         Ok(look) => look(&context.machine, limit),

@@ -12,8 +12,8 @@ const TOOL_MAX_CHARS: usize = 80;
 /// Longest target of an invalid request in a record, in characters.
 const TARGET_MAX_CHARS: usize = 200;
 
-/// The request that the tool reads from the input; `Err` with the denied record if the tool is missing, blocked, or the
-/// input is not valid.
+/// The request that the tool reads from the input; `Err` is a denied record if the tool is missing, blocked or not
+/// allowed, or the tool's record if the input is not valid.
 pub(super) fn read(context: &Context) -> Result<Request, EarlyOutcome> {
     let name = context.tool_name();
     let Some(tool) = context.registry.find(name) else {
@@ -29,7 +29,8 @@ pub(super) fn read(context: &Context) -> Result<Request, EarlyOutcome> {
     request.map_err(EarlyOutcome::Record)
 }
 
-/// The target of a call whose request is not valid, taken from its input as it is spelled, for the record.
+/// The target of a call whose request is not valid, for its record: the field `path`, `root`, `command`, `query` or
+/// `to` of its input, the first that is a text, shortened; empty if there is none.
 fn target_of(input: &Value) -> String {
     let target = ["path", "root", "command", "query", "to"].iter().find_map(|field| input.get(field)?.as_str());
     escape::one_line(&escape::shorten(target.unwrap_or_default(), TARGET_MAX_CHARS))

@@ -15,7 +15,7 @@ use crate::secret;
 /// Number of bytes stored after which the evidence store is swept again.
 const SWEEP_EVERY_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The outcome of a call whose output has been stored; an output that can't be stored is not named in it.
+/// Stores the output of a call as evidence and returns its outcome; an output that can't be stored is not named in it.
 pub(super) fn report(context: &Context, record: Record, approval: Option<Approval>) -> ToolOutcome {
     let unstored = outcome(context, record.clone(), approval.clone());
     *context.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(unstored);
@@ -28,7 +28,8 @@ pub(super) fn stopped_report(context: &Context, why: Stopped) -> ToolOutcome {
     unstored.unwrap_or_else(|| outcome(context, stopped(why), None))
 }
 
-/// The outcome of a call with this record; without an approval the model sees no keys in it.
+/// The outcome of a call with this record; keys and tokens are removed from its text unless it was approved or the
+/// model is trusted.
 fn outcome(context: &Context, mut record: Record, approval: Option<Approval>) -> ToolOutcome {
     let config = &context.machine.config;
     // The evidence is whole, but without an approval the model sees no keys.
@@ -40,7 +41,8 @@ fn outcome(context: &Context, mut record: Record, approval: Option<Approval>) ->
     ToolOutcome::Called { call }
 }
 
-/// Stores the output of a call in the evidence store, unless the tool stored it already.
+/// Stores a call's output as evidence unless the tool did so or it was denied, and returns the stored outputs. Notes
+/// the call in the store, and sweeps the store after [`SWEEP_EVERY_BYTES`].
 fn store(context: &Context, record: &Record) -> Vec<KeptOutput> {
     let machine = &context.machine;
     let has_output = record.status != CallStatus::Denied && !(record.kept.is_empty() && record.text.is_empty());

@@ -13,8 +13,8 @@ use crate::record::Record;
 use crate::tool::Request;
 use crate::{paths, texts};
 
-/// Denies a tool that is blocked or not in the plan. Letter case and blanks are ignored, so that a plan can't evade a
-/// block by spelling.
+/// Denies a tool that is blocked (letter case and blanks at the ends ignored), or that is not exactly one of the
+/// allowed.
 pub(super) fn tool(order: &ToolOrder) -> Result<(), EarlyOutcome> {
     let tool = order.request.tool.as_str();
     if order.blocked_tools.iter().any(|entry| entry.trim().eq_ignore_ascii_case(tool)) {
@@ -66,7 +66,8 @@ fn blocks_path(environment: &Environment, entry: &str, places: &[PathBuf]) -> bo
     places.iter().any(|place| effects::matches(place, &path) || effects::matches(place, &real))
 }
 
-/// Whether a blocked target is this command, spelled with other quotes, links, variables or wrappers.
+/// Whether a blocked target, read as a command line, has the same commands, spelled with other quotes, links, variables
+/// or wrappers.
 fn is_same_command(config: &ToolConfig, entry: &str, commands: &[Vec<String>]) -> bool {
     !commands.is_empty() && command_line::read(config, entry).commands == commands
 }

@@ -26,7 +26,7 @@ use crate::tool::{Machine, Tool, Unrecorded};
 use crate::web::Search;
 use crate::write_file::WriteFile;
 
-/// The tools of this machine. Cheap to clone; clones are the same registry.
+/// The tools of this machine and the state of the tasks in progress. Cheap to clone; clones share both.
 #[derive(Debug, Clone)]
 pub struct Registry {
     machine: Arc<Machine>,
@@ -36,7 +36,8 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Finds the tools whose programs this machine has, and returns the registry with them.
+    /// Finds the built-in tools that this machine can run, the user's own and those of MCP servers, and returns the
+    /// registry with them. Also sweeps the evidence store and deletes old views.
     #[must_use]
     pub fn detect(mut config: ToolConfig) -> Self {
         config.protected.extend(config.undo.iter().map(|undo| undo.folder.clone()));
@@ -102,13 +103,13 @@ impl Registry {
         self.tools.iter().find(|(spec, _)| spec.name == name).map(|(_, tool)| tool.as_ref())
     }
 
-    /// The reasons why some of the user's own tools can't be offered.
+    /// The manifests of the user's own tools, shortcuts and MCP servers that can't be used, each with the reason.
     #[must_use]
     pub fn problems(&self) -> &[ToolProblem] {
         &self.problems
     }
 
-    /// Whether the named tool can't change anything, whatever its input is.
+    /// Whether this is the name of a built-in tool that can't change anything, whatever its input is.
     #[must_use]
     pub fn only_reads(&self, tool: &str) -> bool {
         READING_NAMES.split(' ').any(|name| name == tool)
@@ -134,7 +135,7 @@ impl Registry {
         self.tasks.restore_denials(task_id, denials)
     }
 
-    /// The descriptions of all tools, in the order in which they are to be preferred.
+    /// The descriptions of all tools, built-in ones first; `priority` in each says which of several to try first.
     #[must_use]
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.iter().map(|(spec, _)| spec.clone()).collect()
@@ -148,18 +149,19 @@ impl Registry {
         Grant::new(hash.clone(), scope)
     }
 
-    /// Denies the call with this digest: no call with the same effects runs for the rest of the task.
+    /// Denies the open question with this digest: no call with the same effects, unless it only reads, runs for the
+    /// rest of the task.
     pub fn refuse(&self, task_id: &TaskId, hash: &ConsentHash) {
         self.tasks.deny(task_id, hash);
     }
 
-    /// Removes the approvals, denials and failed calls of a task that has ended.
+    /// Removes the open questions, approvals, denials and failed calls of a task that has ended.
     pub fn forget(&self, task_id: &TaskId) {
         self.tasks.forget(task_id);
     }
 }
 
-/// The built-in tools that this machine has programs for, in the order they are tried.
+/// The built-in tools that this machine can run, without those from manifests, in a fixed order.
 fn installed(config: &ToolConfig) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = vec![
         Arc::new(Mdfind::detect(config)),
@@ -179,13 +181,14 @@ fn installed(config: &ToolConfig) -> Vec<Arc<dyn Tool>> {
     tools
 }
 
-/// The names of built-in tools on all machines.
+/// The names of the built-in tools of all machines, separated by blanks; the user's own tools can't take them.
 const OWN_NAMES: &str = "mdfind glob read_file write_file files trash shell search desktop applescript shortcuts";
 
-/// The names of built-in tools that only read.
+/// The names of the built-in tools that only read, separated by blanks.
 const READING_NAMES: &str = "mdfind glob read_file search";
 
-/// Adds the tools that the user configured to the list; returns the ones that can't be used, with the reasons.
+/// Adds the tools from built-in manifests and the user's own to the list; returns those that can't be used, with the
+/// reasons.
 fn add_own(config: &ToolConfig, tools: &mut Vec<Arc<dyn Tool>>) -> Vec<ToolProblem> {
     let (built_in, mut problems) = builtin::detect(config);
     tools.extend(built_in.into_iter().map(|tool| Arc::new(tool) as Arc<dyn Tool>));

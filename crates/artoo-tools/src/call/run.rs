@@ -7,7 +7,7 @@ use super::undoable::Undoability;
 use crate::limit::{Limit, Stopped};
 use crate::tool::{Allowed, Call, Job, Look, Outcome, Pending, Request, Source, done};
 
-/// What the run step executes: a tool's job, or the look at an earlier run whose changes are pending.
+/// What the run step executes: a tool's job, or nothing if an earlier run's changes are pending or the call has failed.
 pub(super) enum Step {
     Job(Job, Box<Call>),
     /// No job, since the run is over.
@@ -47,7 +47,7 @@ pub(super) fn prepare(
     }
 }
 
-/// Runs the prepared step of a call and returns what it gives for the look step.
+/// Runs the prepared step of a call, and returns the function of the look step; `Err` if its blocking work was stopped.
 pub(super) async fn run(step: Step) -> Result<Look, Stopped> {
     match step {
         Step::Job(job, call) => job(*call).await,

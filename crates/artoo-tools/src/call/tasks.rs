@@ -13,7 +13,8 @@ use crate::consent::scope::{self, ApprovalScope};
 use crate::effects::{CallEffects, EffectSet};
 use crate::tool::Pending;
 
-/// Maximum number of tasks whose state is stored. Beyond it the oldest task loses its approvals and is asked again.
+/// Maximum number of tasks whose state is stored. Beyond it the oldest task loses its approvals, denials and pending
+/// changes.
 const TASKS_MAX: usize = 256;
 
 /// Maximum number of open questions of one task; more than its subtasks run in parallel.
@@ -96,7 +97,8 @@ impl Tasks {
         }
     }
 
-    /// Closes a question that the user denied, stores the denial, and discards the pending changes.
+    /// Closes a question that the user denied, discards its pending changes, and stores the denial unless the call only
+    /// reads.
     pub(crate) fn deny(&self, task: &TaskId, hash: &ConsentHash) {
         self.with(task, |state| {
             if let Some(at) = state.questions.iter().position(|known| known.hash == *hash)
@@ -120,7 +122,7 @@ impl Tasks {
         Ok(())
     }
 
-    /// The denied effect that a call would repeat, as text for the user; `None` if it repeats none.
+    /// The denied effect that a call would repeat, as text for the user; `None` if it repeats none or only reads.
     pub(crate) fn denied(&self, task: &TaskId, effects: &CallEffects) -> Option<String> {
         if effects.is_read_only() {
             return None;
@@ -128,7 +130,7 @@ impl Tasks {
         self.with(task, |state| state.denials.iter().find_map(|denial| denial.repeated_by(effects)))
     }
 
-    /// Approves these effects for the rest of the task, as the user chose.
+    /// Approves these effects of this tool for the rest of the task, as the user chose.
     pub(crate) fn approve(&self, task: &TaskId, tool: &str, effects: &EffectSet) {
         let scopes = scope::exact(effects).into_iter().map(|scope| (tool.to_owned(), scope));
         self.with(task, |state| state.approved.extend(scopes));

@@ -35,7 +35,8 @@ impl Undoability {
         }
     }
 
-    /// The end of a sentence for the user that says whether the call can be undone; its subject is "it".
+    /// The end of a sentence with the subject "it" that tells the user whether the call can be undone; `None` for a
+    /// read-only call.
     pub(super) fn message(&self) -> Option<String> {
         match self {
             Self::ReadOnly => None,
@@ -45,8 +46,8 @@ impl Undoability {
         }
     }
 
-    /// "undoable" or "not undoable" as a part of the consent digest, so that an approval of an undoable change covers
-    /// no other.
+    /// "undoable" (also for a read-only call) or "not undoable" as a part of the consent digest, so that an approval of
+    /// an undoable change covers no other.
     pub(super) fn term(&self) -> &'static str {
         match self {
             Self::Snapshot(survey) if survey.not_undoable().is_some() => "not undoable",
@@ -55,8 +56,8 @@ impl Undoability {
         }
     }
 
-    /// Starts the undo journal entry of a call as its kind of undo needs; `Err` if a call that was to be undoable can't
-    /// have one.
+    /// Starts the undo journal entry of a call; an empty act if it needs none. `Err` is the record if a call that was
+    /// to be undoable can't have one.
     pub(super) fn begin(&self, machine: &Machine, subject: Subject<'_>, limit: &Limit) -> Result<Act, Box<Record>> {
         let Some(journal) = &machine.journal else { return Ok(Act::default()) };
         let survey = match self {

@@ -80,7 +80,8 @@ pub(crate) enum Reason {
 }
 
 impl Reason {
-    /// Whether this reason concerns only where or what an entry is, such as an existing file, and not a special danger.
+    /// Whether this reason is an existing path, a path outside the workspace or a change of times, and not a special
+    /// danger.
     pub(crate) fn is_plain(self) -> bool {
         matches!(self, Self::Existing | Self::OutsideWorkspace | Self::Times)
     }
@@ -103,8 +104,7 @@ pub(crate) fn classify(set: &ChangeSet, places: &Places<'_>) -> Class {
 }
 
 impl Class {
-    /// Whether a wider approval may cover the change set: all its entries are plain files and folders that no other
-    /// program runs.
+    /// Whether a wider approval may cover the change set: it is not refused, and every reason in it is plain.
     pub(crate) fn is_ordinary(&self) -> bool {
         match self {
             Self::Committable => true,
@@ -154,7 +154,7 @@ fn reasons(entry: &Entry, places: &Places<'_>, bare: &BTreeSet<PathBuf>) -> Vec<
     reasons
 }
 
-/// The reasons why new times alone need approval; none for a file in the workspace that has no other name.
+/// The reasons why new times alone need approval; none for an unprotected file in the workspace that has no other name.
 fn times_reasons(entry: &Entry, places: &Places<'_>) -> Vec<Reason> {
     let names = entry.names_before().map(Reason::AllNames);
     let protected = places.protected.holds(&entry.path).then_some(Reason::Protected);
@@ -217,7 +217,8 @@ fn can_run(entry: &Entry) -> bool {
     }
 }
 
-/// Whether the entry sets a set-user-id or set-group-id bit that was not set before.
+/// Whether the entry sets a set-user-id or set-group-id bit, or changes a file that has one; a new folder's inherited
+/// bit does not count.
 fn has_new_set_id(entry: &Entry) -> bool {
     let mode = |state: &State| state.facts().map_or(0, |facts| facts.mode & SET_ID);
     let (was, is) = (mode(&entry.before), mode(&entry.after));

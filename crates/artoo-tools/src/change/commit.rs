@@ -45,7 +45,8 @@ pub(crate) enum CommitError {
     },
 }
 
-/// Commits a change set to the real files as one act that can be undone.
+/// Commits a change set to the real files as one act that can be undone; stops at the first entry that was changed
+/// since.
 ///
 /// # Errors
 /// [`CommitError::Unended`] if everything was committed but the journal's last note is missing, any other if nothing was.
@@ -111,7 +112,8 @@ fn left_out(set: &ChangeSet) -> Option<String> {
     Some(format!("owners and attributes of folders are not brought back, as of {}", paths::line(&first.path)))
 }
 
-/// The operations that commit a change set: renames of folders first, modes last.
+/// The operations that commit a change set, in order: renames of folders, modes that open folders, deletions, new
+/// contents, other modes and times.
 fn operations(set: &ChangeSet) -> io::Result<Vec<Operation>> {
     let (mut renames, mut stores, mut arrivals, mut facts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let stays = |entry: &Entry| matches!(entry.kind, Kind::Mode | Kind::Times);
@@ -175,7 +177,7 @@ struct Facts {
     source: Option<PathBuf>,
 }
 
-/// Whether the state is that of a folder whose mode denies its owner access.
+/// Whether the state is that of a folder whose mode denies its owner access; never if artoo runs as root.
 fn is_closed(state: &State) -> bool {
     let mode = if let State::Folder(facts) = state { facts.mode } else { OWNER };
     mode & OWNER != OWNER && !geteuid().is_root()
@@ -190,7 +192,8 @@ fn opened(state: &State) -> State {
     state
 }
 
-/// Real folders in which entries are to be changed although their mode denies the owner to change them.
+/// Those of the given real folders that are the user's own and deny the owner access, with their present state; missing
+/// ones are skipped.
 fn closed_folders(parents: &BTreeSet<&Path>) -> io::Result<BTreeMap<PathBuf, Facts>> {
     let mut closed = BTreeMap::new();
     for folder in parents {
@@ -239,7 +242,7 @@ fn clean(path: &Path) -> io::Result<()> {
     with_mode(&place.open_path()?, mode | 0o200, mode, || attributes.clean(&opened))
 }
 
-/// Sets the mode of a folder in a layer.
+/// Sets the mode of a folder in a layer to what `change` makes of its present mode.
 fn set_mode(folder: &Path, change: impl FnOnce(u32) -> u32) -> io::Result<()> {
     let held = Place::of(folder)?.open_path()?;
     let mode = rustix::fs::fstat(&held)?.st_mode & 0o7777;

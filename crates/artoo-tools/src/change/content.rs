@@ -63,7 +63,7 @@ fn hold(folder: &OwnedFd, name: &OsStr) -> io::Result<(OwnedFd, u32)> {
     Ok((held, mode))
 }
 
-/// The `stat` result of a path; `None` if it or its folder is missing.
+/// The `stat` result of a path, of a symlink itself; `None` if it is missing or can't be read.
 pub(super) fn stat_path(path: &std::path::Path) -> Option<Stat> {
     let place = Place::of(path).ok()?;
     stat(&place.folder, &place.name).ok().flatten()

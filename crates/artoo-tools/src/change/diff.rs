@@ -8,10 +8,10 @@ use super::set::{Entry, Kind};
 use crate::openat::Place;
 use crate::undo::State;
 
-/// Maximum size of a text that is compared line by line.
+/// Maximum size, in bytes, of a text that is compared line by line.
 const TEXT_MAX_BYTES: u64 = 1024 * 1024;
 
-/// Maximum number of compared pairs of lines; beyond it the whole changed part is shown.
+/// Maximum number of compared pairs of lines; beyond it the whole changed part is shown as removed and added.
 const PAIRS_MAX: usize = 4_000_000;
 
 /// Number of unchanged lines shown before and after a change in a diff.
@@ -26,7 +26,8 @@ enum Line<'a> {
 }
 
 impl Entry {
-    /// The unified diff of a changed text file, at most `lines_max` lines; `None` if it is not text.
+    /// The unified diff of a created, changed or deleted file, cut after `lines_max` lines (headers apart); `None` if
+    /// one side is not a text file of at most 1 MiB, or only mode or times change.
     pub(crate) fn diff(&self, lines_max: usize) -> Option<String> {
         let is_text = |state: &State| matches!(state, State::File(_) | State::Absent);
         if !is_text(&self.before) || !is_text(&self.after) || matches!(self.kind, Kind::Mode | Kind::Times) {
@@ -38,8 +39,8 @@ impl Entry {
     }
 }
 
-/// The diff between a file and the text that is to replace it, at most `lines_max` lines; `None` if the file is not
-/// text.
+/// The unified diff between the file at `path` and the text that is to replace it, cut after `lines_max` lines; `None`
+/// if the file is missing, larger than 1 MiB or not text.
 pub(crate) fn with_text(path: &Path, after: &str, lines_max: usize) -> Option<String> {
     Some(unified(&text(path)?, after, lines_max))
 }
@@ -88,7 +89,7 @@ fn unified(before: &str, after: &str, lines_max: usize) -> String {
     out
 }
 
-/// Compares the lines of two texts by their longest common subsequence, after the common lines at both ends.
+/// The lines of two texts as one diff: equal lines at both ends, and between them by the longest common subsequence.
 fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
     let start = old.iter().zip(new).take_while(|(one, two)| one == two).count();
     let (old_rest, new_rest) = (old.get(start..).unwrap_or_default(), new.get(start..).unwrap_or_default());
@@ -102,7 +103,8 @@ fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
     lines
 }
 
-/// The diff of the parts between the common lines at both ends.
+/// The diff of the parts between the common lines at both ends; beyond [`PAIRS_MAX`], all old lines and then all new
+/// ones.
 fn middle<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
     let width = new.len() + 1;
     if old.len().saturating_mul(new.len()) > PAIRS_MAX {

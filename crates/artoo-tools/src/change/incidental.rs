@@ -10,7 +10,7 @@ use crate::limit::Limit;
 use crate::openat::Place;
 use crate::undo::State;
 
-/// Maximum size of a git index that is compared.
+/// Maximum size of a git index that is compared, in bytes.
 const INDEX_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A pattern by which incidental changes, such as caches and compiled modules, are recognised.
@@ -49,17 +49,17 @@ const MARK: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
 /// Number of bytes at the start of a file that are read to recognise which program wrote it.
 const BEGINNING: u64 = 64;
 
-/// Whether a file begins with the version of a Python compiler and its flags.
+/// Whether the bytes begin like a compiled Python module: version of the compiler, then flags.
 fn is_bytecode(bytes: &[u8]) -> bool {
     bytes.len() > 16 && bytes.get(2..4) == Some(b"\r\n") && matches!(bytes.get(4..8), Some([0..=3, 0, 0, 0]))
 }
 
-/// Whether the bytes are a cache of `fc-cache`.
+/// Whether the bytes begin like a cache of `fc-cache`.
 fn is_font_list(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x04, 0xfc, 0x02, 0xfc, 9, 0, 0, 0])
 }
 
-/// Whether the bytes are a log of `npm`.
+/// Whether the bytes begin like a log of `npm`.
 fn is_npm_log(bytes: &[u8]) -> bool {
     bytes.starts_with(b"0 verbose cli ") || bytes.starts_with(b"0 info it worked if it ends with ok")
 }
@@ -91,7 +91,8 @@ pub(super) fn set_aside(set: &mut ChangeSet, limit: &Limit) {
     set.incidental = found;
 }
 
-/// The contents of deleted and replaced files of a change set. A new file with such content may be the only copy.
+/// The contents before of all files that a change set deletes, replaces or changes. A new file with such content may be
+/// the only copy.
 struct RemovedContents<'a> {
     digests: BTreeSet<&'a str>,
     /// Sizes of files whose content was not read.
@@ -99,7 +100,7 @@ struct RemovedContents<'a> {
 }
 
 impl<'a> RemovedContents<'a> {
-    /// Collects the contents of files that the change set deletes or replaces, as digests and sizes.
+    /// Collects the earlier contents of the files in the change set as digests, and as sizes where they were not read.
     fn of(set: &'a ChangeSet) -> Self {
         let files = || set.entries.iter().filter_map(|entry| entry.before.file());
         let unread = files().filter(|file| file.digest.is_none()).map(|file| file.bytes);
@@ -181,7 +182,7 @@ fn same_facts(entry: &Entry) -> bool {
     facts(&entry.before) == facts(&entry.after) && entry.attributes.0 == entry.attributes.1
 }
 
-/// The first bytes of a file, up to a limit; `None` if it can't be read.
+/// The first [`BEGINNING`] bytes of a file, fewer if it is shorter; `None` if it can't be read.
 fn beginning(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = Place::of(path).ok()?.open_file().ok()?;
@@ -189,7 +190,8 @@ fn beginning(path: &Path) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Whether two git indexes list the same files with the same contents and flags.
+/// Whether an entry's file before and after are git indexes with the same names, modes, objects and flags; `false` if
+/// one is too large, of another format, or not read in time.
 fn same_index(entry: &Entry, limit: &Limit) -> bool {
     let read = |path: &Path| -> Option<Vec<u8>> {
         let file = Place::of(path).ok()?.open_file().ok()?;
@@ -204,7 +206,7 @@ fn same_index(entry: &Entry, limit: &Limit) -> bool {
     index_entries(&before).is_some_and(|before| Some(before) == index_entries(&after))
 }
 
-/// Mode, object and name of each entry of a git index of version 2 or 3 with SHA-1; `None` for any other index.
+/// Mode, object with flags, and name of each entry of a git index of version 2 or 3 with SHA-1; `None` for any other.
 pub(super) fn index_entries(bytes: &[u8]) -> Option<Vec<[&[u8]; 3]>> {
     const FIXED: usize = 62;
     let number = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));

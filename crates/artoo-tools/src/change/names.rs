@@ -26,7 +26,8 @@ pub(crate) fn command_folders(config: &ToolConfig) -> Vec<PathBuf> {
     system.chain(own).map(|folder| paths::real(&folder)).collect()
 }
 
-/// The reason if other programs run a file with this path without being asked; `can_run`: it is a program or a link.
+/// The reason if other programs run or read a file or folder of this path because of its name, or users run it as a
+/// command; `None` if not. `can_run`: it is a program or a link.
 pub(super) fn run_by_others(
     path: &Path,
     is_folder: bool,
@@ -77,7 +78,7 @@ impl NewNames {
     }
 
     /// Notes the names needing approval that a file or folder, and everything below it, gets when it is copied or
-    /// moved.
+    /// moved; an error if something can't be read or there are more than [`TREE_MAX`] entries.
     pub(crate) fn add_tree(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         let mut open = vec![(from.to_path_buf(), to.to_path_buf())];
         let mut seen = 0;

@@ -7,7 +7,8 @@ use rustix::fs::{FileType, Stat};
 use super::content::stat_path;
 use super::set::Layer;
 
-/// Joins consecutive renames of the same folder to one, from its first to its last path.
+/// Joins consecutive renames of the same folder to one, from its first to its last path; a rename from below the new
+/// path of another is left out.
 pub(super) fn joined(renames: &[(PathBuf, PathBuf)]) -> Vec<(PathBuf, PathBuf)> {
     let mut all: Vec<(PathBuf, PathBuf)> = Vec::new();
     for (from, to) in renames {
@@ -20,7 +21,8 @@ pub(super) fn joined(renames: &[(PathBuf, PathBuf)]) -> Vec<(PathBuf, PathBuf)> 
     all
 }
 
-/// Whether the layers confirm a rename: the folder is deleted at its old path and new at the other one.
+/// Whether the layers confirm a rename: the folder is deleted at its old path and new at the other one, and no other
+/// rename concerns either path.
 pub(super) fn is_whole(layers: &[Layer], renames: &[(PathBuf, PathBuf)], from: &Path, to: &Path) -> bool {
     let in_upper = |path: &Path| {
         let fitting = layers.iter().filter(|layer| path.starts_with(&layer.lower));

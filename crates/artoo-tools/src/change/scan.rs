@@ -27,11 +27,11 @@ pub(crate) const ENTRIES_MAX: usize = 400_000;
 /// Maximum depth of folders in a layer that is compared.
 const DEPTH_MAX: usize = 256;
 
-/// Maximum bytes of deleted files that are read to compute digests for the record.
+/// Maximum bytes of deleted files, in total, that are read to compute digests for the record.
 const DELETED_READ_MAX: u64 = 64 * 1024 * 1024;
 
-/// Why a change set could not be read: too many or too deep entries, changed by another program meanwhile, or an I/O
-/// error.
+/// Why a change set could not be read: too many or too deep entries, changed by another program meanwhile, too slow, or
+/// an I/O error.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ScanError {
     #[error("the command changed more than {ENTRIES_MAX} entries; let it change fewer at a time")]
@@ -247,8 +247,8 @@ impl ChangeScan<'_> {
         }
     }
 
-    /// Compares a folder's mode, owner and attributes with the real one; returns whether the layer's folder hides the
-    /// real folder's entries.
+    /// Compares a folder's mode, owner, attributes and times with the real one and notes what differs; returns whether
+    /// the layer's folder hides the real folder's entries.
     fn folder_itself(
         &mut self,
         (upper, new): (&OwnedFd, &Stat),
@@ -274,7 +274,7 @@ impl ChangeScan<'_> {
         Ok(attached.is_opaque)
     }
 
-    /// Compares a regular file with the real one, and adds it if content, mode, owner or attributes differ.
+    /// Compares a regular file with the real one, and adds it if content, mode, owner, attributes or times differ.
     fn file(&mut self, name: &Name<'_>, real: &OwnedFd, old: &Stat) -> io::Result<()> {
         let (after, attached) = self.new_state(name)?;
         let mut before = of_stat(real, name.name, old)?;
@@ -442,8 +442,7 @@ fn entry_with_paths(path: &Path, source: &Path) -> Entry {
     Entry { path: path.to_path_buf(), source: source.to_path_buf(), ..Entry::default() }
 }
 
-/// Whether a file was changed after the run started. File systems that store whole seconds leave it open within the
-/// second.
+/// Whether a file was changed after the run started. Where times are whole seconds, the second of the start counts too.
 fn is_late(found: &Stat, started: (i64, i64)) -> bool {
     let changed = (found.st_ctime, i64::try_from(found.st_ctime_nsec).unwrap_or(0));
     changed > started || changed == (started.0, 0)
@@ -459,7 +458,8 @@ fn is_denied(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied
 }
 
-/// Converts an I/O error to an error with this path, unless it names a path already.
+/// Converts an I/O error to a scan error with this path; one that is a scan error already keeps its path, a timeout has
+/// none.
 fn problem(path: &Path, error: io::Error) -> ScanError {
     if error.kind() == io::ErrorKind::TimedOut {
         return ScanError::TimedOut;

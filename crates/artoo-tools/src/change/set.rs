@@ -10,7 +10,7 @@ use crate::paths;
 use crate::undo::{Identity, RecordedChanges, State, Touched};
 pub(crate) use crate::view::Layer;
 
-/// Digests of a file's user attributes before and after the change; `None` if it has none.
+/// Digests of a file's or folder's extended attributes before and after the change; `None` if it has none.
 pub(super) type AttributeDigests = (Option<String>, Option<String>);
 
 /// The kind of a change: created, changed, replaced, mode, times, deleted or renamed.
@@ -57,7 +57,7 @@ pub(crate) struct Entry {
     pub(super) tree: Option<String>,
 }
 
-/// The changes of one command.
+/// The changes of one command: entries to commit, incidental ones that are not, and new times.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct ChangeSet {
     /// The changes in the order of paths.
@@ -92,7 +92,7 @@ impl Kind {
 }
 
 impl Entry {
-    /// The number of hard links of the real file before the change; `None` if it has one or does not exist.
+    /// The number of hard links of the real file before the change; `None` if it has only one or was no regular file.
     pub(crate) fn names_before(&self) -> Option<u64> {
         self.before.file().map(|file| file.links).filter(|links| *links > 1)
     }
@@ -102,13 +102,13 @@ impl Entry {
         if let Kind::Renamed { from } = &self.kind { Some(from) } else { None }
     }
 
-    /// Whether an undo can't revert this entry: it changes owner or attributes of a file that stays in its place.
+    /// Whether an undo can't revert this entry: it changes owner or attributes of a folder that stays in its place.
     pub(crate) fn is_left_out(&self) -> bool {
         let is_kept = self.before.same_owner(&self.after) && self.attributes.0 == self.attributes.1;
         self.kind == Kind::Mode && !is_kept
     }
 
-    /// The size in bytes of the entry's new content.
+    /// The size in bytes of the entry's new content; 0 if it is not a file.
     pub(crate) fn bytes(&self) -> u64 {
         self.after.file().map_or(0, |file| file.bytes)
     }

@@ -20,8 +20,8 @@ struct Counted {
     hidden: u64,
 }
 
-/// A check: the output must be the number of files in a folder. Hidden files count; their number is added to the
-/// evidence.
+/// A check: the output must be the number of files whose names match, in a folder or (`recursive`) also below it.
+/// Hidden files count; their number is added to the evidence.
 pub(super) fn files(input: &CheckInput<'_>, path: &str, pattern: &str, recursive: bool) -> CheckOutcome {
     let folder = match paths::absolute(input.environment, path) {
         Ok(folder) => folder,
@@ -52,7 +52,8 @@ fn matcher(pattern: &str) -> Result<Option<GlobMatcher>, String> {
     Ok(Some(glob.compile_matcher()))
 }
 
-/// Counts the files whose names match, in the folder `root` or also below it; an error if something can't be read.
+/// Counts the regular files whose names match, in the folder `root` or also below it; an error if something can't be
+/// read, or not in time.
 fn count(root: &Path, matcher: Option<&GlobMatcher>, recursive: bool) -> Result<Counted, String> {
     let limit = Limit::after(CHECK_TIMEOUT);
     let mut counted = Counted { files: 0, hidden: 0 };

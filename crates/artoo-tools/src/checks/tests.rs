@@ -19,7 +19,7 @@ fn environment(dir: &TempDir) -> Environment {
     }
 }
 
-/// Checks read the files and the machine themselves when they run, and pass or fail as they should.
+/// Each check passes or fails as expected for an output, an exit code or a file, with evidence of one line.
 #[doc = "holds: law 0.3; design G19"]
 #[test]
 fn checks_read_the_state_again() {
@@ -79,7 +79,7 @@ fn checks_read_the_state_again() {
     }
 }
 
-/// A check of the exit code fails if there is none.
+/// A check of the exit code fails if there is none, and a check that computes the answer anew is left to the caller.
 #[test]
 fn missing_exit_code_fails_the_check() {
     let dir = TempDir::new().unwrap();

@@ -7,7 +7,7 @@ use std::str::Chars;
 /// Maximum number of words that one brace expansion such as `{a,b}` may give.
 const BRACES_MAX: usize = 64;
 
-/// Placeholder in a word for the output of a `$(…)` command, which is not known before the run.
+/// Placeholder in a word for the output of a `$(…)`, `<(…)` or backtick command, which is not known before the run.
 pub(crate) const SUBSTITUTION: &str = "$()";
 
 /// A token of a command line: a word, a redirect, a here-document, a substitution, or the end of a simple command.
@@ -46,7 +46,7 @@ impl Redirect {
     }
 }
 
-/// Splits a command line into tokens. An open quote ends with the text.
+/// Splits a command line into tokens, and adds its assignments to `variables`. An open quote ends with the text.
 pub(super) fn tokens(command: &str, variables: &mut BTreeMap<String, String>) -> Vec<Token> {
     let mut lexer = Lexer { chars: command.chars().peekable(), variables, tokens: Vec::new(), word: None };
     lexer.read();
@@ -107,7 +107,7 @@ impl Lexer<'_> {
         self.end_word();
     }
 
-    /// Ends the current word and adds it as a token.
+    /// Ends the current word and adds it as a token; if it is an assignment, it also sets the variable.
     fn end_word(&mut self) {
         let Some(word) = self.word.take() else { return };
         if let Some((name, value)) = word.split_once('=').filter(|(name, _)| is_name(name)) {
@@ -116,7 +116,8 @@ impl Lexer<'_> {
         self.tokens.push(Token::Word(word));
     }
 
-    /// Reads a redirect after its first character; returns the end mark of a here-document.
+    /// Reads a redirect after its first character; returns the end mark of a here-document. Any other redirect to a
+    /// file is added as a token and gives `None`.
     fn redirect(&mut self, sign: char) -> Option<String> {
         // A number directly before the operator is a file descriptor.
         if self.word.as_ref().is_some_and(|word| word.chars().all(|c| c.is_ascii_digit())) {
@@ -164,7 +165,7 @@ impl Lexer<'_> {
         self.tokens.push(Token::Document(text));
     }
 
-    /// Reads the command of a `$(…)` or backtick substitution up to its closing sign.
+    /// Reads the command of a `$(…)`, `<(…)` or backtick substitution up to its closing sign as a token of its own.
     fn substitution(&mut self, close: char) {
         let (mut depth, mut text) = (0_usize, String::new());
         let mut quote = None;
@@ -221,7 +222,7 @@ impl Lexer<'_> {
     }
 }
 
-/// Whether a text is a valid name of a shell variable.
+/// Whether a text has only letters, digits and underscores, as the name of a shell variable has.
 pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
@@ -267,7 +268,8 @@ fn coded(chars: &mut Peekable<Chars<'_>>, radix: u32, max: usize) -> Option<u32>
     u32::from_str_radix(&digits, radix).ok()
 }
 
-/// The words that `a{b,c}d` expands to; the word itself if it has no such braces or expands to too many.
+/// The words that `a{b,c}d` expands to, sorted; the word itself without such braces, one partly expanded word if too
+/// many.
 pub(super) fn braced(word: &str) -> Vec<String> {
     let mut open = vec![word.to_owned()];
     let mut done = Vec::new();

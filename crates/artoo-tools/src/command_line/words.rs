@@ -272,7 +272,8 @@ fn words_after(words: &[String], count: usize) -> &[String] {
     words.get(count..).unwrap_or_default()
 }
 
-/// The text that a program runs as a command: that of `sh -c`, of `eval`, of a here-document.
+/// The text that a program runs as a command: that of `sh -c`, `su -c`, `eval`, `trap` or a shell's here-document;
+/// `None` if it runs no text.
 fn inner_text(words: &[String], documents: &[String]) -> Option<String> {
     let (program, arguments) = words.split_first()?;
     let program = base_name(program);
@@ -299,7 +300,7 @@ fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
-/// Whether a word is a group of short options, such as `-xc`, that includes `-c`.
+/// Whether a word is a group of short options that ends with `c`, such as `-xc`.
 fn is_cluster_with_c(word: &str) -> bool {
     word.strip_prefix('-').is_some_and(|flags| {
         !flags.is_empty() && flags.chars().all(|flag| flag.is_ascii_alphabetic()) && flags.ends_with('c')
@@ -398,7 +399,7 @@ mod tests {
         }
     }
 
-    /// Command lines that would take much time or memory to expand are read within limits.
+    /// Command lines that would expand to very many words give at most [`super::WORDS_MAX`].
     #[test]
     fn hostile_command_lines_are_read_in_bounds() {
         for bomb in ["{a,b}".repeat(40), "'\"".repeat(2_000), "$(".repeat(3_000), "x ".repeat(100_000)] {

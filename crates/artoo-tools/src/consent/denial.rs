@@ -38,7 +38,7 @@ impl Denial {
         if call.is_complete { None } else { self.named_by(call) }
     }
 
-    /// Whether this effect overlaps one of the denied effects.
+    /// Whether this effect overlaps a denied effect, or concerns a path that the denied call named.
     fn has_effect(&self, effect: &FileEffect) -> bool {
         let is_same = |denied: &FileEffect| denied.action == effect.action && overlap(denied, effect);
         // A denied change of a path itself does not cover creating something below it.

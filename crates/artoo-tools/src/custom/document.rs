@@ -14,8 +14,8 @@ const SCHEMES: [&str; 3] = ["http://", "https://", "mailto:"];
 /// Extensions of files, such as `.desktop`, that a desktop runs instead of showing them.
 const LAUNCHERS: [&str; 5] = ["desktop", "appimage", "exe", "jar", "sh"];
 
-/// The web or mail address as given, or the absolute path of an existing document or folder; `Err` if it is protected
-/// or a program.
+/// The web or mail address as given, or the absolute path of an existing document or folder; `Err` is the record if it
+/// is neither, protected, or a program.
 pub(super) fn openable(environment: &Environment, protected: &Protected, target: &str) -> Result<String, Box<Record>> {
     let unfit = || {
         let expected = "give an http, https or mailto address, or the path of a file or folder that is there";

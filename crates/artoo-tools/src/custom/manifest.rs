@@ -40,7 +40,7 @@ const TIMEOUT_S: u64 = 30;
 
 const KEYS: [&str; 9] = ["name", "description", "command", "effect", "network", "granted", "ask", "timeout_s", "input"];
 
-/// The manifest of a user's own tool; its program and arguments are set when it is validated.
+/// The manifest of a user's own tool or of a built-in action; its program and arguments are set when it is validated.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Manifest {
@@ -68,7 +68,7 @@ pub(crate) struct Manifest {
     groups: Vec<Group>,
 }
 
-/// An argument of a started program: one text, or the texts of an optional group.
+/// An entry of a manifest's `command`: one text, or the texts of an optional group.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Argument {
@@ -153,8 +153,8 @@ impl Manifest {
         documents.filter_map(|(name, _)| input.get(name)?.as_str())
     }
 
-    /// The program's arguments made from an input; undeclared inputs are refused. The path of a document becomes
-    /// absolute in `input`.
+    /// The program's arguments made from an input; `Err` is the record of an undeclared, missing or invalid input. The
+    /// path of a document becomes absolute in `input`.
     pub(crate) fn arguments(
         &self,
         machine: &Machine,
@@ -189,7 +189,7 @@ impl Argument {
     }
 }
 
-/// The text of a manifest file; an error if other users could write to it.
+/// The text of a manifest file, empty if it is missing; an error if other users could write to it, or it can't be read.
 pub(crate) fn read_toml(path: &Path) -> Result<String, ManifestProblem> {
     let text = trust::text(path, FILE_MAX_BYTES, false);
     Ok(text.map_err(|distrust| ManifestProblem::new(distrust.to_string()))?.unwrap_or_default())
@@ -215,7 +215,7 @@ pub(crate) fn timeout(seconds: Option<u64>) -> Result<Duration, ManifestProblem>
     }
 }
 
-/// Parses and validates the text of a manifest.
+/// Parses the text of a manifest and checks that every key is known; the values are checked by [`Manifest::validated`].
 fn parse(text: &str) -> Result<Manifest, ManifestProblem> {
     let table: toml::Table = from_toml(text)?;
     check_keys("", table.keys(), &KEYS)?;

@@ -72,7 +72,8 @@ pub(crate) fn load(config: &ToolConfig, folder: &Path, taken: &[&str]) -> (Vec<M
     (manifests, problems)
 }
 
-/// The paths of the manifest files in a folder, sorted by name.
+/// The paths of the manifest files (`*.toml`) in a folder, sorted, at most [`MANIFESTS_MAX`]; adds to `problems` if
+/// there are more or the folder can't be read.
 pub(crate) fn files(folder: &Path, problems: &mut Vec<ToolProblem>) -> Vec<PathBuf> {
     let mut problem = |problem: String| {
         problems.push(ToolProblem { path: folder.to_path_buf(), problem: ManifestProblem::new(problem) });

@@ -61,7 +61,7 @@ pub(super) fn problem(field: &str, reason: &str) -> Box<Record> {
     input::unfit(format!("{}: {reason}", artoo_proto::escape::one_line(field)))
 }
 
-/// A text of a template with the values of its fields filled in; a field without a value is empty.
+/// A text of a template with the values of its fields filled in; a field that has no text as its value is empty.
 pub(crate) fn render(text: &str, given: &Map<String, Value>) -> String {
     let filled = |piece| match piece {
         Piece::Literal(literal) => literal,
@@ -162,7 +162,8 @@ fn pieces(text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// The arguments of a command template, with its placeholders replaced by the checked inputs.
+/// The arguments of a command template, filled in with the checked inputs, without the optional groups that lack one;
+/// `Err` is the record if an input is missing or could be taken for an option.
 pub(super) fn arguments(groups: &[Group], given: &Map<String, Value>) -> Result<Vec<String>, Box<Record>> {
     let mut arguments = Vec::new();
     for group in groups {

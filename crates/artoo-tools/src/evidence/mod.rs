@@ -175,7 +175,7 @@ impl EvidenceStore {
         Ok(calls)
     }
 
-    /// Creates today's pack in advance, so that no call has to create a file.
+    /// Opens or creates a pack of today unless one with room is open, so that no call has to create a file.
     pub(crate) fn prepare(&self, now: Timestamp) -> io::Result<()> {
         match DirBuilder::new().mode(FOLDER_MODE).create(&self.folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -188,7 +188,8 @@ impl EvidenceStore {
         Ok(())
     }
 
-    /// Stores a complete text in the evidence store; returns its stored item.
+    /// Stores a text (both ends of one above [`ITEM_MAX_BYTES`]) under the name of its stream; returns its digest and
+    /// sizes.
     pub(crate) fn keep(&self, stream: &str, text: &str) -> io::Result<KeptOutput> {
         let mut spill = self.spill();
         spill.take(text.as_bytes());

@@ -40,7 +40,7 @@ impl Spill {
         Self { store, early: Vec::new(), file: None, hasher: Sha256::new(), head: 0, total: 0, failed: None }
     }
 
-    /// Adds the next bytes of the stream.
+    /// Adds the next bytes of the stream; beyond [`HEAD_BYTES`] they are only counted.
     pub(crate) fn take(&mut self, bytes: &[u8]) {
         self.total = self.total.saturating_add(bytes.len() as u64);
         let room = usize::try_from(HEAD_BYTES - self.head).unwrap_or(usize::MAX);

@@ -10,7 +10,7 @@ use crate::texts;
 #[cfg(target_os = "linux")]
 pub(crate) const DENIALS_MAX: usize = 1000;
 
-/// Maximum number of paths named in the message about denials; the rest are counted.
+/// Maximum number of paths, and of other denials, in the message about denials; only further paths are counted in it.
 const NAMED_MAX: usize = 5;
 
 /// An action of a program that the sandbox denied: a write, a connection, a signal, or another system call.
@@ -88,7 +88,8 @@ pub(crate) fn remark(denials: &[Denial]) -> Option<String> {
 mod tests {
     use super::{Denial, remark};
 
-    /// The message about denials names at most five paths, and every kind of denial.
+    /// The message about denials names five of seven paths, the network and a signal, all on one line; without denials
+    /// there is none.
     #[test]
     fn messages_name_five_paths_and_every_kind() {
         let write = |name: u32| Denial::Write(format!("/f{name}").into());

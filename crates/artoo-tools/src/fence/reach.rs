@@ -34,7 +34,8 @@ impl Reach {
         Self { network, ..Self::default() }
     }
 
-    /// Access to exactly what these denials name. Other system calls and abstract sockets are never granted.
+    /// Access to exactly what these denials name; to a signalled process only while it still runs. Other system calls
+    /// and abstract sockets are never granted.
     pub(crate) fn of(denials: &[Denial]) -> Self {
         let mut reach = Self::default();
         for denial in denials {
@@ -81,12 +82,12 @@ impl Reach {
         }
     }
 
-    /// Whether this access lets a program reach the socket address.
+    /// Whether the socket address is one of the approved addresses; access to the whole network is not considered.
     pub(crate) fn has_address(&self, address: SocketAddr) -> bool {
         self.addresses.iter().any(|granted| plain(*granted) == plain(address))
     }
 
-    /// Whether this grants nothing but access to the network, or to a part of it.
+    /// Whether this grants nothing but access to the network or a part of it; also `true` if it grants nothing.
     pub(crate) fn is_network_alone(&self) -> bool {
         self.sockets.is_empty() && self.signals.is_empty()
     }
@@ -117,7 +118,7 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// The process with this number, with its start time and program; `None` if it does not exist.
+    /// The process with this number, with its start time; `None` if it does not exist.
     pub(crate) fn of(pid: i32) -> Option<Self> {
         Some(Self { pid, started: fact(pid, 19)? })
     }

@@ -40,7 +40,8 @@ impl ReadAllowlist {
         &self.hidden
     }
 
-    /// A number that changes when the readable paths change. A running program has the rules of its start.
+    /// A number that grows whenever the rules for reading are made anew, at least when the readable paths change. A
+    /// running program has the rules of its start.
     #[cfg(feature = "mcp")]
     pub(crate) fn version(&self) -> u64 {
         #[cfg(target_os = "linux")]

@@ -69,15 +69,14 @@ pub(crate) fn report() -> FenceReport {
     }
 }
 
-/// Tests the macOS sandbox by running a program in a profile: it restricts files and network, or the program does not
-/// start.
+/// Reports that files and network are restricted if `sandbox-exec` is installed; signals are not.
 #[cfg(not(target_os = "linux"))]
 fn try_out() -> Tried {
     let held = super::seatbelt::program().is_some();
     Tried { files: held, network: held, signals: false }
 }
 
-/// Reports that no part of the sandbox works on this system.
+/// Tests the sandbox of Linux; if it can't be tested, no part counts as working.
 #[cfg(target_os = "linux")]
 fn try_out() -> Tried {
     probe::run().unwrap_or_default()
@@ -100,7 +99,8 @@ mod probe {
     use crate::fence::linux::{Filters, rules};
     use crate::fence::{NetworkScope, RunKind};
 
-    /// Tests every part of the sandbox with a thread and a child process; `None` if no child can be started.
+    /// Tests every part of the sandbox with a thread and a child process; `None` if one can't be started or the test
+    /// fails.
     pub(super) fn run() -> Option<Tried> {
         // It reads from a pipe that is closed at the end, so it never outlives the probe.
         let mut outside = ["/usr/bin/cat", "/bin/cat", "/run/current-system/sw/bin/cat"].iter().find_map(|cat| {
@@ -112,7 +112,7 @@ mod probe {
         tried
     }
 
-    /// Kills and reaps the process that the test of the sandbox started outside.
+    /// Ends (by closing its input) and reaps the process that the test of the sandbox started outside.
     fn end(outside: &mut Child) {
         drop(outside.stdin.take());
         let _ = outside.wait();

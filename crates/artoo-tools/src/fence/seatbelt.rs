@@ -77,7 +77,7 @@ fn path_rule(text: &mut String, action: &str, path: &Path) {
     rule(text, action, "subpath", &path.to_string_lossy());
 }
 
-/// Adds one rule to the text of a `sandbox-exec` profile: allow or deny, for a path.
+/// Adds one rule to the text of a `sandbox-exec` profile: allow or deny, for a path or a service.
 fn rule(text: &mut String, action: &str, kind: &str, name: &str) {
     let escaped = name.replace('\\', "\\\\").replace('"', "\\\"");
     // Writing to a `String` does not fail.
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use crate::fence::Reach;
 
-    /// The `sandbox-exec` profile denies artoo's own data by its last rules, which win over all others.
+    /// The `sandbox-exec` profile has exactly the expected rules and denies artoo's own data after all that it allows.
     #[test]
     fn profile_denies_own_data_last() {
         let fence = Fence {

@@ -19,7 +19,8 @@ const CHUNK_BYTES: usize = 256 * 1024;
 /// The paths that a `files` act changed, as its record lists them.
 pub(super) type Changes = Vec<FileChange>;
 
-/// Copies `from` to `to`, which must not exist, with times and modes; adds every created path to `changes`.
+/// Copies `from` to `to`, which must not exist, with times and modes (no set-id bits); adds every created path to
+/// `changes`.
 pub(crate) fn copy(from: &Place, to: Place, to_path: &Path, changes: &mut Changes, limit: &Limit) -> io::Result<()> {
     tree(from, to, to_path, changes, limit, 0)
 }

@@ -75,13 +75,13 @@ impl ModeChange {
     }
 }
 
-/// The unified diff between a file's text and the text that replaces it.
+/// The lines of the unified diff of an operation that writes a file; `None` for any other, or if the file is not text.
 pub(super) fn diff(operation: &Operation) -> Option<Vec<String>> {
     let Operation::Write { to, text, .. } = operation else { return None };
     Some(change::with_text(to, text, DIFF_LINES_MAX)?.lines().map(escape::one_line).collect())
 }
 
-/// Checks that an edit has exactly one source, a file whose content can be replaced.
+/// Checks that each source is a regular file with one name, so that its content can be replaced.
 pub(super) fn check_text(sources: &[Source]) -> Result<(), Box<Record>> {
     sources.iter().try_for_each(|source| {
         let path = paths::line(&source.path);
@@ -102,7 +102,7 @@ pub(super) fn check_links(sources: &[Source]) -> Result<(), Box<Record>> {
     }
 }
 
-/// Replaces the content of a file in one step; its permissions and owner stay.
+/// Replaces the content of a file in one step, if it still has the digest `before`; its permissions and owner stay.
 pub(super) fn write(to: &Path, text: &str, before: &str, changes: &mut Changes, limit: &Limit) -> io::Result<()> {
     let place = Place::of(to)?;
     let facts = statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW)?;
@@ -145,7 +145,7 @@ fn temporary_name(to: &Path) -> String {
     format!(".{short}.artoo-{}", std::process::id())
 }
 
-/// Changes the permission bits of a file; returns the new ones.
+/// Changes the permission bits of a file or folder; returns the new ones.
 pub(super) fn set_mode(path: &Path, change: ModeChange, changes: &mut Changes, limit: &Limit) -> io::Result<u32> {
     let place = Place::of(path)?;
     let facts = statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW)?;

@@ -1,4 +1,5 @@
-//! `files` and `trash`: create, copy, move, rename, pack, unpack and delete files. Nothing is overwritten.
+//! `files` and `trash`: create, copy, move, rename, edit, pack, unpack and delete files. Only the act `write` replaces
+//! content.
 
 mod act;
 mod copy;

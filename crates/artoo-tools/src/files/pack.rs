@@ -44,7 +44,7 @@ impl Format {
     }
 }
 
-/// Packs `sources` into the new file; returns its digest and the number of entries.
+/// Packs `sources` into the new file, which is removed if that fails; returns its digest and the number of entries.
 pub(super) fn pack(sources: &[PathBuf], to: &Path, mut new: Made, limit: &Limit) -> io::Result<(String, u64)> {
     let written =
         write(sources, to, &new.file, limit).and_then(|entries| Ok((digest::of_whole(&mut new.file, limit)?, entries)));
@@ -85,7 +85,7 @@ impl<W: Write> Write for Metered<'_, W> {
     }
 }
 
-/// Writes a tar archive; returns the number of entries.
+/// Writes a tar archive; returns the writer and the number of entries.
 fn tar<W: Write>(sources: &[PathBuf], to: W, limit: &Limit) -> io::Result<(W, u64)> {
     let mut archive = tar::Builder::new(Metered(to, limit));
     let entries = each_entry(sources, limit, &mut |mut entry, found, name| {
@@ -144,8 +144,7 @@ fn each_entry(sources: &[PathBuf], limit: &Limit, add: &mut Add<'_>) -> io::Resu
     Ok(entries)
 }
 
-/// Passes an open file or folder and everything below it to `add`, which packs it; returns the total of what `add`
-/// returned.
+/// Passes an open file or folder and everything below it to `add`, which packs it; returns their number.
 fn entry(place: &Place, name: &Path, limit: &Limit, depth: usize, add: &mut Add<'_>) -> io::Result<u64> {
     copy::check_depth(depth)?;
     let kind = FileType::from_raw_mode(statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode);

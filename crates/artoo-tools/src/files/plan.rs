@@ -19,7 +19,7 @@ use crate::protect::Protected;
 use crate::record::Record;
 use crate::{paths, texts};
 
-/// Paths listed in the details of a question; the rest is counted.
+/// Maximum number of lines for paths and for a diff in the details of a question; the rest is counted.
 const LISTED_MAX: usize = 500;
 
 const RENAMES: &str = "renames";
@@ -120,7 +120,8 @@ impl Plan {
         edited.collect()
     }
 
-    /// The lines of a question's details: names that need an approval, then every path.
+    /// The lines of a question's details: names that need an approval, then paths and a diff, [`LISTED_MAX`] lines at
+    /// most.
     pub(super) fn details(&self) -> Vec<String> {
         let more = self.listed.len().saturating_sub(LISTED_MAX);
         let more = (more > 0).then(|| format!("and {more} more"));
@@ -367,7 +368,7 @@ impl Planner<'_> {
 }
 
 /// Pairs of sources and their new paths for a renaming, the deepest first, so that no step changes a later path.
-/// Unchanged names are left out.
+/// Unchanged names are left out; `Err` if that leaves none, or a name is not valid.
 fn new_names(sources: Vec<Source>, template: &Template) -> Result<Vec<(Source, PathBuf)>, Box<Record>> {
     let mut pairs = Vec::new();
     for (position, source) in (1..).zip(sources) {
@@ -458,7 +459,7 @@ fn stage(operations: &[Operation], bytes: u64) -> Option<Stage> {
     Some(Stage { verb, unit: Unit::Bytes, total: Some(bytes), passes })
 }
 
-/// The number of the device (file system) of the nearest existing folder of a path.
+/// The number of the device (file system) of a path, or of the nearest folder above it that exists.
 fn device(path: &Path) -> Option<u64> {
     path.ancestors().find_map(|path| path.symlink_metadata().ok()).map(|found| found.dev())
 }

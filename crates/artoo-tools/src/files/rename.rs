@@ -57,7 +57,8 @@ impl Template {
         Ok(Self { parts: parts(template.as_deref().unwrap_or("{name}"))?, replacement })
     }
 
-    /// The new name of a file by this template; `number` is its position in the list, from 1.
+    /// The new name of a file by this template; `position` is that in the list, from 1. `Err` if it can't be a file
+    /// name.
     pub(super) fn apply(&self, path: &Path, modified: Timestamp, position: usize) -> Result<String, String> {
         let (name, stem) = (text(path.file_name())?, text(path.file_stem())?);
         let extension = text(path.extension())?;
@@ -98,7 +99,7 @@ impl Template {
     }
 }
 
-/// A part of a file name as text; an error if it is not valid Unicode.
+/// A part of a file name as text, empty if it is missing; an error if it is not valid Unicode.
 fn text(part: Option<&OsStr>) -> Result<&str, String> {
     part.map_or(Some(""), OsStr::to_str).ok_or_else(|| "its name is not text".to_owned())
 }
@@ -193,7 +194,7 @@ mod tests {
         assert_eq!(made.unwrap(), "a_b_c.txt");
     }
 
-    /// A new name that would lead to another folder is refused.
+    /// A new name that would lead to another folder, is empty or has control characters is refused.
     #[test]
     fn new_names_stay_in_their_folder() {
         for (template, name) in [("../{name}", "a"), ("{ext}", "a"), ("a/b", "c"), ("\u{1b}[2J", "c"), ("..", "c")] {

@@ -11,13 +11,13 @@ use crate::protect::Protected;
 use crate::record::Record;
 use crate::{open, paths, texts};
 
-/// Maximum number of files and folders below the sources of a `files` act.
+/// Maximum number of files and folders below each source of a `files` act, and of entries in each archive.
 pub(super) const TREE_MAX: u64 = 100_000;
 
 /// Maximum depth of folders below the sources of an act.
 pub(super) const DEPTH_MAX: usize = 128;
 
-/// The kind of a source: file, folder, link or other.
+/// The kind of a source: file, folder or symbolic link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     File,

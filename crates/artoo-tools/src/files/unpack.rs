@@ -20,7 +20,7 @@ use crate::record::Record;
 use crate::undo::Act;
 use crate::{digest, input, open, paths};
 
-/// Maximum number of bytes that a call may unpack.
+/// Maximum number of bytes that one archive may unpack to.
 #[doc(alias = "limit")]
 pub(super) const UNPACKED_MAX_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 
@@ -178,8 +178,8 @@ fn each_zip(file: BufReader<File>, visit: &mut dyn FnMut(&Entry, &mut dyn Read) 
     Ok(())
 }
 
-/// The relative path of an archive's entry, without `.`; an error if it is absolute or contains `..`, so leads out of
-/// the folder.
+/// The relative path of an archive's entry, without `.`; an error if it is absolute or contains `..`, and so leads out
+/// of the folder, or if it is too deep.
 fn plain(name: &Path) -> io::Result<PathBuf> {
     let mut plain = PathBuf::new();
     for component in name.components() {

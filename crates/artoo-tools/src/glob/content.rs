@@ -21,7 +21,7 @@ impl Needle {
         Self { text: if ignore_case { text.to_lowercase() } else { text.to_owned() }, ignore_case }
     }
 
-    /// Whether a text contains the searched text.
+    /// Whether a text contains the searched text, in any letter case if that was asked for.
     pub(crate) fn is_in(&self, text: &str) -> bool {
         if self.ignore_case { text.to_lowercase().contains(&self.text) } else { text.contains(&self.text) }
     }

@@ -26,7 +26,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Whether a file type is of this kind.
+    /// Whether a file type is of this kind; a symlink is only of the kind `Any`.
     pub(crate) fn is(self, found: FileType) -> bool {
         match self {
             Self::File => found.is_file(),
@@ -47,7 +47,7 @@ pub(crate) enum Report {
     Details,
 }
 
-/// What `glob`'s matches are sorted by: size, time or name.
+/// What `glob`'s matches are sorted by: size, time, name or path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SortKey {
@@ -137,7 +137,7 @@ impl Search {
         })
     }
 
-    /// The maximum depth of a match; 1 is directly in the root.
+    /// The maximum depth of a match; 1 is directly in the root, `None` any depth.
     pub(crate) fn max_depth(&self) -> Option<usize> {
         if !self.filter.recursive {
             return Some(1);

@@ -94,8 +94,8 @@ pub(crate) fn unusable_root(root: &Path, protected: &Protected) -> Option<Record
     }
 }
 
-/// The match, if a visited entry matches the search; `None` if not. `Err` is the path that could not be read, with the
-/// reason.
+/// The match, if a visited entry matches the search; `None` if not, or if its content may hold secrets, which is noted
+/// in `walked`. `Err` is the path that could not be read, with the reason.
 fn judge(
     search: &Search,
     needle: Option<&Needle>,
@@ -146,7 +146,7 @@ fn matches_filter(filter: &Filter, found: &Found, is_file: bool) -> bool {
         && filter.modified_before.is_none_or(|before| modified < before)
 }
 
-/// The time of the last change of a match, in milliseconds since 1970.
+/// The modification time of a match as a timestamp, to the millisecond.
 fn modified(found: &Found) -> Timestamp {
     Timestamp::from_millis(i64::try_from(found.modified_ns.div_euclid(1_000_000)).unwrap_or(i64::MAX))
 }
@@ -204,7 +204,8 @@ impl Collected {
     }
 }
 
-/// The record of a search. An incomplete list is marked as incomplete; an incomplete number is a failure.
+/// The record of a search. An incomplete list is marked as incomplete; it is a failure if a path could not be read, and
+/// an incomplete number always is.
 fn report(filter: &Filter, collected: Collected, walked: &Walked) -> Record {
     let overflow = || format!("more than {KEPT_MAX} entries match; give a limit or ask for a count");
     let gap = walked.missing_part().or_else(|| collected.overflowed.then(overflow));

@@ -17,7 +17,7 @@ pub(crate) const PATTERNS_MAX: usize = 100;
 /// Maximum number of `{…}` groups in a pattern: the pattern is expanded to their product.
 const BRACE_GROUPS_MAX: usize = 6;
 
-/// Maximum number of alternatives in all `{…}` groups of a glob pattern.
+/// Maximum number of commas, which separate alternatives, in a glob pattern with `{…}` groups.
 const ALTERNATIVES_MAX: usize = 200;
 
 /// Maximum number of wildcards in a glob pattern.
@@ -68,7 +68,8 @@ fn unreadable(error: globset::Error) -> Box<Record> {
     input::unfit(format!("the pattern can't be read: {error}"))
 }
 
-/// Checks a glob pattern against the limits on length, braces and wildcards.
+/// Checks a glob pattern against the limits on length, braces and wildcards; it may not be empty, hold `..` or a NUL,
+/// or end in `/`.
 fn check(pattern: &str) -> Result<(), Box<Record>> {
     let chars = pattern.chars().count();
     if chars > PATTERN_MAX_CHARS {

@@ -70,7 +70,8 @@ impl Walked {
 }
 
 impl Walk<'_> {
-    /// Visits every entry below the root, and enters each folder for which `enter` is true.
+    /// Visits every entry below the root for which `enter` is true (given its path below the root and its name), and
+    /// enters it if it is a folder. Hidden and ignored entries are left out as the walk says.
     pub(crate) fn run(
         &self,
         limit: &Limit,

@@ -31,7 +31,8 @@ use crate::mcp::server::Server;
 use crate::mcp::tool::Remote;
 use crate::tool::{Machine, Tool};
 
-/// Time limit in which all MCP servers must start and list their tools.
+/// Time limit in which all MCP servers must start and list their tools, and in which one that is started later must
+/// start.
 const START_TIME: Duration = Duration::from_secs(5);
 
 /// Maximum number of tools of one MCP server; each is in every prompt.

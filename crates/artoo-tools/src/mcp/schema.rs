@@ -15,7 +15,7 @@ const ENTRIES_MAX: usize = 40;
 /// Longest schema as JSON, in bytes: it is in every prompt.
 const SCHEMA_MAX_BYTES: usize = 6000;
 
-/// Names of JSON schema keywords whose value is a number or a bool, which are passed on to models.
+/// Names of JSON schema keywords, separated by blanks, whose value is a number or a bool; they are passed on to models.
 const PLAIN: &str = "minimum maximum minLength maxLength minItems maxItems exclusiveMinimum exclusiveMaximum \
     uniqueItems";
 
@@ -88,7 +88,8 @@ fn is_plain(text: &str) -> bool {
     text.chars().count() <= DESCRIPTION_MAX_CHARS && escape::one_line(text) == text
 }
 
-/// The reason for which an input does not fit the schema: an undeclared field, or a missing required one.
+/// The reason for which an input does not fit the schema: an undeclared field, or a missing required one; `None` if it
+/// fits.
 pub(super) fn misfit(schema: &Value, input: &Map<String, Value>) -> Option<String> {
     let declared = schema.get("properties").and_then(Value::as_object)?;
     if let Some(unknown) = input.keys().find(|name| !declared.contains_key(*name)) {
@@ -105,7 +106,8 @@ mod tests {
 
     use super::{harmless, misfit};
 
-    /// Schemas of a server's tools are reduced to keywords that artoo knows.
+    /// Schemas of a server's tools are reduced to keywords that artoo knows; one of another type, too deep or too long
+    /// is refused.
     #[test]
     fn schemas_are_reduced_to_known_keywords() {
         let check =

@@ -145,7 +145,7 @@ fn containing(word: &str) -> String {
     pattern + "*"
 }
 
-/// The path of a `file://` URL.
+/// The absolute path of the `file://` URL in a line; `None` if there is none or it can't be decoded.
 fn of_uri(line: &str) -> Option<PathBuf> {
     let (_, rest) = line.split_once("file://")?;
     let encoded = rest.split(['\u{1b}', ' ', '\t']).next()?;
@@ -186,7 +186,7 @@ mod tests {
         check("  file:///a%zz", None);
     }
 
-    /// Wildcards in a query are escaped in the pattern given to `locate`.
+    /// Wildcards in a query are escaped in the pattern given to `locate`; ages are told in minutes, hours or days.
     #[test]
     fn locate_patterns_escape_wildcards() {
         assert_eq!(containing("tax"), "*tax*");

@@ -47,7 +47,7 @@ impl Tool for Mdfind {
     }
 }
 
-/// Asks the indexes one after the other, and walks the folder if none answers.
+/// Asks the indexes one after the other, and walks the folder if none has a match.
 async fn find(query: Query, indexes: Vec<Index>, call: Call) -> Result<Look, Stopped> {
     let (machine, root) = (Arc::clone(&call.machine), query.root.clone());
     let unusable = call.deadline.blocking(move |_| glob::unusable_root(&root, &machine.protected)).await?;

@@ -11,8 +11,8 @@ use crate::config::ProcessLimits;
 const SIGXCPU: i32 = Signal::XCPU.as_raw();
 const SIGXFSZ: i32 = Signal::XFSZ.as_raw();
 
-/// A sentence about the limit that may have ended a program, by its signal. The kernel reports no other limits: a
-/// program that gets no memory or process sees an error instead.
+/// A sentence about the limit that may have ended a program, by its signal; `None` for other signals. The kernel
+/// reports no other limits: a program that gets no memory or process sees an error instead.
 pub(crate) fn limit_that_ended(signal: i32, limits: &ProcessLimits) -> Option<String> {
     match signal {
         SIGXFSZ => Some(format!("it wrote a file past the limit of {} and was ended", units::bytes(limits.file_bytes))),

@@ -112,7 +112,7 @@ impl Ended {
         self.stdout.total().saturating_add(self.stderr.total())
     }
 
-    /// Stores the program's output and error streams in the evidence store; returns the stored items.
+    /// Stores the program's standard output and standard error in the evidence store; returns the stored items.
     pub(crate) fn keep(&mut self) -> Vec<KeptOutput> {
         [self.stdout.keep("stdout"), self.stderr.keep("stderr")].into_iter().flatten().collect()
     }
@@ -145,7 +145,8 @@ impl Ended {
     }
 }
 
-/// The environment of every program: only allowlisted variables of artoo's own.
+/// The environment of every program: home, search path, language and terminal, and the allowlisted variables of artoo's
+/// own.
 pub(crate) fn environment(config: &ToolConfig) -> Vec<(String, OsString)> {
     let path = config.program_path.iter().map(PathBuf::as_path).chain(CONSENTED_PATH.iter().map(Path::new));
     let path = path.map(Path::as_os_str).collect::<Vec<_>>().join(std::ffi::OsStr::new(":"));
@@ -243,7 +244,8 @@ pub(crate) async fn run(config: &ToolConfig, order: Order, time: Duration) -> io
 }
 
 impl Verdict {
-    /// Combines how a program ended with its captured output.
+    /// Combines how a program ended with its captured output, which is dropped if the program was killed at its first
+    /// denial.
     pub(crate) fn ended(
         self,
         mut stdout: Captured,
@@ -274,7 +276,7 @@ impl Verdict {
     }
 }
 
-/// A capture of a stream that also stores the stream as evidence.
+/// A capture of a stream that also stores the stream as evidence, if there is a store.
 pub(crate) fn capture(config: &ToolConfig) -> Captured {
     Captured::new(CAPTURE_END_BYTES).with_spill(config.evidence.as_ref().map(EvidenceStore::spill))
 }

@@ -22,7 +22,7 @@ pub(crate) struct Plain {
 }
 
 impl Plain {
-    /// Starts a program in its own process group, by `sandbox-exec` if given.
+    /// Starts a program in its own process group, by `sandbox-exec` if given; returns it with its two output streams.
     pub(crate) fn start(order: Order, seatbelt: Option<&Path>) -> io::Result<(Self, ChildStdout, ChildStderr)> {
         let scratch = Scratch::new()?;
         let order = match seatbelt {

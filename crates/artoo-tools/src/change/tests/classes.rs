@@ -22,7 +22,7 @@ fn reasons(home: &Home, set: &ChangeSet, commands: &[PathBuf]) -> Vec<(String, V
 /// A row of a test: a script, an entry of its change set, and a check of the reason why it needs an approval.
 type Row = (&'static str, &'static str, fn(&Reason) -> bool);
 
-/// New files in the workspace need no approval; any other kind of change does.
+/// Ordinary new files and new times in the workspace need no approval; other changes do, for the expected reason.
 #[test]
 #[expect(clippy::too_many_lines, reason = "one table")]
 fn only_new_workspace_files_skip_approval() {
@@ -102,7 +102,7 @@ fn only_new_workspace_files_skip_approval() {
     }
 }
 
-/// A new file with capabilities needs approval.
+/// A new file with capabilities needs approval; tested as root only.
 #[test]
 fn capabilities_of_new_files_need_approval() {
     let home = Home::new(true);

@@ -30,7 +30,7 @@ fn furnish(home: &Home) {
     fs::set_permissions(home.workspace().join("b.txt"), fs::Permissions::from_mode(0o444)).unwrap();
 }
 
-/// Each kind of change is committed to the real files, and an undo reverts it.
+/// Each kind of change is committed to the real files, and an undo reverts all but times.
 #[test]
 fn each_change_kind_is_committed_and_undone() {
     let home = furnished(false);
@@ -101,7 +101,7 @@ fn each_change_kind_is_committed_and_undone() {
     }
 }
 
-/// A committed change set is undone exactly, and the undo of that undo restores it.
+/// A committed change set is undone, and the undo of that undo restores it, twice; times are not compared.
 #[test]
 fn committed_tree_is_undone_and_redone() {
     let home = furnished(true);
@@ -124,7 +124,7 @@ fn committed_tree_is_undone_and_redone() {
     }
 }
 
-/// A commit stops at an entry that another program changed since, and reports it as a conflict.
+/// A commit stops at an entry that another program changed since, names its path, and changes nothing.
 #[test]
 fn entry_changed_meanwhile_is_named_conflict() {
     let home = furnished(true);
@@ -244,7 +244,8 @@ fn home_on_another_file_system_is_undone() {
     assert!(differ.is_empty(), "{differ:#?}");
 }
 
-/// Incidental changes are not committed, and the change set lists them.
+/// A git index with the same entries and new Python bytecode are listed as incidental and not committed; an index with
+/// a new entry and other files are not incidental.
 #[test]
 fn incidental_changes_are_discarded_and_listed() {
     let home = furnished(true);
@@ -293,7 +294,7 @@ fn artoos_own_data_is_never_changed() {
     assert_eq!(fs::read_to_string(home.home.join(".config/artoo/key")).unwrap(), "k");
 }
 
-/// When a task is deleted from the journal, the files stored for it are deleted too.
+/// A task beyond the journal's limit is deleted from it, also if folders stored for it deny access.
 #[test]
 fn stored_files_are_deleted_with_their_task() {
     let home = furnished(true);

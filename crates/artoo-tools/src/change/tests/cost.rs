@@ -27,8 +27,8 @@ fn written() -> u64 {
     told.lines().find_map(|line| line.strip_prefix("wchar: ")).unwrap().parse().unwrap()
 }
 
-/// Creates a file of this many megabytes in a view, commits it, deletes it and undoes that; `false` if this machine
-/// supports no views.
+/// Commits a new file of this many megabytes, deletes it and undoes that, and checks that the file is moved each time,
+/// not copied; `false` if this machine supports no views.
 fn check_large(megabytes: u32) -> bool {
     let home = Home::new(false);
     if !home.run_in_view(&format!("dd if=/dev/zero of=ws/large bs=1M count={megabytes}")) {

@@ -1,5 +1,5 @@
 //! The process is killed at each step of a commit and of its undo: afterwards each entry is old or new, and an undo
-//! restores all.
+//! restores all but times.
 
 use std::collections::BTreeSet;
 use std::process::Stdio;
@@ -103,7 +103,7 @@ fn undo_all(home: &Home) -> Vec<Report> {
     reports
 }
 
-/// Undoes all entries, and checks that the tree is as before and that no path was left changed.
+/// Undoes all entries, and checks that the tree is as before, times apart, and that no path was left changed.
 #[track_caller]
 fn check_undone(home: &Home, before: &Tree, moment: &str) {
     let reports = undo_all(home);
@@ -113,8 +113,8 @@ fn check_undone(home: &Home, before: &Tree, moment: &str) {
     assert_eq!(reports.iter().flat_map(|report| &report.items).find(left), None, "{moment}");
 }
 
-/// Checks that each path is as before or as after, and nothing else; a folder's mode may be open while its entries
-/// change.
+/// Checks that each path is as before or as after, apart from modes, times and hard links; returns whether the whole
+/// tree is neither.
 #[track_caller]
 fn check_each(home: &Home, before: &Tree, after: &Tree, moment: &str) -> bool {
     let found = home.tree();
@@ -128,7 +128,7 @@ fn check_each(home: &Home, before: &Tree, after: &Tree, moment: &str) -> bool {
     timeless(&found) != timeless(before) && timeless(&found) != timeless(after)
 }
 
-/// The names of the fault points that every commit passes.
+/// The names of the fault points that a commit of the tests' changes passes on any file system.
 const COMMIT_POINTS: [&str; 13] = [
     "contents are kept",
     "a note is made",
@@ -145,7 +145,8 @@ const COMMIT_POINTS: [&str; 13] = [
     "ended is written",
 ];
 
-/// A commit that is killed at any point leaves each path either old or new, and an undo restores all.
+/// A commit that is killed at any point leaves each path's content either old or new, and an undo restores all but
+/// times.
 #[doc = "holds: law 1.12"]
 #[test]
 fn killed_commit_leaves_old_or_new() {
@@ -175,7 +176,8 @@ fn killed_commit_leaves_old_or_new() {
     }
 }
 
-/// An undo of a commit that is killed at any point can be run again, and then restores everything.
+/// An undo of a commit that is killed at any point (any fifth, to another file system) can be run again, and then
+/// restores all but times.
 #[doc = "holds: law 1.12"]
 #[test]
 fn killed_undo_of_a_commit_resumes() {

@@ -134,7 +134,7 @@ impl Home {
         let _ = shell(&self.home).arg("-c").arg(script).status().unwrap();
     }
 
-    /// Runs a script on a view of the home; `false` if this machine supports no views.
+    /// Runs a script on a view of the home with a new layer; `false` if this machine supports no views.
     pub(super) fn run_in_view(&self, script: &str) -> bool {
         for folder in ["upper", "work"].map(|name| self.root.join(name)) {
             // An ordinary user can't read the kernel's own folder in it.
@@ -193,7 +193,7 @@ impl Home {
         committed
     }
 
-    /// Undoes the newest journal entry of the test home.
+    /// Undoes the newest journal entry of the test home, and checks that each step of it succeeded.
     #[track_caller]
     pub(super) fn undo(&self) -> Report {
         let last = self.store().last().unwrap().expect("something was committed");

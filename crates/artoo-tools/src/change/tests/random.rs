@@ -1,5 +1,5 @@
 //! Random trees and random scripts in real views: a committed run equals the bare run, a discarded run changes nothing,
-//! and an undo restores everything.
+//! and an undo restores everything but times.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -151,7 +151,7 @@ impl Random {
     }
 }
 
-/// A random script with one command of the program `first` and some commands of others.
+/// A random script with one command of the program `first` and up to four commands of any.
 fn script(random: &mut Random, rows: &[(&str, &[&str])], first: usize) -> String {
     const FILES: [&str; 9] = ["f1", "f2", "d1/f3", "d1/f4", "d1/d2/f5", "d3/f6", "l1", "n1", "d5/f7"];
     const FOLDERS: [&str; 7] = ["d1", "d1/d2", "d3", "d4", "n2", "d1/n3", "d5/sub"];
@@ -206,7 +206,7 @@ fn create_random_tree(home: &Home, random: &mut Random, has_links: bool) {
     home.run_bare("find . -exec touch -h -d 2000-01-01 {} +; [ -d d1 ] && chmod 750 d1");
 }
 
-/// Runs random scripts in the sandbox, each in a view if this machine has views.
+/// Runs scripts in the sandbox, on a view or on the real files.
 pub(super) struct Runner {
     config: ToolConfig,
     protected: Protected,
@@ -232,7 +232,7 @@ impl Runner {
         view.inspect_err(|problem| eprintln!("skipped: {problem}")).ok().map(Arc::new)
     }
 
-    /// Runs a script to its end, in a view if there is one.
+    /// Runs a script for at most 60 s, in the view if one is given; its result is ignored.
     pub(super) fn run(&self, script: &str, cwd: &Path, view: Option<&Arc<View>>) {
         let invocation = Invocation {
             program: "/bin/bash".into(),
@@ -262,7 +262,8 @@ fn comparable(root: &Path) -> Tree {
     tree
 }
 
-/// Checks that each entry of a change set needing approval has a reason, and returns their number.
+/// Checks that each changed, shared, special or foreign entry of a change set needs approval for that reason; returns
+/// the number of such reasons, existing files apart.
 #[track_caller]
 fn check_class(home: &Home, set: &ChangeSet, name: &str) -> usize {
     let (workspace, protected) = (home.home.clone(), home.protected());
@@ -294,7 +295,8 @@ fn check_class(home: &Home, set: &ChangeSet, name: &str) -> usize {
     named
 }
 
-/// Random scripts: the view shows, and the commit makes, exactly the changes of a run without view.
+/// Random scripts: a view changes no real file, its commit equals a run without view, and an undo restores all but
+/// times.
 #[test]
 fn view_and_commit_equal_the_bare_run() {
     super::also_as_user("random::view_and_commit_equal_the_bare_run");

@@ -123,7 +123,7 @@ mod tests {
         visible.is_current()
     }
 
-    /// Cached rules are invalid after a change in a folder above a hidden path, and valid after any other change.
+    /// Cached rules are invalid after a change in a folder above a hidden path, and stay valid after changes elsewhere.
     #[doc = "holds: law 1.20"]
     #[test]
     fn changes_above_hidden_paths_invalidate_rules() {

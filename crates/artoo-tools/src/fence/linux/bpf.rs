@@ -68,8 +68,8 @@ impl Condition {
     }
 }
 
-/// Compiles filter rules to BPF. The first rule that a call meets decides; other calls are allowed, unreviewed ones
-/// fail with `ENOSYS`.
+/// Compiles filter rules to BPF. The first rule that a call meets decides; other calls are allowed, those from
+/// `first_unknown` on fail with `ENOSYS`, and a call of another architecture kills the process.
 pub(super) fn compile(architecture: u32, first_unknown: u32, rules: &[Rule]) -> Vec<sock_filter> {
     let mut program = vec![
         instruction(LOAD_WORD, ARCHITECTURE_AT),
@@ -159,7 +159,7 @@ fn search(ranges: &[(u32, End)]) -> Vec<Step> {
     steps
 }
 
-/// Makes a BPF instruction without jumps.
+/// Makes a BPF instruction with this code and operand, and with distance 0 for both conditional jumps.
 fn instruction(code: u16, k: u32) -> sock_filter {
     sock_filter { code, jt: 0, jf: 0, k }
 }
@@ -172,8 +172,6 @@ fn distance(instructions: usize) -> u32 {
 /// Evaluates compiled seccomp filters in tests, without a kernel.
 #[cfg(test)]
 pub(super) mod testing {
-    //! Filters evaluated without a kernel.
-
     use super::{AND, Condition, JUMP, JUMP_IF_AT_LEAST, JUMP_IF_EQUAL, LOAD_WORD, RETURN, sock_filter};
 
     pub(in super::super) const ARCHITECTURE: u32 =

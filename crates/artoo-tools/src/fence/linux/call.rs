@@ -67,7 +67,7 @@ pub(super) enum Call {
     Make { path: PathArgument, mode: u32 },
 }
 
-/// The data that a network call sends, as a range of the caller's memory.
+/// How a network call passes what it sends: bytes with an address, one message header, or an array of headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Message {
     Bytes {
@@ -99,7 +99,7 @@ pub(super) fn read(notification: Notification) -> Option<Call> {
         .or_else(|| denied(notification))
 }
 
-/// Decodes system calls that reach other processes, devices or the network; `None` for any other.
+/// Decodes system calls on sockets, processes, locks, devices, attributes, links and user ids; `None` for any other.
 fn reaching(call: c_long, [a, b, c, d, e, f]: [u64; 6]) -> Option<Call> {
     let address = Memory { address: b, length: c };
     Some(match call {
@@ -206,7 +206,7 @@ fn subject(folder: u64, address: u64, flags: u64) -> Subject {
     Subject::Path { path: relative_to_folder(folder, address), follows: !has(flags, libc::AT_SYMLINK_NOFOLLOW) }
 }
 
-/// Decodes system calls that exist on every architecture.
+/// Decodes system calls on files, sessions and sockets that exist on every architecture; `None` for any other.
 fn at(call: c_long, [a, b, c, d, e]: [u64; 5]) -> Option<Call> {
     Some(match call {
         libc::SYS_setsid => Call::NewSession,
@@ -234,7 +234,7 @@ fn at(call: c_long, [a, b, c, d, e]: [u64; 5]) -> Option<Call> {
     })
 }
 
-/// Decodes file calls that exist on x86-64 only, such as `chmod` and `open`.
+/// Decodes file calls that exist on x86-64 only, such as `chmod` and `open`; `None` for any other.
 #[cfg(target_arch = "x86_64")]
 fn older(call: c_long, [a, b, c]: [u64; 3]) -> Option<Call> {
     let path = |follows| Subject::Path { path: relative_to_cwd(a), follows };

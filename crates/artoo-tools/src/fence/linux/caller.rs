@@ -87,7 +87,7 @@ impl Caller {
         Ok(open(format!("/proc/{}/fd/{number}", self.thread), flags, Mode::empty())?)
     }
 
-    /// The umask of the calling thread.
+    /// The umask of the calling thread; `0o077` if `/proc` does not tell.
     pub(super) fn umask(&self) -> Mode {
         let mask = self.field("status", "Umask:").and_then(|mask| u32::from_str_radix(&mask, 8).ok());
         Mode::from_raw_mode(mask.unwrap_or(0o077))
@@ -124,7 +124,8 @@ impl Caller {
         Ok(pidfd_getfd(&process, number, PidfdGetfdFlags::empty())?)
     }
 
-    /// The file name of the thread's program, and the program's arguments from `/proc`.
+    /// The file name of the thread's program, and the program's arguments (without its name) from `/proc`; empty if
+    /// unreadable.
     pub(super) fn command(&self) -> (OsString, Vec<Vec<u8>>) {
         let program = std::fs::read_link(format!("/proc/{}/exe", self.thread)).unwrap_or_default();
         let arguments = std::fs::read(format!("/proc/{}/cmdline", self.thread)).unwrap_or_default();
@@ -206,7 +207,7 @@ pub(super) fn real(file: &OwnedFd) -> io::Result<PathBuf> {
     std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
-/// Whether an open file is a pipe or a deleted memory file, which no other program can open.
+/// Whether an open file is a pipe, a socket or a deleted memory file, which no other program can open by a path.
 pub(super) fn is_nameless(file: &OwnedFd, path: &Path) -> bool {
     let in_memory = path.as_os_str().as_bytes().starts_with(b"/memfd:");
     !path.is_absolute() || (in_memory && fstat(file).is_ok_and(|found| found.st_nlink == 0))

@@ -72,8 +72,8 @@ impl Disk {
         self.next_look = Instant::now();
     }
 
-    /// The disk space limit in bytes if the run exceeds it; `None` otherwise. `is_of_run` tells whether a process
-    /// belongs to the run.
+    /// The disk space limit in bytes if the run exceeds it or a folder can't be read; `None` if not, or if no check is
+    /// due. `is_of_run` tells whether a process belongs to the run.
     pub(super) fn exceeded(&mut self, is_of_run: impl Fn(i32) -> bool) -> Option<u64> {
         if Instant::now() < self.next_look {
             return None;
@@ -123,7 +123,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Adds the sizes of changed files in a folder and below it; `None` if a folder can't be read.
+    /// Adds the sizes of changed files in a folder and below it; `None` if a folder can't be read or lies too deep.
     fn folder(&mut self, folder: &OwnedFd, depth: usize) -> Option<()> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let folder = match openat(folder, ".", flags, Mode::empty()) {

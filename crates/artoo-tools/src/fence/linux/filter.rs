@@ -39,7 +39,8 @@ pub(crate) struct Filters {
 }
 
 impl Filters {
-    /// The seccomp filters of a run, compiled once for each kind. A reading run never has the network.
+    /// The seccomp filters of a run, compiled once for each kind and network scope. A reading run never has the
+    /// network.
     ///
     /// # Errors
     /// If there are no filters for this processor.
@@ -67,8 +68,8 @@ impl Filters {
         self.must_ask
     }
 
-    /// Installs the filters for the calling thread and its descendants; returns the seccomp listener, or `None` if the
-    /// process can have no second one.
+    /// Installs the filters for the calling thread and its descendants; returns the seccomp listener, or `None` if
+    /// there can be none, and then the filter without a supervisor is installed.
     ///
     /// # Errors
     /// Also if a reading run can have no listener: its denials would not be known.
@@ -240,8 +241,8 @@ fn set_id_modes() -> Vec<Match> {
     modes
 }
 
-/// Filter rules for sockets that are refused although the network is allowed: all but IPv4, IPv6, route queries, and
-/// Unix sockets if a supervisor decides.
+/// Filter rules for sockets that are refused although the network is allowed: all but IPv4 and IPv6 (not raw), route
+/// queries, and Unix sockets if a supervisor decides.
 fn network_allowed(asks: bool) -> Vec<Match> {
     let [inet, inet6, netlink] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].map(libc::c_int::unsigned_abs);
     let families = [inet, inet6, netlink, if asks { libc::AF_UNIX.unsigned_abs() } else { inet }];
@@ -285,7 +286,7 @@ mod tests {
         decisions.min_by_key(|made| (made & libc::SECCOMP_RET_ACTION_FULL).cast_signed()).unwrap()
     }
 
-    /// Filters combined decide as the strictest of the rules that a call meets.
+    /// A compiled filter decides as the strictest of its groups of rules that a call meets.
     #[doc = "holds: law 1.17"]
     #[test]
     fn filter_decides_as_strictest_of_its_parts() {
@@ -316,7 +317,8 @@ mod tests {
         }
     }
 
-    /// In every kind of run, system calls that set set-id bits, and `ioctl` requests that are not allowed, are refused.
+    /// In a fenced run, calls that create set-id files or act on other processes, and other `ioctl` requests, are
+    /// refused.
     #[doc = "holds: law 1.17"]
     #[test]
     fn setuid_and_unknown_requests_are_refused() {
@@ -371,7 +373,7 @@ mod tests {
         }
     }
 
-    /// In a view files may be changed in any way except set-id bits, but calls on other processes are refused.
+    /// In a view files may be changed but not created with set-id bits, and calls on other processes are refused.
     #[doc = "holds: law 1.17"]
     #[test]
     fn views_allow_only_file_changes() {

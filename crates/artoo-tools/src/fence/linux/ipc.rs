@@ -50,7 +50,7 @@ const LOG_READS: [i32; 3] = [3, 9, 10];
 /// Maximum bytes of the kernel's log that are read for a program: no log is longer.
 const LOG_MAX: u64 = 1 << 26;
 
-/// Upper byte of `ioctl` request numbers that concern terminals, which fail with `ENOTTY` on other files.
+/// Second-lowest byte of `ioctl` request numbers for terminals, which fail with `ENOTTY` on other files.
 const FOR_TERMINALS: u32 = 0x54;
 const FOR_SOCKETS: u32 = 0x89;
 
@@ -76,8 +76,9 @@ impl Supervisor {
         }
     }
 
-    /// A socket for a run without the network or with some approved addresses. Programs also make internet sockets to list interfaces and to test what the machine
-    /// supports: they get an unconnected Unix socket instead, and using it with an address is denied.
+    /// Answers `socket` in a run without the whole network: with approved addresses it may make internet sockets. Any
+    /// other Unix or internet socket becomes an unconnected Unix socket, since programs also make sockets only to test
+    /// the machine; using it with an address is denied.
     pub(super) fn socket(
         &mut self,
         notification: Notification,
@@ -135,8 +136,9 @@ impl Supervisor {
         Ok(fstat(&socket)?.st_ino)
     }
 
-    /// Connects to a Unix socket that was granted: a connected socket replaces the program's own. If the whole network
-    /// was approved, the kernel handles any other address: the Unix sockets that the program got can't be connected.
+    /// Connects to a Unix socket that was granted: a connected socket replaces the program's own; any other is denied.
+    /// If the whole network was approved, the kernel handles any other address: the Unix sockets that the program got
+    /// can't be connected.
     pub(super) fn connect(
         &self,
         notification: Notification,

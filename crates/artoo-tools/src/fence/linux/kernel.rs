@@ -145,7 +145,7 @@ pub(crate) fn log(request: libc::c_int, into: &mut [u8]) -> io::Result<usize> {
     usize::try_from(done).map_err(|_| io::Error::last_os_error())
 }
 
-/// Makes an `ioctl` call on the seccomp listener.
+/// Makes an `ioctl` call on a seccomp listener or a socket.
 fn request<T>(listener: BorrowedFd<'_>, number: libc::Ioctl, argument: *mut T) -> io::Result<()> {
     // SAFETY: each request is made with the structure it is defined for, which outlives the call.
     let done = unsafe { libc::ioctl(listener.as_raw_fd(), number, argument) };

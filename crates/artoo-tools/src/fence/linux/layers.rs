@@ -47,20 +47,20 @@ impl Layers {
     }
 
     /// Restricts the calling thread and its descendants by both Landlock layers; returns whether the kernel enforces
-    /// both.
+    /// each at least in part.
     pub(crate) fn restrict_self(self) -> Result<bool, RulesetError> {
         let layers = [self.reading.restrict_self()?, self.changing.restrict_self()?];
         Ok(layers.iter().all(|status| status.ruleset != RulesetStatus::NotEnforced))
     }
 }
 
-/// The Landlock ruleset that allows changes only below these folders, and restricts the network.
+/// The Landlock ruleset that allows changes only below these folders, and the network only if `network` is true.
 fn changing(open: &[&Path], network: bool) -> io::Result<RulesetCreated> {
     rules::changing(open, network).map_err(io::Error::other)
 }
 
-/// Lets the calling thread and its descendants signal and connect only to each other; returns whether the kernel
-/// enforces that.
+/// Lets the calling thread and its descendants signal, and connect by abstract sockets, only to each other; returns
+/// whether the kernel enforces that.
 pub(crate) fn hold_signals() -> io::Result<bool> {
     let status = rules::scoped().and_then(RulesetCreated::restrict_self).map_err(io::Error::other)?;
     Ok(status.ruleset != RulesetStatus::NotEnforced)

@@ -96,8 +96,8 @@ impl Supervisor {
         self.deny(Denial::Network, Answer::Fails(libc::EACCES))
     }
 
-    /// Answers `getsockname`: a Unix socket in place of an internet socket reports the unspecified address if it is not
-    /// bound.
+    /// Answers `getsockname`: a Unix socket in place of an internet socket reports the unspecified address; it is
+    /// denied if the socket is bound.
     pub(super) fn own_address(
         &self,
         notification: Notification,

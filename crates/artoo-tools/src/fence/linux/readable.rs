@@ -44,8 +44,9 @@ impl Hidden {
     }
 }
 
-/// Everything below `root` that is neither hidden nor contains a hidden path. Symbolic links are skipped, since their
-/// targets are listed by their own paths. A file created beside a hidden path later can't be read.
+/// The highest files and folders in `root`, or `root` itself, that are neither hidden nor contain a hidden path.
+/// Symbolic links are skipped, since their targets are listed by their own paths. A file created beside a hidden path
+/// later can't be read.
 pub(crate) fn readable_below(root: &Path, hidden: &Hidden) -> Readable {
     let mut readable = Readable::default();
     let mut open = vec![root.to_path_buf()];

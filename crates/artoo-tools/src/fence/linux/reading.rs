@@ -68,17 +68,19 @@ impl Supervisor {
         }
     }
 
-    /// Records the denial of a system call by its name; a reading run is killed, any other call fails with `EPERM`.
+    /// Records the denial of a system call by its name; a reading run is killed, in any other run the call fails with
+    /// `EPERM`.
     pub(super) fn deny_call(&self, name: &'static str) -> Answer {
         self.deny(Denial::Call(name.trim_start_matches("SYS_")), Answer::Fails(libc::EPERM))
     }
 
-    /// In a reading run, denies a write to this path, unless the program does not need it.
+    /// In a reading run, records the denial of a write to this path, which ends the run.
     fn deny_write(&self, path: PathBuf) -> Answer {
         self.deny(Denial::Write(path), Answer::NoReply)
     }
 
-    /// Calls `act` with the directory entry at the caller's path. If it can't be found, the kernel answers the call.
+    /// Calls `act` with the directory entry at the caller's path. If it can't be found, the kernel answers the call; a
+    /// path over a link that can't be followed here is denied as a write.
     fn found(
         &self,
         caller: &Caller,

@@ -27,8 +27,8 @@ const ENTRIES_MAX: usize = 500_000;
 /// Maximum bytes of the names, and of one value, of extended attributes that are copied.
 const ATTRIBUTES_MAX_BYTES: usize = 64 * 1024;
 
-/// Renames a folder in a view by copying at most `bytes` of files; returns whether it was renamed. Files are left to
-/// the kernel.
+/// Renames a folder in a view, by copying at most `bytes` bytes of files if the overlay can't; `false` for a file or
+/// other flags, which are left to the kernel.
 pub(super) fn rename(from: &DirEntry, to: &DirEntry, flags: RenameFlags, bytes: u64) -> io::Result<bool> {
     let found = facts(&from.folder, &from.name)?;
     let is_folder = kind(&found) == FileType::Directory;

@@ -34,8 +34,8 @@ pub(super) fn reading(whole: &[PathBuf], beyond: &[&Path]) -> Result<RulesetCrea
         .add_rules(path_beneath_rules(devices(), AccessFs::ReadFile))
 }
 
-/// The ruleset of a sandboxed command: changes only below these folders and to harmless devices; signals and network
-/// restricted.
+/// The ruleset of a sandboxed command: changes only below these folders and to harmless devices; signals are
+/// restricted, and the network unless `network` is true.
 pub(super) fn changing(open: &[&Path], network: bool) -> Result<RulesetCreated, RulesetError> {
     let all = AccessFs::from_all(NEWEST) & !read();
     let mut ruleset = Ruleset::default().handle_access(all)?.scope(Scope::from_all(NEWEST))?;
@@ -48,7 +48,7 @@ pub(super) fn changing(open: &[&Path], network: bool) -> Result<RulesetCreated, 
         .add_rules(path_beneath_rules(open, change()))
 }
 
-/// The Landlock rights to change files: everything except creating devices and sockets.
+/// The Landlock rights to change files: everything except creating and controlling devices and creating sockets.
 pub(super) fn change() -> BitFlags<AccessFs> {
     let all = AccessFs::from_all(NEWEST) & !read();
     all & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev | AccessFs::MakeSock)

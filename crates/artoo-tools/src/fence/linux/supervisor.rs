@@ -88,7 +88,7 @@ impl SharedObserved {
     }
 }
 
-/// Limits that the supervisor enforces on a run: bytes of a copied file, and disk space.
+/// Limits that the supervisor enforces on a run: bytes copied to rename a folder, and disk space.
 #[derive(Debug)]
 pub(crate) struct RunLimits {
     /// Maximum bytes of one copy made for the program.
@@ -473,7 +473,7 @@ fn plain(mode: u32) -> Mode {
     Mode::from_raw_mode(SET_ID_BITS.iter().fold(mode, |mode, bit| mode & !bit))
 }
 
-/// The error number (`errno`) of an I/O error.
+/// The error number (`errno`) of an I/O error; `EPERM` if it has none.
 pub(super) fn number(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(libc::EPERM)
 }

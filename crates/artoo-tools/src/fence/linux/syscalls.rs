@@ -26,7 +26,8 @@ macro_rules! calls {
 /// kernel.
 pub(super) const FIRST_UNKNOWN: u32 = 463;
 
-/// System calls that act on the whole machine, on other processes or on the sandbox. Never allowed.
+/// System calls that act on the whole machine, on other processes or on the sandbox. They fail; in a reading run the
+/// supervisor answers.
 pub(super) const DENIED: &[Named] = named![
     SYS_acct SYS_add_key SYS_adjtimex SYS_bpf SYS_chroot SYS_clock_adjtime SYS_clock_settime SYS_delete_module
     SYS_fanotify_init SYS_finit_module SYS_fsconfig SYS_fsmount SYS_fsopen SYS_fspick SYS_init_module SYS_kcmp
@@ -46,13 +47,13 @@ pub(super) const ABSENT: &[c_long] = calls![
     SYS_clone3 SYS_openat2 SYS_io_uring_setup SYS_io_uring_enter SYS_io_uring_register
 ];
 
-/// System calls that change extended attributes, which Landlock does not restrict. They fail as on file systems without
-/// attributes.
+/// System calls that change extended attributes, which Landlock does not restrict: allowed in a view, answered by the
+/// supervisor in a reading run, otherwise failing as on file systems without attributes.
 pub(super) const ATTRIBUTES: &[c_long] = calls![
     SYS_setxattr SYS_lsetxattr SYS_fsetxattr SYS_removexattr SYS_lremovexattr SYS_fremovexattr
 ];
 
-/// System calls that change the user of a process, which even root can't do in the sandbox.
+/// System calls that change the user or the groups of a process, which even root can't do in the sandbox.
 pub(super) const IDENTITY: &[Named] = named![
     SYS_setuid SYS_setgid SYS_setreuid SYS_setregid SYS_setresuid SYS_setresgid SYS_setgroups
 ];
@@ -79,14 +80,15 @@ pub(super) const ROUTING_OPTIONS: [(i32, &[i32]); 2] = [
     (libc::IPPROTO_IPV6, &[3, 4, 5, 6, 20, 21, 27, 28, 32, 42, 43, 44, 45, 46, 47, 48, 54, 55, 57, 59]),
 ];
 
-/// System calls that set mode, owner or times, which Landlock does not restrict. The supervisor decides; without one
-/// they fail.
+/// System calls that set mode, owner or times, which Landlock does not restrict. Outside of a view the supervisor
+/// decides; without one they fail.
 pub(super) const METADATA: &[c_long] = calls![
     SYS_fchmod SYS_fchmodat SYS_fchmodat2 SYS_fchown SYS_fchownat SYS_utimensat;
     x86_64: SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat
 ];
 
-/// System calls that create, delete or rename directory entries, and `setsid`, about which the supervisor must know.
+/// System calls that create, delete or rename directory entries, `truncate`, and `setsid`, about which the supervisor
+/// must know.
 pub(super) const ENTRIES: &[c_long] = calls![
     SYS_setsid SYS_unlinkat SYS_mkdirat SYS_symlinkat SYS_linkat SYS_renameat2 SYS_truncate;
     x86_64: SYS_renameat SYS_unlink SYS_rmdir SYS_mkdir SYS_symlink SYS_link SYS_rename SYS_creat
@@ -105,8 +107,8 @@ pub(super) const NODES: &[c_long] = calls![
     x86_64: SYS_mknod
 ];
 
-/// System calls that read links, which the supervisor answers, since Landlock denies links of other processes in
-/// `/proc`.
+/// System calls that read links, which the supervisor answers in a reading run, since Landlock denies links of other
+/// processes in `/proc`.
 pub(super) const LINKS: &[c_long] = calls![
     SYS_readlinkat;
     x86_64: SYS_readlink
@@ -159,7 +161,7 @@ pub(super) const ON_PROCESSES: [(c_long, &str, u8, Option<u32>); 6] = [
     (libc::SYS_sched_setscheduler, "SYS_sched_setscheduler", 0, None),
 ];
 
-/// Set-user-id and set-group-id bits of a mode, which sandboxed programs may never set.
+/// Set-user-id and set-group-id bits of a mode, which a sandboxed program may not set outside of a view.
 pub(super) const SET_ID_BITS: [u32; 2] = [0o4000, 0o2000];
 
 /// System calls that can create a file: number, index of the mode argument, and of the flags that say whether the file

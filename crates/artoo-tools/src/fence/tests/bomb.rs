@@ -8,7 +8,7 @@ use super::test_home::TestHome;
 
 const INSIDE: &str = "ARTOO_BOMB_INSIDE";
 
-/// T13: a fork bomb stays below the limit on processes, and all of it ends with its call.
+/// T13: a fork bomb stays near the limit on processes, and all of it ends with its call; not tested without namespaces.
 #[doc = "holds: law 1.27; design T13"]
 #[test]
 fn fork_bomb_is_limited_and_killed() {

@@ -19,7 +19,7 @@ const READING_MAX: Duration = Duration::from_millis(3);
 /// Number of measured starts for a command that creates many files.
 const FEW_TURNS: usize = 5;
 
-/// How a program is started.
+/// How a program is started: without a sandbox (`Predicted`), in the sandbox, as a reading run, or in a view.
 #[derive(Clone, Copy, PartialEq)]
 enum StartMode {
     Predicted,
@@ -77,7 +77,7 @@ fn medians<const N: usize>(
     })
 }
 
-/// Compares how long the start of a program takes with and without the sandbox and a view.
+/// Compares how long the start of a program takes with and without the sandbox and a view; checks [`READING_MAX`].
 #[test]
 #[ignore = "a measurement"]
 fn cost_of_a_start() {

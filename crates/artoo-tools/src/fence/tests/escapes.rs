@@ -23,7 +23,7 @@ fn has(program: &str) -> bool {
     found
 }
 
-/// Each command would change something outside the workspace if the sandbox allowed it.
+/// Commands that try to change something outside the workspace change nothing there, neither content nor metadata.
 #[doc = "holds: law 1.17"]
 #[test]
 fn workarounds_change_nothing_outside() {
@@ -92,7 +92,7 @@ fn workarounds_change_nothing_outside() {
     }
 }
 
-/// Denied system calls made directly, without the C library, fail in the sandbox too.
+/// System calls made from Python, some by their number, change nothing outside, and those that must be denied fail.
 #[doc = "holds: law 1.17"]
 #[test]
 fn system_calls_do_not_escape() {
@@ -307,7 +307,7 @@ fn outside_processes_are_not_signalled() {
     assert!(alive, "{}", ended.text(SHOWN_CHARS).0);
 }
 
-/// A file that another thread has open without close-on-exec must not be writable by the program.
+/// A file that artoo has open without close-on-exec is not inherited by the program.
 #[doc = "holds: design T18"]
 #[test]
 fn inheritable_files_are_not_inherited() {

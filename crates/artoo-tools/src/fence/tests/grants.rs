@@ -10,7 +10,7 @@ use super::test_home::TestHome;
 use crate::fence::Fence;
 use crate::process::Ended;
 
-/// Runs a command in a sandbox that allows changes to these paths, as after an approval.
+/// Runs a command in a sandbox that allows changes to these paths and the workspace, as after an approval.
 fn allowed(home: &TestHome, shown: &[&str], command: &str) -> Ended {
     let shown: Vec<PathBuf> = shown.iter().map(|path| home.path.join(path)).collect();
     let fence = Fence::of_allowed(&home.config, &home.protected, &shown, false);
@@ -76,7 +76,7 @@ fn temporary_files_beside_approved_file_are_removed() {
     }
 }
 
-/// artoo's own data can't be changed even by a command with an approval of that path.
+/// artoo's own data can't be changed or read even by a command with an approval of that path.
 #[doc = "holds: law 1.20"]
 #[test]
 fn own_data_stays_unchanged_despite_approval() {

@@ -65,8 +65,8 @@ pub(super) fn python(script: &str) -> String {
 
 pub(super) const INSIDE: &str = "ARTOO_TEST_INSIDE";
 
-/// Runs this test again in a child process started by this command line, with `inside` as its variable; `false` if the
-/// command line can't be started.
+/// Runs this test again in a child process started by this command line, with `inside` as its variable; `false` if it
+/// can't be started or does not reach the test. Panics if the test fails there.
 pub(super) fn rerun_in_child(test: &str, by: &[&str], inside: &str) -> bool {
     let Some((program, words)) = by.split_first() else { return false };
     let mut command = Command::new(program);

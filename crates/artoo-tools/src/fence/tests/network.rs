@@ -147,7 +147,7 @@ s=socket.create_connection((h,{a})); s.setsockopt(6,1,1); print(s.getpeername()=
     }
 }
 
-/// A program in a view that creates sockets and uses none of them needs no approval.
+/// Sockets that reach no other program are not denied, in a view, outside of one or in a reading run; a connection is.
 #[test]
 fn unused_sockets_ask_nothing_in_views() {
     also_as_user("network::unused_sockets_ask_nothing_in_views");
@@ -176,7 +176,7 @@ print(fcntl.ioctl(socket.socket(2,2),0x8915,struct.pack('16s24x',b'lo'))[20:24])
     assert_eq!(received(&listeners.tcp[1]), b"");
 }
 
-/// A program in the sandbox can't reach services that resolve names, since they may pass a query on to any host.
+/// A reading run can't reach services that resolve names, since they may pass a query on to any host; tested as root.
 #[doc = "holds: law 1.16; law 1.18"]
 #[test]
 fn name_services_are_not_reached() {

@@ -50,7 +50,7 @@ def ask(a,blocking=True):
     return s
 ";
 
-/// A program can connect to the Unix socket that the user approved.
+/// A program can connect to the Unix sockets that the user approved and to no other, even with access to the network.
 #[doc = "holds: law 1.17"]
 #[test]
 fn granted_socket_is_connected() {

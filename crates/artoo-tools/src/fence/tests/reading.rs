@@ -1,4 +1,4 @@
-//! A reading run prints what the command prints without a sandbox, and no question is asked.
+//! A reading run prints what the command prints without a sandbox, and is denied nothing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ const TRIES: usize = 4;
 /// Time between two runs of a command whose outputs differed.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Names of the tables whose commands only read.
+/// Paths of the tables from which the tests take commands that only read.
 const TABLES: [&str; 2] = [
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/commands/reading.tsv"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/commands/everyday.tsv"),
@@ -179,7 +179,8 @@ fn difference(bare: &Seen, read: &Seen) -> String {
     format!("{first:?} is the first line that differs, bare and in a reading run")
 }
 
-/// A reading run prints the same as a run without sandbox, for every command that only reads.
+/// A reading run prints the same as a run without sandbox, for every installed command of the tables that only reads,
+/// asks no service, repeats its output, and is not listed as an exception.
 #[doc = "holds: law 1.16"]
 #[test]
 fn reading_runs_print_what_bare_runs_print() {

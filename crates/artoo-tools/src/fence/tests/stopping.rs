@@ -148,7 +148,8 @@ fn exactly(denial: Denial) -> Check {
     Box::new(move |found| *found == denial)
 }
 
-/// A sandboxed program's signals to other processes are denied, and the denial names the process.
+/// A signal to processes outside ends a reading run with a denial of a signal; for a single process it names that
+/// process.
 #[doc = "holds: law 1.17"]
 #[test]
 fn signals_to_others_are_stopped_and_named() {
@@ -176,7 +177,8 @@ fn signals_to_others_are_stopped_and_named() {
     assert!(victim.0.try_wait().unwrap().is_none(), "the other process lives");
 }
 
-/// Connecting to a socket of another process ends a reading run, and the denial names the socket.
+/// Calls that connect, send, listen, bind a name or make special sockets end a reading run, and the denial names the
+/// target or the call.
 #[doc = "holds: law 1.18"]
 #[test]
 fn sockets_to_others_are_stopped_and_named() {
@@ -302,7 +304,7 @@ fn calls_beyond_files_are_stopped_and_named() {
     assert!(victim.0.try_wait().unwrap().is_none(), "the other process lives");
 }
 
-/// In a reading run, calls to missing services fail as without a sandbox, and calls on own processes are allowed.
+/// Calls in a reading run that reach no other program and change nothing outside print the same as without a sandbox.
 #[doc = "holds: law 1.18"]
 #[test]
 fn missing_services_are_not_counted_as_denials() {
@@ -410,7 +412,7 @@ fn fenced_runs_record_every_denial() {
     assert_eq!((ended.is_stopped, ended.stdout.total()), (false, 3));
 }
 
-/// A program that changes a path during its own call changes nothing outside the sandbox.
+/// A program in a reading run that changes a path during its own call changes nothing outside the sandbox.
 #[doc = "holds: law 1.17"]
 #[test]
 fn swapped_paths_do_not_escape_the_sandbox() {

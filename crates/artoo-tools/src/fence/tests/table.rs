@@ -124,7 +124,8 @@ fn everything(home: &TestHome, is_alone: bool) -> State {
     found
 }
 
-/// The sandbox alone, without approvals or other checks, keeps every command of the table from changing files outside.
+/// The sandbox alone, without approvals or other checks, keeps every command of the table from changing content, mode
+/// or owner of files outside, and from reaching a listener.
 #[doc = "holds: law 1.17"]
 #[test]
 fn sandbox_alone_confines_every_row() {

@@ -16,8 +16,8 @@ use crate::fence::{Fence, ReadAllowlist};
 use crate::process::{self, Ended, Invocation, Order};
 use crate::protect::Protected;
 
-/// Content, mode and owner of everything below some folders, and separately the times of change, to compare before and
-/// after a command.
+/// Content, mode, owner and number of names of everything below some folders, and separately the modification times, to
+/// compare before and after a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct State {
     pub(super) facts: BTreeMap<PathBuf, String>,

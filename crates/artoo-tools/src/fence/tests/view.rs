@@ -132,7 +132,7 @@ fn renamed_folders_are_recorded_with_their_content() {
     }
 }
 
-/// A program in a view can't read secrets; they are hidden by empty files and folders.
+/// A program in a view can't read secrets: attempts fail with "Permission denied", and no layer gets a copy.
 #[doc = "holds: law 1.20"]
 #[test]
 fn secrets_are_covered() {
@@ -265,7 +265,7 @@ fn sockets_and_threads_outside_are_unreachable() {
     assert!(listener.accept().is_err() && hidden.accept().is_err());
 }
 
-/// Commands that only read print the same in a view as without sandbox.
+/// A command that only reads prints the same in a view as in the sandbox without a view.
 #[test]
 fn views_print_what_bare_runs_print() {
     also_as_user("view::views_print_what_bare_runs_print");
@@ -298,7 +298,7 @@ fn descendants_end_with_their_command() {
     assert_eq!(running(&nap), 0);
 }
 
-/// The processes that have this text in their command line.
+/// The number of `sleep` processes that have this text in their command line.
 fn running(text: &str) -> usize {
     let all = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
     let words = all.filter_map(|path| fs::read(path.join("cmdline")).ok());
