@@ -91,7 +91,8 @@ fn environmental_failure_repeats_after_30_seconds() {
     check(&Record::denied("no"), 0, false);
 }
 
-/// A failed call is run again after one of its files was changed.
+/// A failed call is run again after one of its files was changed; a `diff` whose exit code 1 counts as an answer is run
+/// again at once.
 #[tokio::test]
 async fn changed_file_allows_a_retry() {
     let fixture = Fixture::new();

@@ -75,7 +75,7 @@ impl Fixture {
         UndoStore::open(self.config.undo.clone().unwrap(), &self.config.environment)
     }
 
-    /// Undoes all changes of the last task in the fixture's journal.
+    /// Undoes all changes of the last task in the fixture's journal; panics unless every path then has its old state.
     #[track_caller]
     pub(super) fn undo(&self) -> Report {
         let last = self.store().last().unwrap().expect("something was changed");
