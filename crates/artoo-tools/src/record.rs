@@ -141,7 +141,7 @@ impl Record {
         Self { alternatives, ..self }
     }
 
-    /// Turns the record into the call that is sent as evidence, with its text shortened.
+    /// Turns the record into the call that is sent as evidence, with its text shortened to `max_chars` characters.
     pub(crate) fn into_call(
         self,
         order: &ToolOrder,

@@ -20,8 +20,8 @@ const HEAD_BYTES: u64 = 4096;
 /// Maximum number of entries whose names are compared in one search for secrets.
 pub(crate) const SEARCHED_MAX: usize = 1_000_000;
 
-/// A search opens at most one file for this many entries that it may compare, to look for keys; of other files only the
-/// names are checked.
+/// Below one folder a search opens at most one file for this many entries of its limit, to look for keys; of other
+/// files only the names are checked.
 const OPENED_PART: usize = 5;
 
 /// Maximum number of files opened below one folder that is searched.

@@ -12,7 +12,7 @@ use crate::limit::Limit;
 use crate::process::Captured;
 use crate::record::Record;
 
-/// Longest line of a file that is read, in bytes; a longer one is an error.
+/// Longest line in bytes that may occur where lines are selected or matched; a longer one is an error.
 const LINE_MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The number of lines of a file, with an unfinished last one; `None` if the deadline came first.
@@ -86,7 +86,8 @@ pub(super) fn some_lines(file: File, lines: Lines, config: &ToolConfig, limit: &
     Ok(if left_out { Record::cut(format!("incomplete: these lines are too long\n{}", record.text)) } else { record })
 }
 
-/// The record of a file's lines that contain a text, or of their number.
+/// The record of a file's lines that contain a text, or of their number; if the time was up, the lines are marked as
+/// incomplete, and the count has timed out.
 pub(super) fn matching(
     file: File,
     needle: &Needle,

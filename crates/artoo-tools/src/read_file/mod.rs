@@ -163,7 +163,7 @@ fn record_whole_file(mut file: File, config: &ToolConfig) -> io::Result<Record> 
     Ok(recorded(captured, config))
 }
 
-/// A capture for a file's text, which also stores it as evidence while it is read.
+/// A capture for a file's text, which also stores it as evidence while it is read, if there is an evidence store.
 fn captured(config: &ToolConfig) -> Captured {
     Captured::new(KEPT_BYTES).with_spill(config.evidence.as_ref().map(EvidenceStore::spill))
 }

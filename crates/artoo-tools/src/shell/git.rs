@@ -119,7 +119,7 @@ fn shows_content(name: &str, words: &[String]) -> bool {
     shows && !operands.iter().any(is_file)
 }
 
-/// The `.git` folder of the repository that contains a folder or file.
+/// The `.git` folder of the repository that contains a folder or file; `None` if there is none.
 fn repository(path: &Path) -> Option<PathBuf> {
     let git = path.ancestors().map(|folder| folder.join(".git")).find(|git| git.symlink_metadata().is_ok())?;
     if git.is_dir() {

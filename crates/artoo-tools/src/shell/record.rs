@@ -33,7 +33,7 @@ impl Command {
         }
     }
 
-    /// The record of a shell command that ran to its end, from its output and exit code.
+    /// The record of a shell command that has ended, by itself or at its time limit, from its output and exit code.
     fn record(&self, cwd: &Path, mut ended: Ended, max_chars: usize) -> Record {
         let measures = self.commands.is_empty() || self.programs().any(|name| !is_listed(ECHOING, name));
         let mut record = Record { measures, ..Record::of_program(&mut ended, max_chars) };

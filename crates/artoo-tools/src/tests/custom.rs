@@ -261,7 +261,8 @@ async fn questions_show_exact_arguments_and_changes() {
     assert!(matches!(fixture.outcome(&cautious, None).await, ToolOutcome::NeedsConsent { .. }), "D22");
 }
 
-/// The user's own tools end at the timeout of their manifest, and can't be given blocked or protected paths.
+/// The user's own tools end at the timeout of their manifest, can't be given blocked or protected paths, and are denied
+/// once others can change their program.
 #[tokio::test]
 async fn own_tools_obey_timeouts_and_blocks() {
     let slow =

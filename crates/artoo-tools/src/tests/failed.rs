@@ -70,7 +70,8 @@ async fn change_by_the_task_allows_a_retry() {
     assert!(was_run(&call(&fixture, &task, "shell", look).await));
 }
 
-/// A call that failed because of the environment may be made again after 30 seconds, any other not.
+/// A call that failed because of the environment may be made again after 30 seconds, one with an invalid request never,
+/// and a denied one at once.
 #[doc = "holds: law 2.3"]
 #[test]
 fn environmental_failure_repeats_after_30_seconds() {

@@ -173,7 +173,8 @@ async fn hard_links_are_restored_under_both_names() {
     assert_eq!(fs::metadata(&outside).unwrap().nlink(), 2);
 }
 
-/// If creating files fails half-way, only the paths that were really created are recorded.
+/// A creation that fails since the path exists, even if another program has just made it, is not recorded, so an undo
+/// leaves the path.
 #[tokio::test]
 async fn failed_creation_does_not_record_existing_files() {
     let fixture = Fixture::keeping();

@@ -201,7 +201,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Deletes the oldest tasks from the journal beyond its limits.
+    /// Deletes the oldest tasks from the journal until one more fits its limits, and all that are older than
+    /// [`DAYS_MAX`] days.
     pub(super) fn forget_oldest(&self) -> io::Result<()> {
         let mut entries = Vec::new();
         for name in entry_names(&self.config.folder)? {

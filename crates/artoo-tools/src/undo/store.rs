@@ -170,7 +170,7 @@ impl UndoStore {
         Ok(entries)
     }
 
-    /// Deletes the entries beyond the limits of the journal, the oldest first.
+    /// Deletes the oldest entries until one more fits the limits of the journal, and all that are too old.
     /// # Errors
     /// If the journal can't be used, or another process changes files.
     pub fn clean(&self) -> Result<(), UndoError> {

@@ -68,7 +68,8 @@ impl State {
         self.folder.join("none")
     }
 
-    /// Creates the upper folder of an overlay over `lower`, with the same mode, owner, times and attributes.
+    /// Creates the upper folder of an overlay over `lower`, with the same mode and times, and owner and attributes as
+    /// far as they can be set.
     pub(super) fn upper(&self, number: usize, lower: &Path) -> io::Result<PathBuf> {
         let upper = self.folder.join("upper").join(number.to_string());
         let found = fs::metadata(lower)?;

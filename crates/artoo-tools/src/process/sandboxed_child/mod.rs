@@ -71,7 +71,7 @@ struct Streams {
 }
 
 impl SandboxedChild {
-    /// Starts a program; returns once it has been started or has failed to.
+    /// Starts a program; once it has been started, returns it with its standard output and standard error.
     pub(crate) async fn start(mut order: Order) -> io::Result<(Self, ChildStdout, ChildStderr)> {
         let (control_read, control) = io::pipe()?;
         let (stdout, stdout_write) = io::pipe()?;

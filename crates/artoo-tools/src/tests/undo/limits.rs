@@ -21,7 +21,7 @@ impl Fixture {
     }
 }
 
-/// A question says what is too large to be undone, and the undo then names these paths.
+/// A question says that a change is too large to be undone, and so does the report of the undo.
 #[doc = "holds: law 1.10"]
 #[tokio::test]
 async fn too_large_changes_are_announced_and_named() {
