@@ -1,5 +1,5 @@
-//! Protected places that no tool reads or writes without approval (keys, passwords, shell start-up files and history,
-//! artoo's own data), and files with secrets elsewhere, which no model reads without approval.
+//! Protected places (keys, passwords, shell start-up files and history, artoo's own data), which no file tool uses and
+//! a command reads only with approval, and files with secrets elsewhere, which no model reads without approval.
 
 mod expand;
 mod homes;
@@ -55,7 +55,7 @@ const PLACES: [&str; 6] = [
         ~/.local/state/nvim/shada ~/.local/share/nvim/shada ~/.mongodb",
 ];
 
-/// Folders in which the system gives secrets to its services. Hidden even before they exist.
+/// Folders in which the system gives secrets to its services. Hidden if they exist.
 const HANDED_OVER: [&str; 1] = ["/run/secrets /var/run/secrets"];
 
 /// artoo's own data folders, which are protected besides the configured ones.
@@ -79,7 +79,8 @@ pub(crate) struct Protected {
 }
 
 impl Protected {
-    /// The built-in and the configured protected places, each also with its symlinks resolved and under further mounts.
+    /// The built-in places, those of other users' homes included, and the configured places, each also with its
+    /// symlinks resolved and under further mounts.
     pub(crate) fn new(environment: &Environment, more: &[PathBuf]) -> Self {
         let home = Path::new(&environment.home);
         let own: Vec<PathBuf> = written(home, &OWN_PLACES).chain(more.iter().cloned()).collect();
@@ -102,7 +103,8 @@ impl Protected {
         Self { places, folded, start_up, own_data, trusts_model: false }
     }
 
-    /// Real paths of artoo's own data folders; no command may change them, with or without approval.
+    /// Real paths of artoo's own data folders and of the configured places; no command may change them, with or without
+    /// approval.
     pub(crate) fn own_data(&self) -> Vec<PathBuf> {
         self.own_data.clone()
     }
@@ -118,8 +120,8 @@ impl Protected {
         self.places.iter().chain(&self.start_up).cloned().collect()
     }
 
-    /// The reason why no tool may use this path; `None` if it is not protected. Checks the path as written and with
-    /// symlinks resolved.
+    /// The reason why no tool may use this path; `None` if it is neither protected nor in `/proc`. Checks the path as
+    /// written and with symlinks resolved.
     pub(crate) fn refusal(&self, path: &Path) -> Option<String> {
         let real = paths::real(path);
         if self.holds(path) || self.holds(&real) {
@@ -131,14 +133,14 @@ impl Protected {
         None
     }
 
-    /// The reason why a tool needs approval to read this file; `None` if it needs none.
+    /// The reason why a tool needs approval to read this file, which may hold secrets; `None` if it needs none.
     pub(crate) fn secret(&self, path: &Path) -> Option<String> {
         let is_kept = !self.trusts_model && secret::is_secret(path);
         is_kept.then(|| texts::may_hold_secrets(paths::line(path)))
     }
 
-    /// The real path to approve for a command that reads this path or pattern, if it is in a protected place other than
-    /// artoo's own data.
+    /// For a command that reads this path or pattern: the real path of its nearest existing ancestor, to be approved.
+    /// `None` unless that is in a protected place other than artoo's own data.
     pub(crate) fn readable_place(&self, path: &Path) -> Option<PathBuf> {
         let there = path.ancestors().find(|path| path.symlink_metadata().is_ok())?;
         let real = paths::real(there);
@@ -147,7 +149,7 @@ impl Protected {
         (is_kept && !is_own).then_some(real)
     }
 
-    /// Whether a protected place that exists is below this folder.
+    /// Whether a protected place that exists is this folder or below it; always for `/`.
     pub(crate) fn lies_below(&self, folder: &Path) -> bool {
         let real = paths::real(folder);
         let both = [folded(folder), folded(&real)];
@@ -160,7 +162,7 @@ impl Protected {
                 .any(|(place, folded)| lies_there(folded) && place.symlink_metadata().is_ok())
     }
 
-    /// Whether a path as written, without resolving symlinks, is in a protected place.
+    /// Whether a path as written, without resolving symlinks, is in a protected place, in any letter case.
     pub(crate) fn holds(&self, path: &Path) -> bool {
         let path = folded(path);
         self.folded.iter().any(|place| is_below(&path, place))
@@ -190,7 +192,7 @@ fn written<'a>(home: &'a Path, families: &'a [&str]) -> impl Iterator<Item = Pat
     places.map(|place| place.strip_prefix("~/").map_or_else(|| PathBuf::from(&place), |below| home.join(below)))
 }
 
-/// Whether the path is in `/proc`, whose files may show the memory of processes; files about the whole machine are
+/// Whether the path is in `/proc`, whose files may show the memory of processes; some files about the whole machine are
 /// excepted.
 fn is_process_memory(path: &Path) -> bool {
     let Ok(below) = path.strip_prefix("/proc") else { return false };
@@ -208,7 +210,8 @@ mod tests {
 
     use super::{folded, is_below};
 
-    /// Whether a path is below a folder, by comparing names one by one, as the reference for [`is_below`] in tests.
+    /// Whether a path is a folder or below it, by comparing names one by one, as the reference for [`is_below`] in
+    /// tests.
     fn is_below_by_name(path: &Path, folder: &Path) -> bool {
         let mut names = path.components();
         folder

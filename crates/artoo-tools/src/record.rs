@@ -82,7 +82,8 @@ impl Record {
         Self { environmental: true, truncated: true, ..Self::new(CallStatus::Cut, text) }
     }
 
-    /// The record of a program that has ended: successful if its exit code is 0, with its output and reason of failure.
+    /// The record of a program that has ended, with at most `max_chars` of its output and the reason of a failure:
+    /// successful if its exit code is 0, timed out if it was ended at its time limit.
     pub(crate) fn of_program(ended: &mut Ended, max_chars: usize) -> Self {
         let kept = ended.keep();
         let (mut text, is_cut) = ended.text(max_chars);
@@ -119,7 +120,8 @@ impl Record {
         Self { class, ..self }
     }
 
-    /// Adds the changes that the undo journal found. `is_held`: the sandbox allowed no other changes.
+    /// Adds the changes that the undo journal found, or a note to the text if it failed. `is_held`: the sandbox allowed
+    /// no other changes.
     pub(crate) fn with_changes(mut self, changes: io::Result<RecordedChanges>, is_held: bool) -> Self {
         match changes {
             Ok(changes) => {
@@ -139,7 +141,7 @@ impl Record {
         Self { alternatives, ..self }
     }
 
-    /// Turns the record into the call that is sent as evidence, with its text shortened.
+    /// Turns the record into the call that is sent as evidence, with its text shortened to `max_chars` characters.
     pub(crate) fn into_call(
         self,
         order: &ToolOrder,

@@ -100,7 +100,7 @@ fn kills_everything(arguments: &[String]) -> bool {
     arguments.len() > 1 && arguments.iter().skip(skipped).any(|word| word == "-1" || word == "1") || arguments == ["1"]
 }
 
-/// Whether an interpreter's arguments contain a program that forks in an endless loop.
+/// Whether an argument of an interpreter contains `fork` and words of an endless loop.
 fn forks_forever(simple: &Simple) -> bool {
     let loops = ["while fork", "while 1", "while(1", "while (1", "while True", "while true", "loop", "for(;;"];
     matches(simple, INTERPRETERS, "*fork")

@@ -20,7 +20,8 @@ const HEAD_BYTES: u64 = 4096;
 /// Maximum number of entries whose names are compared in one search for secrets.
 pub(crate) const SEARCHED_MAX: usize = 1_000_000;
 
-/// Of this many entries in a folder one may be opened to look for keys; of the others only the names are checked.
+/// Below one folder a search opens at most one file for this many entries of its limit, to look for keys; of other
+/// files only the names are checked.
 const OPENED_PART: usize = 5;
 
 /// Maximum number of files opened below one folder that is searched.
@@ -49,7 +50,7 @@ const PROGRAM_FOLDERS: [&str; 8] =
 const NAMED_MAX: usize = 5;
 
 /// Lowercase patterns of paths of files with secrets, grouped by kind. A pattern with a trailing `/` stands for
-/// everything in such a folder.
+/// everything in such a folder, and `+` for a space.
 const FAMILIES: [&str; 6] = [
     // Settings of programs, with passwords in them.
     ".env .env.* .env-* .env_* *.env .envrc master.key wp-config.php rclone.conf .m2/settings.xml",
@@ -103,7 +104,8 @@ pub(crate) fn is_secret(path: &Path) -> bool {
     is_named_so(path) || is_named_so(&paths::real(path)) || begins_so(path)
 }
 
-/// Whether a file may hold secrets, judged by its name alone. A backup counts by the name of its original.
+/// Whether a file may hold secrets, judged by its path alone. A backup counts by the name of its original; a template,
+/// such as `.env.example`, holds none.
 pub(crate) fn is_named_so(path: &Path) -> bool {
     let path = path.to_string_lossy().to_lowercase();
     let is_backup = path.split('/').any(|name| without_backup_ending(name) != name);
@@ -135,6 +137,7 @@ fn without_backup_ending(name: &str) -> &str {
 }
 
 /// Whether the first bytes of a file contain a private key or token; in a `.git/config`, also a password in a URL.
+/// `false` if it is not a regular file or can't be read.
 pub(crate) fn begins_so(path: &Path) -> bool {
     let mut head = Vec::new();
     let Ok(file) = open::regular(path) else { return false };
@@ -196,7 +199,8 @@ impl<'a, F: Fn(&Path) -> bool> Walk<'a, F> {
         }
     }
 
-    /// Searches a folder, by its real path, for secrets; returns whether the names of all its entries were compared.
+    /// Searches a folder, by its real path, for secrets; `false` if the limit of entries was reached before all were
+    /// compared.
     pub(crate) fn search(&mut self, root: &Path) -> bool {
         if (self.skip)(root) {
             return true;
@@ -240,7 +244,8 @@ impl<'a, F: Fn(&Path) -> bool> Walk<'a, F> {
         is_whole
     }
 
-    /// Whether a file may hold secrets; the content is read only as long as files may be opened.
+    /// Whether a file may hold secrets; the content is read only as long as files may be opened, and in libraries only
+    /// of `.pem` files.
     fn is_secret(&mut self, path: &Path, is_library: bool, opened_max: usize) -> bool {
         if is_library {
             // Libraries come with public certificates.
@@ -266,7 +271,8 @@ impl<'a, F: Fn(&Path) -> bool> Walk<'a, F> {
         }
     }
 
-    /// The secrets found, with their other hard links and the hard links of `linked` files.
+    /// The secrets found, also in folders to which symlinks lead, with their other hard links and the hard links of
+    /// `linked` files.
     pub(crate) fn into_found(mut self) -> BTreeSet<PathBuf> {
         self.entries_max = self.entries_max.min(self.entries + LED_TO_MAX);
         for folder in std::mem::take(&mut self.led_to) {
@@ -392,7 +398,8 @@ mod tests {
         dir
     }
 
-    /// Secrets in folders of libraries, such as `node_modules`, are found by name but not by content.
+    /// Secrets in folders of libraries, such as `node_modules`, are found by name down to two levels; a `.pem` file
+    /// without a key is not one.
     #[test]
     fn names_are_compared_in_libraries_too() {
         let dir = folder(&[

@@ -36,7 +36,8 @@ const COMMAND_MAX_CHARS: usize = 32_768;
 /// Maximum number of paths in `writes`, the folders a command asks to change; the user reads each of them.
 const WRITES_MAX: usize = 16;
 
-/// Programs, such as `ls`, that print no content of files, so that a secret file they name needs no approval.
+/// Programs, such as `ls`, that print no content of files, so that a command of only these needs no approval for
+/// folders not searched for secrets.
 const READING_NO_FILES: [&str; 32] = [
     "ls", "pwd", "cd", "date", "uname", "id", "whoami", "groups", "echo", "printf", "true", "false", "test", "[", "df",
     "du", "free", "ps", "uptime", "hostname", "which", "type", "command", "sleep", "stat", "mkdir", "rmdir", "touch",
@@ -60,7 +61,7 @@ struct Wire {
     writes: Vec<String>,
 }
 
-/// A shell command that was started, with what is needed to judge its result.
+/// The facts about a shell command that are needed to judge its result once it has ended.
 #[derive(Debug)]
 struct Command {
     /// The path of the program that is started.
@@ -91,7 +92,8 @@ impl Tool for Shell {
     }
 }
 
-/// Parses the input of `shell`, and returns the request of a transaction.
+/// Parses the input of `shell`, and returns the request of a transaction; the error is the record of an invalid or
+/// refused command.
 fn read(machine: &Machine, input: &Value) -> Result<Request, Box<Record>> {
     let Machine { config, protected, .. } = machine;
     let Wire { command, pipeline, network: asks_network, writes } = input::parse(input)?;
@@ -161,7 +163,8 @@ fn read(machine: &Machine, input: &Value) -> Result<Request, Box<Record>> {
     Ok(Request { target: command.trim().to_owned(), effects, question, job })
 }
 
-/// The invocation of a pipeline's programs, or of a shell with the command exactly as it was shown.
+/// The invocation of a pipeline's programs, or of a shell with the command exactly as it was shown; `None` if no shell
+/// is installed.
 fn invocation(pipeline: Option<&[Vec<String>]>, command: &str, config: &ToolConfig) -> Option<Invocation> {
     if let Some(pipeline) = pipeline {
         return pipeline::invocation(pipeline, config);

@@ -10,16 +10,16 @@ use crate::paths;
 /// Maximum number of similar names that are suggested.
 const ALTERNATIVES_MAX: usize = 5;
 
-/// Maximum number of directory entries searched for similar names.
+/// Maximum number of directory entries searched for similar names, and again for the same name in folders below.
 const ENTRIES_MAX: usize = 10_000;
 
 /// Longest name that is compared by edit distance, in characters, since the work grows with the square.
 const NAME_MAX_CHARS: usize = 100;
 
-/// Existing paths that a missing path may mean, the most similar first.
+/// Existing paths that a missing path may mean, at most [`ALTERNATIVES_MAX`], the most similar first.
 ///
-/// Searches the deepest folder that exists for names similar to the first missing one, then the folders below it for
-/// exactly that name.
+/// Searches the deepest folder that exists for names similar to the first missing one, or if there is none, the folders
+/// below it for exactly that name.
 pub(crate) fn alternatives(missing: &Path) -> Vec<String> {
     let Some((folder, wanted)) = first_missing(missing) else { return Vec::new() };
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
@@ -40,7 +40,8 @@ pub(crate) fn alternatives(missing: &Path) -> Vec<String> {
     found.iter().map(|path| paths::line(path)).collect()
 }
 
-/// Existing paths below a folder whose last name is the wanted one, the highest first; hidden folders are skipped.
+/// Existing paths below a folder whose last name in lowercase is `wanted`, the highest first; hidden folders are
+/// skipped.
 fn below(folder: &Path, wanted: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let (mut open, mut left) = (VecDeque::from([folder.to_path_buf()]), ENTRIES_MAX);
@@ -70,7 +71,7 @@ pub(crate) fn nearest(wanted: &str, known: &[&'static str]) -> Option<&'static s
     near.min().map(|(_, word)| word)
 }
 
-/// The lowest existing folder of a missing path, and the first name that is missing in it.
+/// The deepest existing folder of a missing path, and the first name that is missing in it; `None` if no parent exists.
 fn first_missing(path: &Path) -> Option<(&Path, &std::ffi::OsStr)> {
     let mut missing = path;
     loop {
@@ -82,8 +83,8 @@ fn first_missing(path: &Path) -> Option<(&Path, &std::ffi::OsStr)> {
     }
 }
 
-/// The edit distance of two names, lower for equal names without extension; `None` if they are not similar enough to
-/// suggest.
+/// How different two lowercase names are: 0 if equal, 1 if equal without extension, more by edit distance; `None` if
+/// they are not similar enough to suggest.
 fn distance(wanted: &str, found: &str) -> Option<usize> {
     if wanted == found {
         return Some(0);
@@ -109,7 +110,7 @@ fn distance(wanted: &str, found: &str) -> Option<usize> {
 mod tests {
     use super::alternatives;
 
-    /// For a missing path, similar names in the same folder are suggested first, then names below it.
+    /// For a missing path, similar names in the same folder are suggested, or if there are none, equal names below it.
     #[test]
     fn suggestions_come_from_beside_then_below() {
         let dir = tempfile::TempDir::new().unwrap();

@@ -11,8 +11,9 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> String {
     }
 }
 
-/// The head and the tail of a longer text in at most `max_chars` characters, with the exact number of omitted bytes
-/// between them; also returns whether any are omitted. Characters are not split.
+/// A text whole if it fits `max_chars` characters, else its head and tail in as many, with a mark of the exact number
+/// of omitted bytes between them. `left_out`: bytes missing between `head` and `tail`. Also returns whether any are
+/// omitted. Characters are not split.
 pub(crate) fn ends(head: &[u8], left_out: u64, tail: &[u8], max_chars: usize) -> (String, bool) {
     let (half, rest) = (max_chars / 2, max_chars - max_chars / 2);
     let whole;
@@ -118,8 +119,8 @@ mod tests {
             }
         }
 
-        /// Random bytes: the shortened text has no more characters than the maximum, and is marked as cut only if some
-        /// are missing.
+        /// Random bytes: the shortened text has no more characters than the maximum besides its marks, and is marked as
+        /// cut only if some are missing.
         #[test]
         fn arbitrary_bytes_are_counted_as_shown(bytes: Vec<u8>, max in 0_usize..40) {
             let (shown, is_cut) = ends(&bytes, 0, &[], max);

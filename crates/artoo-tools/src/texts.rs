@@ -63,7 +63,8 @@ pub(crate) fn creates(path: &Path, home: &Path, bytes: usize) -> String {
     format!("makes the file {} ({})", path_from_home(path, home), units::bytes(bytes as u64))
 }
 
-/// Part of a question: where files are copied or moved to, or each new name of a renaming.
+/// Part of a question: where files are copied or moved to, for several the folder of the first target; for a renaming,
+/// the first new names.
 pub(crate) fn destination(targets: &[&Path], is_renaming: bool, home: &Path) -> String {
     match targets {
         [first, _, ..] if !is_renaming => path_from_home(first.parent().unwrap_or(first), home),
@@ -157,7 +158,7 @@ pub(crate) fn more(count: usize) -> String {
     if count == 0 { String::new() } else { format!(" and {count} more") }
 }
 
-/// The numbers that are not zero, each with its noun in singular and plural.
+/// The numbers that are not zero, each with its noun in singular or plural, joined by "and".
 pub(crate) fn counted(counts: &[(u64, &str, &str)]) -> String {
     let present = counts.iter().filter(|(count, ..)| *count > 0);
     present.map(|(count, one, many)| units::count(*count, one, many)).collect::<Vec<_>>().join(" and ")

@@ -93,7 +93,8 @@ pub(crate) type Running = Pin<Box<dyn Future<Output = Result<Look, Stopped>> + S
 /// The work after a run that finds out what the run changed, on a blocking thread; returns the outcome.
 pub(crate) type Look = Box<dyn FnOnce(&Machine, &Limit) -> Outcome + Send>;
 
-/// The outcome of a run: a record, pending changes, or a further question.
+/// The outcome of a run: the call's record, or what waits for approval: changes, or a further run with more
+/// permissions.
 pub(crate) enum Outcome {
     /// The call is over, and this is its record.
     Done(Record),
@@ -101,7 +102,8 @@ pub(crate) enum Outcome {
     Pending(Box<Pending>),
 }
 
-/// The observed changes of a run that are not applied yet. Dropping it discards them.
+/// The observed changes of a run that are not applied yet, or the permissions that a further run needs. Dropping it
+/// discards the changes.
 #[derive(Debug)]
 pub(crate) struct Pending {
     /// The effects as they were observed.
@@ -175,7 +177,8 @@ impl fmt::Debug for Unrecorded {
 }
 
 impl Machine {
-    /// The shared state for this configuration: protected places, journal and environment of programs.
+    /// The shared state for this configuration: protected places, journal and environment of programs. Begins to test
+    /// the sandbox.
     pub(crate) fn new(config: ToolConfig) -> Self {
         let mut protected = Protected::new(&config.environment, &config.protected);
         protected.trusts_model = config.trusts_model;
@@ -213,7 +216,8 @@ impl Machine {
     }
 }
 
-/// A tool call in progress, as given to the job that runs it.
+/// What the job of a call gets: the machine, deadline, journal entry and permissions, but not the tool's input, which
+/// the job holds itself.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) machine: Arc<Machine>,
@@ -256,13 +260,14 @@ impl Call {
         deadline.blocking(move |limit| work(&machine, act, limit)).await.map(done)
     }
 
-    /// Runs a program of the system without a sandbox, since it needs a socket or group that the sandbox denies. Its
-    /// arguments are fixed or approved.
+    /// Runs a program of the system without a sandbox, since it needs a socket or group that the sandbox denies, for at
+    /// most `time`. Its arguments are fixed or approved.
     pub(crate) async fn ask_system(&self, invocation: Invocation, time: Duration) -> io::Result<Ended> {
         self.start(invocation, Fence::default(), Held::Not, time).await
     }
 
-    /// Starts a program as part of the call, and returns its end and output; it is killed after `time`.
+    /// Runs a program as part of the call, and returns its end and output; it is ended after `time` or at the call's
+    /// deadline.
     pub(crate) async fn start(
         &self,
         invocation: Invocation,
@@ -273,7 +278,8 @@ impl Call {
         process::run(&self.machine.config, self.order(invocation, fence, held), time.min(self.deadline.left())).await
     }
 
-    /// The order to run a program of this call in this sandbox, with the machine's limits.
+    /// The order to run a program of this call in this sandbox, with the machine's limits, but without one on disk
+    /// space if that is approved.
     pub(crate) fn order(&self, invocation: Invocation, fence: Fence, held: Held) -> Order {
         let mut order = self.machine.order(invocation, fence, held);
         if self.allowed.fills_disk {
@@ -313,7 +319,7 @@ impl Deadline {
         self.started.elapsed()
     }
 
-    /// The time until the deadline.
+    /// The time until the deadline; zero once it has passed.
     pub(crate) fn left(&self) -> Duration {
         self.time.saturating_sub(self.elapsed())
     }

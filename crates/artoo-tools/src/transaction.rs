@@ -86,7 +86,8 @@ pub(crate) struct Names {
 pub(crate) type MakeRecord = Box<dyn FnOnce(io::Result<Ended>, &Machine, &Limit) -> Record + Send>;
 
 impl Call {
-    /// Runs a program as a transaction. `record` is called once, with the end of its last run.
+    /// Runs a program as a transaction. `record` is called at most once, with the end of the last run; not if a
+    /// question ends the call.
     pub(crate) async fn run(mut self, mut program: Program, record: MakeRecord) -> Result<Look, Stopped> {
         if !self.is_held || self.allowed.places.is_some() {
             return Ok(direct::run(self, program, record).await);
@@ -145,7 +146,7 @@ impl Call {
 }
 
 impl Program {
-    /// The sandbox of this program: what it may read, change and reach.
+    /// The given sandbox, with what this program may read besides and the files that are hidden from it.
     fn fence(&self, protected: &Protected, allowed: &Allowed, fence: Fence) -> Fence {
         let is_closed = |file: &&PathBuf| !allowed.readable.iter().any(|readable| file.starts_with(readable));
         let left_out = self.left_out.iter().filter(is_closed).cloned().collect();
@@ -173,7 +174,7 @@ fn stayed_inside(reach: &Reach, ended: &Ended) -> bool {
     *reach == Reach::default() || (reach.is_network_alone() && ended.stayed_off)
 }
 
-/// Prepares the view of a call; an error without an undo journal.
+/// Prepares the view of a call; an error without an undo journal, or if no view can be made.
 fn prepare(machine: &Machine, folders: &[PathBuf]) -> Result<View, NoView> {
     if machine.journal.is_none() {
         return Err(NoView::NoData);
@@ -181,7 +182,7 @@ fn prepare(machine: &Machine, folders: &[PathBuf]) -> Result<View, NoView> {
     View::prepare(&machine.config, &machine.protected, folders)
 }
 
-/// The nearest existing folder above a denied write; `None` for denials that are not about a path.
+/// The nearest existing folder above a denied write or change of metadata; `None` for other denials.
 fn changed_folder(denial: &Denial) -> Option<PathBuf> {
     let (Denial::Write(path) | Denial::Metadata(path)) = denial else { return None };
     path.ancestors().skip(1).find(|folder| folder.is_dir()).map(Path::to_path_buf)

@@ -125,7 +125,7 @@ impl TrashMove<'_> {
     }
 }
 
-/// The path of the `.trashinfo` note for a file in the trash.
+/// The path of the `.trashinfo` note for a file in the trash; `None` if it is not directly in a folder named `files`.
 pub(crate) fn note_of(thrown: &Path) -> Option<PathBuf> {
     let (files, mut name) = (thrown.parent()?, thrown.file_name()?.to_owned());
     name.push(".trashinfo");
@@ -171,7 +171,7 @@ impl Trash {
         Self { files: folder.join("files"), info: Some(folder.join("info")), top }
     }
 
-    /// Whether a path is on the disk of this trash.
+    /// Whether a path is on the disk of this trash; true if that can't be found out.
     fn is_on_the_disk_of(&self, path: &Path) -> bool {
         let existing = self.files.ancestors().find_map(|folder| fs::symlink_metadata(folder).ok());
         let there = fs::symlink_metadata(path).ok();
@@ -208,7 +208,7 @@ fn own_folder(path: &Path, user: u32, act: &mut Act) -> io::Result<PathBuf> {
     if is_own { Ok(path.to_path_buf()) } else { Err(io::Error::other("it is not a private folder of the user")) }
 }
 
-/// The top folder of the disk that has a path.
+/// The highest folder above a path on the same disk; an error if the path is itself the top of a disk.
 fn top_of_disk(path: &Path) -> io::Result<PathBuf> {
     let device = fs::symlink_metadata(path)?.dev();
     let is_on_it = |folder: &&Path| fs::symlink_metadata(folder).is_ok_and(|found| found.dev() == device);
@@ -232,7 +232,7 @@ fn encoded(path: &Path) -> String {
     bytes.iter().map(|&byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
-/// Local time as `YYYY-MM-DDThh:mm:ss`.
+/// The present local time as `YYYY-MM-DDThh:mm:ss`.
 fn now(environment: &Environment) -> String {
     let local = Timestamp::from(SystemTime::now()).plus_millis(i64::from(environment.utc_offset_s) * 1000);
     local.to_string().chars().take(19).collect()

@@ -49,7 +49,7 @@ pub enum Distrust {
     },
 }
 
-/// Checks that the path belongs to this user or root, and that no other user can change it.
+/// Checks the metadata of a path: it belongs to this user or root, and neither its group nor others can write to it.
 ///
 /// # Errors
 /// `NotYours` or `OpenToOthers` if another user owns the path or can write to it.

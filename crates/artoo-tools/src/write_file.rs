@@ -44,7 +44,8 @@ pub(crate) struct NewFile {
 }
 
 impl NewFile {
-    /// Parses the input of `write_file`. A relative path is relative to the workspace.
+    /// Parses the input of `write_file`. A relative path is relative to the workspace. The error is the record of an
+    /// invalid input, or of a path outside the workspace.
     pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, Box<Record>> {
         let Wire { path, text } = input::parse(value)?;
         input::check_length("text", &text, TEXT_MAX_CHARS)?;

@@ -15,7 +15,7 @@ const ADDED_MAX_KIB: u64 = 16 * 1024;
 
 const BYTES: u64 = 1_000_000_000;
 
-/// Runs the command in a process of its own and checks the peak memory.
+/// Runs commands that print 1 GB in this test process, and checks its peak memory.
 fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
@@ -37,7 +37,7 @@ fn main() {
     });
 }
 
-/// The record of a shell command that is run through a new registry.
+/// The record of a shell command that is run through a new registry, with approval if it asks.
 async fn flood(command: &str) -> artoo_proto::ToolCall {
     let dir = tempfile::tempdir().expect("a folder");
     let home = dir.path().to_str().expect("a path in Unicode").to_owned();
@@ -72,7 +72,7 @@ async fn flood(command: &str) -> artoo_proto::ToolCall {
     }
 }
 
-/// Peak memory of this process in KiB.
+/// Peak memory of this process in KiB; `None` if the system does not tell it.
 fn peak_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.split_whitespace().next()?.parse().ok()

@@ -61,7 +61,7 @@ impl Plain {
         Self { child, group: raw.and_then(Pid::from_raw), scratch: None }
     }
 
-    /// Sends SIGTERM to the process group.
+    /// Sends SIGTERM to the process group, and SIGCONT so that stopped processes handle it.
     pub(crate) fn ask_to_end(&self) {
         self.signal(Signal::TERM);
         // A stopped process must continue to handle it.
@@ -73,7 +73,8 @@ impl Plain {
         self.signal(Signal::KILL);
     }
 
-    /// Waits for the program's end and returns how it ended.
+    /// Waits for the program's end, kills what is left of its process group, and returns how it ended; `None` if
+    /// waiting fails.
     pub(crate) async fn ended(&mut self) -> Option<Verdict> {
         let status = self.child.wait().await.ok()?;
         let left_behind = self.group.is_some_and(|id| test_kill_process_group(id).is_ok());

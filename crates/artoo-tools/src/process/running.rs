@@ -12,7 +12,8 @@ use super::{Order, Verdict};
 use crate::fence;
 use crate::fence::seatbelt;
 
-/// A started program, in a sandbox or not. Dropping it kills the program and all of its descendants.
+/// A started program, in a sandbox or not. Dropping it kills the program and its descendants; without a Linux sandbox,
+/// only those in its process group.
 #[derive(Debug)]
 pub(crate) enum Running {
     /// Sandboxed on Linux.
@@ -23,7 +24,8 @@ pub(crate) enum Running {
 }
 
 impl Running {
-    /// Starts a program.
+    /// Starts the program of an order, sandboxed if the order and the system allow it; an error for a reading run that
+    /// can't be sandboxed on Linux.
     pub(crate) async fn start(order: Order) -> io::Result<(Self, ChildStdout, ChildStderr)> {
         #[cfg(target_os = "linux")]
         if order.is_held && fence::can_be_made() {
@@ -38,7 +40,7 @@ impl Running {
         Ok((Self::Plain(Box::new(plain)), stdout, stderr))
     }
 
-    /// Sends SIGTERM to every process of the program.
+    /// Sends SIGTERM, then SIGCONT, to the program and its descendants; without a Linux sandbox, to its process group.
     pub(crate) fn ask_to_end(&mut self) {
         match self {
             #[cfg(target_os = "linux")]
@@ -47,7 +49,7 @@ impl Running {
         }
     }
 
-    /// Sends SIGKILL to every process of the program.
+    /// Sends SIGKILL to the program and its descendants; without a Linux sandbox, to its process group.
     pub(crate) fn kill(&mut self) {
         match self {
             #[cfg(target_os = "linux")]
@@ -56,7 +58,8 @@ impl Running {
         }
     }
 
-    /// Waits for the program's end; `None` if it can't be known. May be cancelled and called again.
+    /// Waits for the program's end and returns how it ended, once remaining descendants were killed; `None` if it can't
+    /// be known. May be cancelled and called again.
     pub(crate) async fn ended(&mut self) -> Option<Verdict> {
         match self {
             #[cfg(target_os = "linux")]

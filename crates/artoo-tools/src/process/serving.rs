@@ -32,8 +32,8 @@ pub(crate) async fn serve(order: Order) -> io::Result<(Serving, ChildStdin, Chil
 }
 
 impl Serving {
-    /// Waits for the end of a server whose input is closed, then sends SIGTERM, then SIGKILL. `None` if it is blocked
-    /// in the kernel.
+    /// Waits `grace` for the end of a server whose input is closed, then sends SIGTERM and waits again, then SIGKILL.
+    /// `None` if it is still not seen to end.
     pub(crate) async fn end(&mut self, grace: Duration) -> Option<Verdict> {
         if self.verdict.is_none() {
             let mut ended = timeout(grace, self.running.ended()).await;

@@ -7,8 +7,8 @@ use globset::GlobBuilder;
 
 use crate::effects::is_pattern;
 
-/// The existing paths that a name or glob pattern stands for. Stops when `entries`, the number of directory entries
-/// that may be compared, reaches 0.
+/// The existing paths that an absolute name or glob pattern stands for. `entries`: the number of directory entries that
+/// may still be compared; at 0 no more are.
 pub(super) fn expand(name: &Path, entries: &mut usize) -> Vec<PathBuf> {
     let mut found = Vec::new();
     if name.symlink_metadata().is_ok() {

@@ -9,12 +9,12 @@ const HOMES_MAX: usize = 64;
 /// Folders in which accounts of services have homes that hold programs or nothing, so that they are not protected.
 const NO_HOMES: [&str; 9] = ["/usr", "/bin", "/sbin", "/dev", "/proc", "/run", "/tmp", "/var/cache", "/var/spool"];
 
-/// The existing home folders of `/etc/passwd`.
+/// The first existing home folders of `/etc/passwd`, without those in [`NO_HOMES`].
 pub(super) fn read() -> Vec<PathBuf> {
     homes(&fs::read_to_string("/etc/passwd").unwrap_or_default()).filter(|home| home.is_dir()).take(HOMES_MAX).collect()
 }
 
-/// The home folders in the text of `/etc/passwd`, without those of services.
+/// The home folders in the text of `/etc/passwd`, without `/`, relative paths, and those in [`NO_HOMES`].
 fn homes(accounts: &str) -> impl Iterator<Item = PathBuf> {
     let homes = accounts.lines().filter_map(|line| line.split(':').nth(5)).map(Path::new);
     let homes = homes.filter(|home| home.is_absolute() && home.parent().is_some());
@@ -26,7 +26,8 @@ fn homes(accounts: &str) -> impl Iterator<Item = PathBuf> {
 mod tests {
     use super::homes;
 
-    /// Home folders of users and of services are read from `/etc/passwd`; invalid lines and `/` are left out.
+    /// Home folders of users and of services are read from `/etc/passwd`; invalid lines, `/`, relative paths and
+    /// folders of programs are left out.
     #[test]
     fn homes_of_people_and_services_are_read() {
         let accounts = "root:x:0:0:root:/root:/bin/sh\nbin:x:2:2:bin:/bin:/usr/sbin/nologin\nnet:x:9:9::/:/bin/sh\n\

@@ -33,8 +33,8 @@ impl Mounts {
         Self(mounts.collect())
     }
 
-    /// Other paths that lead to the same file or folder through further mounts of its file system. Overlays are not
-    /// recognised.
+    /// Other paths that lead to the same file or folder, or to a part of it, through further mounts of its file system.
+    /// Overlays are not recognised.
     pub(super) fn aliases(&self, place: &Path) -> Vec<PathBuf> {
         // Of several mounts at one path the last covers the others.
         let holder = self.0.iter().filter(|mount| is_at_or_below(place, &mount.at));

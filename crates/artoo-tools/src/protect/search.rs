@@ -45,7 +45,8 @@ pub(crate) struct FoundSecrets {
 }
 
 impl Protected {
-    /// Finds the files with secrets among the named paths and below the folders, which a command may not read.
+    /// Finds the files with secrets among the named paths and below the folders, which a command may not read; none if
+    /// models are trusted with secrets.
     ///
     /// Files that its words name are judged whatever the limits of the search, and so are files that its patterns match.
     /// Then the folders that it names, the working folder, the workspace and the home are searched in this order: all
@@ -57,7 +58,7 @@ impl Protected {
     }
 
     /// Finds files with secrets among these names and below these folders, comparing at most `entries_max` directory
-    /// entries.
+    /// entries, besides those that wildcards are compared with.
     fn secrets_within(
         &self,
         environment: &Environment,
@@ -122,12 +123,14 @@ impl Protected {
         files.extend(aliases);
     }
 
-    /// Whether a real path is left out of the search for secrets, such as kernel files and protected places.
+    /// Whether a real path is left out of the search for secrets: kernel files, protected places, and the system's
+    /// programs.
     fn is_skipped(&self, path: &Path) -> bool {
         is_system(path) || self.holds(path) || PROGRAM_PLACES.split(' ').any(|place| path.starts_with(place))
     }
 
-    /// Files in protected places that have other hard links, by device and inode; the outermost first, up to a limit.
+    /// Device and inode of files in protected places, artoo's own excepted, that have other hard links; the first
+    /// [`LINKED_MAX`] entries are searched, outermost first.
     fn linked_files(&self) -> HashSet<(u64, u64)> {
         let is_own = |place: &&PathBuf| self.own_data.iter().any(|own| place.starts_with(own));
         let mut open: VecDeque<PathBuf> = self.places.iter().filter(|place| !is_own(place)).cloned().collect();
@@ -149,7 +152,8 @@ impl Protected {
     }
 }
 
-/// Whether the search may open one more file. The limit counts only files that matched a pattern with wildcards.
+/// Whether the search may open one more file. Files that matched a pattern with wildcards are counted down in `opened`;
+/// others always may.
 fn may_open(opened: &mut usize, is_literal: bool) -> bool {
     let may = is_literal || *opened > 0;
     if !is_literal {
@@ -158,7 +162,7 @@ fn may_open(opened: &mut usize, is_literal: bool) -> bool {
     may
 }
 
-/// Whether a path is in a `.git` folder.
+/// Whether a path is a `.git` folder or in one.
 fn is_in_git(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str() == ".git")
 }
@@ -188,7 +192,8 @@ mod tests {
         Protected::new(&environment, &[]).secrets_within(&environment, &named, &[], entries_max)
     }
 
-    /// Secrets that a command names are found even if the search reaches its limits.
+    /// Secrets that a command names are found even if the search reaches its limit of entries; named folders are
+    /// searched first, then the working folder, then the home.
     #[test]
     fn named_secrets_are_found_beyond_every_limit() {
         let dir = TempDir::new().unwrap();

@@ -12,10 +12,10 @@ use crate::limit::Limit;
 use crate::process::Captured;
 use crate::record::Record;
 
-/// Longest line of a file that is read, in bytes; a longer one is an error.
+/// Longest line in bytes that may occur where lines are selected or matched; a longer one is an error.
 const LINE_MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The number of lines, with an unfinished last one; `None` if the deadline came first.
+/// The number of lines of a file, with an unfinished last one; `None` if the deadline came first.
 pub(crate) fn count(file: File, limit: &Limit) -> io::Result<Option<u64>> {
     let mut reader = BufReader::with_capacity(256 * 1024, file);
     let mut lines: u64 = 0;
@@ -47,7 +47,7 @@ impl<'a> SelectedLines<'a> {
         Self { captured: captured(config), config, is_empty: true }
     }
 
-    /// Adds one line to the selected lines.
+    /// Adds one line to the selected lines, with a line break between two lines.
     fn push(&mut self, line: &[u8]) {
         if !std::mem::take(&mut self.is_empty) {
             self.captured.push(b"\n");
@@ -56,7 +56,8 @@ impl<'a> SelectedLines<'a> {
     }
 }
 
-/// The record of the lines of a file at some positions.
+/// The record of a range of a file's lines, or of its first or last ones; marked as incomplete if the time was up or
+/// the lines are too long.
 pub(super) fn some_lines(file: File, lines: Lines, config: &ToolConfig, limit: &Limit) -> io::Result<Record> {
     let (from, to, last) = match lines {
         Lines::Range { from, to } => (from, to, None),
@@ -85,7 +86,8 @@ pub(super) fn some_lines(file: File, lines: Lines, config: &ToolConfig, limit: &
     Ok(if left_out { Record::cut(format!("incomplete: these lines are too long\n{}", record.text)) } else { record })
 }
 
-/// The record of a file's lines that contain a text, or of their number.
+/// The record of a file's lines that contain a text, or of their number; if the time was up, the lines are marked as
+/// incomplete, and the count has timed out.
 pub(super) fn matching(
     file: File,
     needle: &Needle,
@@ -120,8 +122,8 @@ fn finished(complete: bool, gathered: SelectedLines<'_>) -> Record {
     Record::cut(format!("incomplete: the time was up before the last line was read\n{}", record.text))
 }
 
-/// Passes each line's number and text, without its line break, to `take` until that returns false. `false` if the
-/// deadline came first.
+/// Passes each line's number, from 1, and bytes, without the line break, to `take` until that returns false. `false` if
+/// the deadline came first; an error for a line beyond [`LINE_MAX_BYTES`].
 fn each_line(file: File, limit: &Limit, mut take: impl FnMut(u64, Vec<u8>) -> bool) -> io::Result<bool> {
     let mut reader = BufReader::with_capacity(256 * 1024, file);
     let mut number: u64 = 0;

@@ -28,7 +28,7 @@ pub(crate) use lines::count;
 use lines::{matching, some_lines};
 pub(crate) use tool::ReadFile;
 
-/// Bytes of the beginning and of the end of a file that are held in memory; a record shows less.
+/// Bytes of a file that are held in memory, as many of its beginning as of its end; a record shows less.
 const KEPT_BYTES: usize = 1024 * 1024;
 
 /// Longest text to search lines for, in characters.
@@ -78,7 +78,7 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// Parses the input of `read_file`.
+    /// Parses the input of `read_file`; the error is the record that says what is wrong with it.
     pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, Box<Record>> {
         let wire: Wire = input::parse(value)?;
         let path = input::path(environment, "path", &wire.path)?;
@@ -107,7 +107,8 @@ impl Reading {
         Ok(Self { path, wanted })
     }
 
-    /// Why showing this file's content needs approval; `None` if it needs none. Counting lines never needs one.
+    /// Why showing this file's content needs approval; `None` if it needs none, if all lines are only counted, or for a
+    /// protected path, which is denied anyway.
     fn secret(&self, protected: &Protected) -> Option<String> {
         let is_shown = !matches!(self.wanted, Wanted::Count) && protected.refusal(&self.path).is_none();
         is_shown.then(|| protected.secret(&self.path)).flatten()
@@ -148,7 +149,8 @@ fn unopened(path: &Path, problem: &OpenProblem) -> Record {
     }
 }
 
-/// Records the beginning and the end of a file, and stores all of it as evidence.
+/// Records the beginning and the end of a file, and stores it as evidence, without its middle if it is too large for
+/// the evidence store.
 fn record_whole_file(mut file: File, config: &ToolConfig) -> io::Result<Record> {
     let mut captured = captured(config);
     captured.read((&mut file).take(ITEM_MAX_BYTES))?;
@@ -161,7 +163,7 @@ fn record_whole_file(mut file: File, config: &ToolConfig) -> io::Result<Record> 
     Ok(recorded(captured, config))
 }
 
-/// A capture for a file's text, which also stores it as evidence while it is read.
+/// A capture for a file's text, which also stores it as evidence while it is read, if there is an evidence store.
 fn captured(config: &ToolConfig) -> Captured {
     Captured::new(KEPT_BYTES).with_spill(config.evidence.as_ref().map(EvidenceStore::spill))
 }

@@ -18,17 +18,18 @@ const HARMLESS_DEVICES: [&str; 17] = [
     "snd/", "video", "log",
 ];
 
-/// Files of the kernel that change the machine when they are written to.
+/// Files and folders of the kernel that change the machine when they are written to.
 const KERNEL_FILES: [&str; 4] = ["/proc/sysrq-trigger", "/proc/sys", "/proc/kcore", "/sys"];
 
-/// Folders of the system that must not be changed as a whole.
+/// Names of folders directly below `/` that must not be changed as a whole.
 const SYSTEM_FOLDERS: &str = "Applications Library System Users bin boot dev etc home lib lib32 lib64 proc root run \
     sbin srv sys usr var";
 
 /// Options of programs in the tables that take a separate value, so that the value is not an operand.
 const VALUED: [&str; 9] = ["-C", "-H", "-c", "-n", "--context", "--git-dir", "--namespace", "--prefix", "--work-tree"];
 
-/// Whether a command runs one of these programs with arguments that match.
+/// Whether a command runs one of these programs, names between spaces of which a final `*` means any end, with
+/// arguments that match the patterns.
 pub(super) fn matches(simple: &Simple, programs: &str, patterns: &str) -> bool {
     let Some((program, arguments)) = simple.words.split_first() else { return false };
     let is_program = |name: &str| match name.strip_suffix('*') {
@@ -89,12 +90,12 @@ fn is_option(word: &str, option: &str) -> bool {
     }
 }
 
-/// Whether a text has letters only.
+/// Whether a text has ASCII letters only.
 fn is_alphabetic(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_alphabetic())
 }
 
-/// Whether a path is that of a device, or of a kernel file that changes the machine.
+/// Whether a path is absolute and that of a device which is not harmless, or of a kernel file that changes the machine.
 pub(super) fn is_device(path: &str) -> bool {
     if !path.starts_with('/') {
         return false;

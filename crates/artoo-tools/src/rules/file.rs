@@ -43,7 +43,8 @@ pub(super) fn path(folder: &Path) -> PathBuf {
     folder.join("rules.json")
 }
 
-/// Reads the rules of the file; none if the file is missing.
+/// Reads the rules of the file; none if the file is missing, an error if it is not valid, not the user's own, or others
+/// can write it or its folder.
 pub(super) fn read(folder: &Path) -> Result<Content, RuleProblem> {
     let path = path(folder);
     let failed = |source| RuleProblem::Io { path: path.clone(), source };

@@ -63,7 +63,7 @@ impl Rule {
     }
 }
 
-/// Why the rules can't be used; then none of them is valid.
+/// Why the rules can't be used, or a rule can't be added.
 #[derive(Debug, thiserror::Error)]
 pub enum RuleProblem {
     /// A system call failed.
@@ -75,7 +75,7 @@ pub enum RuleProblem {
         #[source]
         source: io::Error,
     },
-    /// Other users can write the file.
+    /// The file is not a plain file of this user, or others can write it or its folder.
     #[error("{path} is refused: {why}; run chmod 600 on it, or remove it to start without rules")]
     NotOwn {
         /// The file.
@@ -141,7 +141,8 @@ impl RuleBook {
         Ok(revoked)
     }
 
-    /// Adds a rule and returns its id.
+    /// Adds a rule for `days`, at least 1 and at most [`RULE_MAX_DAYS`], and returns its id; an error if `scopes` is
+    /// empty or there are too many rules.
     pub(crate) fn add(
         &self,
         tool: &str,
@@ -170,7 +171,8 @@ impl RuleBook {
         Ok(id)
     }
 
-    /// The id of a rule that permits these effects; its use is recorded in the file. `None` if there is none.
+    /// The id of a valid rule that permits these effects to the tool; its use is recorded in the file. `None` if there
+    /// is none.
     pub(crate) fn permit(
         &self,
         tool: &str,
@@ -199,7 +201,8 @@ pub(crate) struct Bounds<'a> {
 }
 
 impl Bounds<'_> {
-    /// Folders for which the user may be offered a rule that permits these effects; empty if no rule may cover them.
+    /// Folders for which the user may be offered a rule that permits these effects; empty if no rule may cover them, or
+    /// they are more than [`FOLDERS_MAX`].
     pub(crate) fn offer(&self, changes: &EffectSet) -> Vec<ApprovalScope> {
         let folders = scope::folders(changes);
         let is_usable = |scope: &ApprovalScope| scope.path.to_str().is_some() && self.is_open(&scope.path, true);
@@ -209,7 +212,8 @@ impl Bounds<'_> {
         folders
     }
 
-    /// Whether a rule may cover each of these effects: none is hidden, protected, or outside home and workspace.
+    /// Whether a rule may cover the path of each of these effects: none is hidden, protected, or outside home and
+    /// workspace.
     fn permit(&self, changes: &EffectSet) -> bool {
         changes.iter().all(|effect| self.is_open(&effect.path, effect.is_recursive))
     }

@@ -11,7 +11,7 @@ pub struct Assessor {
 }
 
 impl Assessor {
-    /// An assessor for commands in this environment.
+    /// An assessor for commands in the environment of this configuration.
     #[must_use]
     pub fn new(config: ToolConfig) -> Self {
         Self { config }

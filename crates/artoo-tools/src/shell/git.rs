@@ -26,8 +26,8 @@ pub(super) fn is_run(commands: &[Vec<String>]) -> bool {
     commands.iter().any(|words| is_git(words))
 }
 
-/// Why a git command needs approval: git would show a file that may hold secrets, or run a program that its settings
-/// name. `None` if not.
+/// Why git commands of the line need approval: git would show a file that may hold secrets, or settings with a
+/// password. `None` if they need none.
 pub(super) fn shown(line: &CommandLine, protected: &Protected) -> Option<String> {
     let commands: Vec<&[String]> =
         line.commands.iter().filter(|words| is_git(words)).filter_map(|words| words.get(1..)).collect();
@@ -69,7 +69,7 @@ fn is_git(words: &[String]) -> bool {
     words.first().is_some_and(|program| program == "git" || program.ends_with("/git"))
 }
 
-/// The name of git's subcommand and the words after it.
+/// The name of git's subcommand and the words after it, from the words after `git`; `None` if these are only options.
 fn subcommand(words: &[String]) -> Option<(&str, &[String])> {
     let mut rest = words;
     while let Some((first, after)) = rest.split_first() {
@@ -119,7 +119,7 @@ fn shows_content(name: &str, words: &[String]) -> bool {
     shows && !operands.iter().any(is_file)
 }
 
-/// The `.git` folder of the repository that contains a folder or file.
+/// The `.git` folder of the repository that contains a folder or file; `None` if there is none.
 fn repository(path: &Path) -> Option<PathBuf> {
     let git = path.ancestors().map(|folder| folder.join(".git")).find(|git| git.symlink_metadata().is_ok())?;
     if git.is_dir() {
@@ -129,7 +129,8 @@ fn repository(path: &Path) -> Option<PathBuf> {
     Some(git.parent()?.join(text.strip_prefix("gitdir:")?.trim()))
 }
 
-/// A file in a git index whose name is that of a secret, except in folders of tests; `None` if there is none.
+/// The first file in a git index whose name is that of a secret, except in folders of tests; `None` if there is none or
+/// the index can't be read. An index beyond [`INDEX_MAX_BYTES`] gives "a file".
 fn tracked_secret(git: &Path) -> Option<String> {
     let index = git.join("index");
     if index.metadata().ok()?.len() > INDEX_MAX_BYTES {
@@ -207,7 +208,7 @@ mod tests {
         assert_eq!(names(b"").count(), 0);
     }
 
-    /// Each git subcommand that prints committed content is recognised.
+    /// Commands of git that print committed content are recognised, and ordinary ones are not taken for such.
     #[test]
     fn subcommands_that_show_commits_are_known() {
         let shows = |line: &str| {

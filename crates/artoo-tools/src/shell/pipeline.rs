@@ -14,7 +14,7 @@ use crate::record::Record;
 /// A valid pipeline written as a shell command, for display and as the call's target.
 ///
 /// # Errors
-/// `TooMany`, `TooLong` or `Unfit`: the pipeline is empty or too long, or a program or word is not valid.
+/// The record that says why: the pipeline is empty or too long, or a program or word is not valid.
 pub(super) fn text(pipeline: &[Vec<String>]) -> Result<String, Box<Record>> {
     input::check_count("pipeline", pipeline.len(), PROGRAMS_MAX)?;
     if pipeline.is_empty() {
@@ -34,8 +34,8 @@ pub(super) fn text(pipeline: &[Vec<String>]) -> Result<String, Box<Record>> {
     Ok(text)
 }
 
-/// The invocation of a pipeline: of its only program, or of a shell that joins several by pipes; `None` if a program is
-/// not found.
+/// The invocation of a pipeline: of its only program if that is found, else of a shell that starts its programs and
+/// joins them by pipes; `None` if no shell is installed.
 pub(super) fn invocation(pipeline: &[Vec<String>], config: &ToolConfig) -> Option<Invocation> {
     if let [words] = pipeline
         && let Some((name, arguments)) = words.split_first()
@@ -57,7 +57,8 @@ pub(super) fn invocation(pipeline: &[Vec<String>], config: &ToolConfig) -> Optio
     Some(shell)
 }
 
-/// The path of a program: as given if it has a `/`, otherwise searched for in the configured folders.
+/// The path of a program: as given if it has a `/`, otherwise searched for in the configured folders; `None` if it is
+/// not found there.
 fn program(name: &str, config: &ToolConfig) -> Option<PathBuf> {
     if name.contains('/') { Some(PathBuf::from(name)) } else { process::find_program(config, name) }
 }
@@ -110,7 +111,7 @@ mod tests {
         programs.iter().map(|words| words.iter().map(|word| (*word).to_owned()).collect()).collect()
     }
 
-    /// A configuration whose only shell is the one at this path.
+    /// A configuration whose only programs are the shell of this name, `printf`, `cat`, `tr` and `touch`.
     fn config(folder: &Path, shell: &str) -> ToolConfig {
         let path = folder.display().to_string();
         let environment = Environment {
@@ -235,7 +236,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
-        /// Random text of every byte but NUL, and every order of quotes, reaches the program byte by byte.
+        /// Random words without NUL, many of them with quotes and other shell syntax, reach the program byte by byte.
         #[test]
         fn random_words_reach_the_program(
             words in proptest::collection::vec(

@@ -20,7 +20,7 @@ const REMEDY: &str = "name a folder outside the home in \"writes\", or ask for \
 const ANSWERING: &str = "grep egrep fgrep zgrep rg ag ack diff cmp test [ [[ pgrep pidof which command type lsof jq awk \
     systemctl git";
 
-/// Programs, such as `echo`, that only print their arguments: their output measures nothing on the machine.
+/// Programs, such as `echo`, that use only their arguments: their output measures nothing on the machine.
 const ECHOING: &str = "echo printf true false : seq yes expr bc dc basename dirname sleep";
 
 impl Command {
@@ -33,7 +33,7 @@ impl Command {
         }
     }
 
-    /// The record of a shell command that ran to its end, from its output and exit code.
+    /// The record of a shell command that has ended, by itself or at its time limit, from its output and exit code.
     fn record(&self, cwd: &Path, mut ended: Ended, max_chars: usize) -> Record {
         let measures = self.commands.is_empty() || self.programs().any(|name| !is_listed(ECHOING, name));
         let mut record = Record { measures, ..Record::of_program(&mut ended, max_chars) };
@@ -86,8 +86,8 @@ impl Command {
         (missed, is_all)
     }
 
-    /// Whether the environment explains a failure: a missing program, or a path that is missing or can't be read. Gives
-    /// similar existing paths. Error messages are not considered.
+    /// Similar existing paths, maybe none, if the environment explains a failure: a missing program, or a path that is
+    /// missing or can't be read; `None` if it does not. Error messages are not considered.
     fn environmental_cause(&self, cwd: &Path, ended: &Ended) -> Option<Vec<String>> {
         if matches!(ended.exit_code, Some(126 | 127)) {
             return Some(Vec::new());

@@ -94,8 +94,8 @@ async fn wider_reach_leaves_effects_unknown() {
     assert!((200..=256).contains(&many.changed.len()), "the list is cut, and does not pass for the whole");
 }
 
-/// Where artoo itself runs under a seccomp supervisor, commands still run, and their records claim no more than is
-/// known.
+/// Where artoo itself runs under a seccomp supervisor, commands still run: reading at once, deleting only after
+/// approval.
 #[cfg(target_os = "linux")]
 #[test]
 fn commands_run_under_another_supervisor() {

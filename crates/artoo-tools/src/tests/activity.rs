@@ -87,7 +87,7 @@ async fn cancelled_calls_leave_the_list() {
     assert_eq!(fixture.registry.activity(), []);
 }
 
-/// While `glob` walks, its meter counts entries and has no total, since that is not known.
+/// After a walk of `glob`, its meter has counted the entries and has no total, since that is not known in advance.
 #[tokio::test]
 async fn searches_count_entries_without_total() {
     let fixture = Fixture::new();

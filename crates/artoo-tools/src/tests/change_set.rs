@@ -16,8 +16,8 @@ use super::{Fixture, called};
 
 const ACCESS: &str = "system.posix_acl_access";
 
-/// The text of the question about a command, its reason first; empty if there is none. The question is denied, so the
-/// command does not run.
+/// The text of the question about a command, its reason first; the question is denied. Empty if the command ran without
+/// one.
 async fn question(fixture: &Fixture, command: &str) -> String {
     match fixture.outcome(&order(command), None).await {
         ToolOutcome::NeedsConsent { hash, effects, reason, details, .. } => {
@@ -32,7 +32,7 @@ async fn question(fixture: &Fixture, command: &str) -> String {
     }
 }
 
-/// Approves the question about a command, runs it, and returns the question's text.
+/// Approves the question about a command, runs it, and returns the effects and details of the question.
 async fn approved(fixture: &Fixture, command: &str) -> String {
     let ToolOutcome::NeedsConsent { hash, effects, details, .. } = fixture.outcome(&order(command), None).await else {
         panic!("{command} was not asked about");
@@ -139,7 +139,8 @@ async fn edits_of_others_during_a_run_stay() {
     assert!(work.join("d/new").exists());
 }
 
-/// Changed access control lists are part of the change set, are committed, and are reverted by an undo.
+/// Changed access control lists are committed; an undo reverts that of a file, and the question says that it doesn't
+/// revert that of a folder.
 #[tokio::test]
 async fn access_lists_are_committed_and_undone() {
     if !rustix::process::geteuid().is_root() {
@@ -180,7 +181,8 @@ async fn access_lists_survive_a_change_undone() {
     }
 }
 
-/// A copied folder needs approval if a name inside it is one that other programs run; the question lists the names.
+/// A copied folder needs approval if a name inside it is one that other programs run, or a symlink leads out; the
+/// question lists these names.
 #[tokio::test]
 async fn names_inside_copied_folders_are_asked_about() {
     let fixture = fixture(true);

@@ -107,7 +107,8 @@ fn is_open(effects: &EffectSet, root: &Path) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Random approvals for a task: a call needs approval unless each of its effects is covered, by the oracle.
+    /// Random approvals for a task: a call needs approval unless each of its effects is covered by one approved effect,
+    /// by the oracle.
     #[doc = "holds: law 1.4"]
     #[test]
     fn task_approval_covers_exactly_its_effects(
@@ -137,7 +138,8 @@ proptest! {
         prop_assert_eq!(passes, one_covers.iter().all(|covered| *covered), "asks for what was allowed, or passes beyond it");
     }
 
-    /// Random rules: a rule permits exactly the effects in its folders, and only until it expires.
+    /// Random rules: a rule permits its tool exactly the effects in its folders, and only until it expires or is
+    /// revoked.
     #[doc = "holds: law 1.4"]
     #[test]
     fn rule_covers_its_folders_until_it_expires(

@@ -191,7 +191,8 @@ fn invalid_manifests_are_refused_with_the_reason() {
     check(&[("\"read_only\"", "\"read_only\"\ntimeout_s = 0")], "timeout_s: give 1 to 600");
 }
 
-/// A manifest that other users can write to is refused.
+/// A manifest, program or folder that others can write to is refused; so are a duplicate name, a manifest that is too
+/// large, and a program that is not executable.
 #[doc = "holds: law 1.25"]
 #[test]
 fn manifests_writable_by_others_are_refused() {
@@ -260,7 +261,8 @@ async fn questions_show_exact_arguments_and_changes() {
     assert!(matches!(fixture.outcome(&cautious, None).await, ToolOutcome::NeedsConsent { .. }), "D22");
 }
 
-/// The user's own tools end at the timeout of their manifest, and can't be given blocked or protected paths.
+/// The user's own tools end at the timeout of their manifest, can't be given blocked or protected paths, and are denied
+/// once others can change their program.
 #[tokio::test]
 async fn own_tools_obey_timeouts_and_blocks() {
     let slow =

@@ -227,7 +227,7 @@ async fn applescript_always_needs_approval() {
     }
 }
 
-/// On macOS, the user's shortcuts are run by name after approval.
+/// With the program `shortcuts`, as on macOS, the user's shortcuts are listed unasked and run by name after approval.
 #[doc = "holds: design D14"]
 #[tokio::test]
 async fn macos_shortcuts_run_by_name_after_approval() {
@@ -246,7 +246,7 @@ async fn macos_shortcuts_run_by_name_after_approval() {
     }
 }
 
-/// On Linux, programs in the user's `shortcuts` folder are offered as actions of the tool `shortcuts`.
+/// Elsewhere, programs with a manifest in the user's `shortcuts` folder are run by the tool `shortcuts` after approval.
 #[doc = "holds: design D14"]
 #[tokio::test]
 async fn shortcuts_elsewhere_are_own_programs() {

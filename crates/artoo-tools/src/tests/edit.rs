@@ -1,4 +1,4 @@
-//! `files` changes content and permissions in place; both need approval, and an undo reverts them.
+//! `files` changes content and permissions in place and creates symlinks; an undo reverts each of them.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -60,7 +60,7 @@ async fn only_the_reviewed_text_is_replaced() {
     assert!(left.into_iter().all(|name| !name.to_string_lossy().contains("artoo-")), "a temporary file is left");
 }
 
-/// Permission bits set by `files` need approval and are reverted by an undo.
+/// Permission bits are set by `files` and reverted by an undo; invalid modes are refused.
 #[tokio::test]
 async fn permissions_are_set_and_undone() {
     let fixture = Fixture::keeping();

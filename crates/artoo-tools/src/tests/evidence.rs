@@ -77,7 +77,8 @@ async fn denied_calls_do_not_store_evidence() {
     assert_eq!((denied.status, denied.kept.len()), (CallStatus::Denied, 0));
 }
 
-/// A file that is read is stored whole as evidence, even if the record shows only a part.
+/// A file that is read is stored whole as evidence, even if the record shows only a part; of one too large for the
+/// store, both ends.
 #[tokio::test]
 async fn long_files_are_stored_whole() {
     let fixture = with_data();
@@ -148,7 +149,8 @@ async fn large_output_keeps_both_ends_in_evidence() {
     assert!(String::from_utf8(whole).unwrap().contains(&mark));
 }
 
-/// A stream of any length is stored whole, or with the number of bytes left out between its beginning and end.
+/// Streams of lengths around the size limit are stored whole, or with the number of bytes left out between beginning
+/// and end.
 #[test]
 fn random_streams_are_stored_as_known() {
     let dir = tempfile::TempDir::new().unwrap();
@@ -239,7 +241,7 @@ async fn incomplete_frames_are_truncated() {
     }
 }
 
-/// Several processes that write to the same day's pack at once lose no item.
+/// Several threads, each with a store of its own, that write to the same day's pack at once lose no item.
 #[test]
 fn concurrent_writers_keep_all_items() {
     let dir = tempfile::TempDir::new().unwrap();

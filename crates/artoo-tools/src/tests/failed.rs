@@ -70,7 +70,8 @@ async fn change_by_the_task_allows_a_retry() {
     assert!(was_run(&call(&fixture, &task, "shell", look).await));
 }
 
-/// A call that failed because of the environment may be made again after 30 seconds, any other not.
+/// A call that failed because of the environment may be made again after 30 seconds, one with an invalid request never,
+/// and a denied one at once.
 #[doc = "holds: law 2.3"]
 #[test]
 fn environmental_failure_repeats_after_30_seconds() {
@@ -91,7 +92,8 @@ fn environmental_failure_repeats_after_30_seconds() {
     check(&Record::denied("no"), 0, false);
 }
 
-/// A failed call is run again after one of its files was changed.
+/// A failed call is run again after one of its files was changed; a `diff` whose exit code 1 counts as an answer is run
+/// again at once.
 #[tokio::test]
 async fn changed_file_allows_a_retry() {
     let fixture = Fixture::new();

@@ -228,7 +228,7 @@ async fn only_new_workspace_files_skip_approval() {
     assert!(matches!(fixture.outcome(&context, None).await, ToolOutcome::NeedsConsent { .. }));
 }
 
-/// Files unpacked from an archive equal those that were packed.
+/// Files unpacked from an archive equal those that were packed, except that other users may not write to them.
 #[tokio::test]
 async fn unpacked_archives_equal_their_sources() {
     let fixture = Fixture::new();
@@ -312,7 +312,7 @@ async fn links_made_after_planning_are_refused() {
     assert!(from.exists());
 }
 
-/// `files` refuses to act on special files such as pipes.
+/// `files` refuses to copy a pipe.
 #[tokio::test]
 async fn special_files_are_not_acted_on() {
     let fixture = Fixture::new();
@@ -323,7 +323,7 @@ async fn special_files_are_not_acted_on() {
     assert!(call.output.contains("a pipe"), "{}", call.output);
 }
 
-/// Of sources that contain each other, only the outermost is moved, and once.
+/// Of sources that contain each other, only the outermost is deleted, and once.
 #[tokio::test]
 async fn nested_sources_are_moved_once() {
     let fixture = Fixture::new();
@@ -347,7 +347,7 @@ async fn replace_leaves_the_source_unchanged() {
     assert!(call.output.contains("does not occur"));
 }
 
-/// The error for an invalid input of `files` names the field.
+/// The error for an invalid input of `files` names the field or what is wrong with it.
 #[tokio::test]
 async fn bad_input_names_the_field() {
     let fixture = Fixture::new();
@@ -388,7 +388,8 @@ async fn trash_tool_follows_deletion_rules() {
     }
 }
 
-/// `trash` deletes exactly the named entry, whatever the spelling: symlinks, hard links, pipes, letter case.
+/// `trash` deletes exactly the named entry: a symlink itself, one of several hard links; pipes, devices, folders above,
+/// and names in another spelling are not deleted.
 #[doc = "holds: law 1.8; design H4"]
 #[tokio::test]
 async fn deletion_resolves_each_spelling_exactly() {

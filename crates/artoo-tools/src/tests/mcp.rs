@@ -57,7 +57,7 @@ async fn asked(fixture: &Fixture, tool: &str, input: Value) -> (ConsentHash, Str
     }
 }
 
-/// The record of a call whose questions are all approved.
+/// The record of a call whose questions, two at most, are all approved.
 async fn allowed(fixture: &Fixture, tool: &str, input: Value) -> ToolCall {
     let (context, mut grant) = (context(tool, input), None);
     for _ in 0..3 {
@@ -80,7 +80,8 @@ fn names(fixture: &Fixture) -> Vec<String> {
     specs.filter_map(|name| name.strip_prefix("test.").map(str::to_owned)).collect()
 }
 
-/// Calls that only read, one after another, are answered by one server process.
+/// Calls that only read are answered without approval, at least two in a row by the same server process, and see files
+/// made since its start.
 #[doc = "holds: law 1.26"]
 #[tokio::test]
 async fn reading_calls_share_one_server_process() {
@@ -140,7 +141,7 @@ async fn server_changes_are_approved_committed_and_undone() {
     }
 }
 
-/// If one of several parallel calls of a server is denied, the others are not.
+/// If one of several parallel calls of a server asks about its change, the others are still recorded as reading only.
 #[tokio::test]
 async fn parallel_calls_are_judged_separately() {
     let Some(fixture) = fixture("good", "") else { return };
@@ -157,7 +158,8 @@ async fn parallel_calls_are_judged_separately() {
     }
 }
 
-/// A server's tool runs without approval if it only creates workspace files or its manifest grants it.
+/// A server's tool runs without approval if it only creates workspace files or its manifest grants it, unless caution
+/// is advised or the manifest says that it only reads.
 #[doc = "holds: law 1.26"]
 #[tokio::test]
 async fn only_new_or_granted_changes_run_unasked() {

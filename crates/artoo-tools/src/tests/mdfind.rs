@@ -52,7 +52,7 @@ async fn option_like_queries_and_missing_roots_fail() {
     assert_eq!(call.alternatives, [format!("{}/Music", fixture.home.display())]);
 }
 
-/// Answers of an index are used only if they are complete, and only paths below the folder that still exist.
+/// Of the answers of an index, only paths are used that still exist, are below the folder, and are not protected.
 #[doc = "holds: design D14"]
 #[tokio::test]
 async fn index_answers_are_checked() {

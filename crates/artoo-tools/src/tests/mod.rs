@@ -118,7 +118,7 @@ impl Fixture {
         PathBuf::from(&self.config.environment.workspace)
     }
 
-    /// A tool call's order in a new task, in which all tools are allowed.
+    /// A tool call's order in a new task, in which the tools of [`ALL_TOOLS`] are allowed.
     fn context(tool: &str, input: Value) -> ToolOrder {
         ToolOrder {
             task_id: next_task(),
@@ -143,8 +143,8 @@ impl Fixture {
         self.registry.call(&self.in_task(context), said, grant).await
     }
 
-    /// The order in the task of the fixture: if changes are journaled, all calls belong to one task, so that they are
-    /// undone together.
+    /// The order in the task of the fixture: if the test configures undo, calls with an id of [`next_task`] belong to
+    /// one task, so that they are undone together.
     fn in_task(&self, context: &ToolOrder) -> ToolOrder {
         let is_any = self.is_one_task && context.task_id.as_str().starts_with("test-");
         let task_id = if is_any { task() } else { context.task_id.clone() };
@@ -163,7 +163,7 @@ impl Fixture {
         call.output
     }
 
-    /// Runs a shell command with an approval of each of its questions.
+    /// Runs a shell command with an approval of each of its questions, two at most.
     async fn allowed(&self, command: &str) -> ToolCall {
         let context = Self::context("shell", serde_json::json!({"command": command}));
         let mut grant = None;

@@ -119,7 +119,8 @@ async fn changed_file_voids_the_approval() {
     assert_eq!((call.status, fs::read_to_string(&path).unwrap().as_str()), (CallStatus::Denied, "other"), "{call:?}");
 }
 
-/// Changes that the user denies are discarded, and the same call stays denied in the task.
+/// Changes that the user denies are discarded, and the same call, or another one that changes the same file, stays
+/// denied in the task.
 #[doc = "holds: design D10"]
 #[tokio::test]
 async fn denied_changes_are_discarded_and_stay_denied() {

@@ -50,7 +50,7 @@ async fn wait_until_gone(mark: &str) -> bool {
 /// Timeout that no step of a test needs, and after which a hanging test fails.
 const LONG: Duration = Duration::from_secs(60);
 
-/// A program that ignores SIGTERM at its timeout is killed.
+/// A program that hangs gets SIGTERM at its timeout, and is killed if it ignores that.
 #[doc = "holds: law 1.27; design T1, T2"]
 #[tokio::test]
 async fn hanging_program_ignoring_sigterm_is_killed() {
@@ -310,7 +310,7 @@ async fn programs_cannot_ask_for_passwords() {
     assert!(call.output.contains("/dev/tty") && call.output.contains("own"), "{call:?}");
 }
 
-/// The changes of a command are shown however it is spelled; changes outside the home need no other wording.
+/// The changes of a command are shown even if its words hide the path, inside the home and outside.
 #[cfg(target_os = "linux")]
 #[doc = "holds: law 1.19"]
 #[tokio::test]

@@ -47,7 +47,7 @@ async fn read_modes_return_the_content() {
     }
 }
 
-/// `read_file` refuses inputs whose fields contradict each other.
+/// `read_file` refuses inputs whose fields contradict each other or are not valid.
 #[tokio::test]
 async fn contradictory_inputs_are_refused() {
     let fixture = Fixture::new();

@@ -54,7 +54,7 @@ fn grow(fixture: &Fixture, tree: &[(Vec<&str>, u8)]) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// A `find` through artoo prints the same bytes as without artoo.
+    /// A `find` through artoo prints the same lines, and succeeds or fails, as without artoo.
     #[doc = "holds: design D20"]
     #[test]
     fn find_runs_as_written(tree in tree(), command in find()) {

@@ -29,8 +29,8 @@ const RUN: [(&str, &str); 16] = [
 const ORDINARY: [&str; 8] =
     ["notes.txt", "a/notes.txt", "src/main.rs", "bin/tool.c", "ls", "bin/ls/notes.txt", ".gitignore", "git/hooks/a"];
 
-/// The reason and the details of the question about a call; `None` if there is no question. Asserts that nothing exists
-/// before approval.
+/// The reason and the details of the question about a call; `None` if the call ran without one. Panics if the question
+/// offers a wider approval.
 async fn asked(fixture: &Fixture, tool: &str, input: &Value) -> Option<(String, Vec<String>)> {
     let mut context = Fixture::context(tool, input.clone());
     context.allowed_tools.push("files".to_owned());
@@ -111,7 +111,7 @@ async fn names_run_by_programs_need_approval_everywhere() {
     assert!(details[0].contains(".envrc: "), "{details:?}");
 }
 
-/// New files in the workspace with ordinary names need no approval.
+/// New files in the workspace with ordinary names, except moved ones, need no approval.
 #[tokio::test]
 async fn ordinary_workspace_names_do_not_need_approval() {
     for name in ORDINARY {

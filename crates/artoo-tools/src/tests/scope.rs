@@ -191,7 +191,7 @@ async fn approvals_never_cover_names_run_by_programs() {
     }
 }
 
-/// An approval rule can't cover the home itself or hidden folders.
+/// An approval rule can't cover the home itself, hidden folders, or folders outside the home.
 #[tokio::test]
 async fn rules_never_cover_home_or_hidden_paths() {
     let fixture = with_data();

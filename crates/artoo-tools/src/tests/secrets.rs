@@ -78,7 +78,7 @@ async fn asked(fixture: &Fixture, tool: &str, input: Value) -> (String, Vec<Stri
     }
 }
 
-/// `read_file` asks before it reads files that are named like secrets, and not for similar names.
+/// `read_file` asks before it reads files that hold secrets by their name or content, and not for similar ones.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn read_file_asks_about_secrets_by_name() {
@@ -227,7 +227,8 @@ fn git(folder: &Path, arguments: &[&str]) {
     assert!(git.output().unwrap().status.success(), "{arguments:?}");
 }
 
-/// Passwords in URLs and other secrets are removed from git's output.
+/// Passwords in URLs are removed from git's output, and git commands that name a committed file with secrets need
+/// approval.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn git_output_omits_passwords_and_secrets() {
@@ -266,7 +267,7 @@ async fn unapproved_keys_are_redacted_in_output() {
     assert_eq!(fixture.output("shell", json!({"command": "cat a.txt"})).await, "sk-notes\n");
 }
 
-/// Copying or packing a file with secrets needs approval.
+/// Copying, moving or deleting a file with secrets needs approval.
 #[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn copying_a_secret_needs_approval() {

@@ -100,7 +100,7 @@ async fn missing_and_unexecutable_programs_have_exit_codes() {
     assert!(call.status == CallStatus::Failed && call.output.contains("the limit is 32768"), "{call:?}");
 }
 
-/// A command whose working folder was removed fails with an error that names the folder.
+/// A command whose working folder was removed fails because of the environment, and its error says so.
 #[doc = "holds: design T17"]
 #[tokio::test]
 async fn removed_working_folder_is_named() {
@@ -111,7 +111,7 @@ async fn removed_working_folder_is_named() {
     assert!(call.output.contains("the working folder is gone"), "{call:?}");
 }
 
-/// `shell` creates new files in the workspace without approval, and nothing else.
+/// `shell` creates new files in the workspace without approval, and its record lists them.
 #[tokio::test]
 async fn commands_create_new_workspace_files_only() {
     let fixture = Fixture::new();

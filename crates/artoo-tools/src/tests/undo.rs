@@ -75,7 +75,7 @@ impl Fixture {
         UndoStore::open(self.config.undo.clone().unwrap(), &self.config.environment)
     }
 
-    /// Undoes all changes of the last task in the fixture's journal.
+    /// Undoes all changes of the last task in the fixture's journal; panics unless every path then has its old state.
     #[track_caller]
     pub(super) fn undo(&self) -> Report {
         let last = self.store().last().unwrap().expect("something was changed");
@@ -173,7 +173,8 @@ async fn hard_links_are_restored_under_both_names() {
     assert_eq!(fs::metadata(&outside).unwrap().nlink(), 2);
 }
 
-/// If creating files fails half-way, only the paths that were really created are recorded.
+/// A creation that fails since the path exists, even if another program has just made it, is not recorded, so an undo
+/// leaves the path.
 #[tokio::test]
 async fn failed_creation_does_not_record_existing_files() {
     let fixture = Fixture::keeping();

@@ -36,8 +36,8 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// The outcome of the run: a question if it was denied access or rights, else a decision about committing its
-    /// changes.
+    /// The outcome of the run: a question if it was denied something, a record if it failed to run, was ended or
+    /// changed nothing, else a decision about committing its changes.
     pub(super) fn decide(self, ended: io::Result<Ended>, machine: &Machine, limit: &Limit) -> Outcome {
         let Ok(ended) = ended else { return Outcome::Done(unchanged(self.record, ended, machine, limit)) };
         let wanted = Reach::of(&ended.denied);
@@ -96,7 +96,8 @@ struct Ran {
 }
 
 impl Ran {
-    /// Decides about the changes of a run: committed, refused, or pending with a question.
+    /// Decides about the changes of a run: a denied record if they are refused, else pending changes, with a question
+    /// if they need approval.
     fn judge(self, machine: &Machine) -> Outcome {
         let Self { program, allowed, source, view, record, stayed_inside, set } = self;
         let environment = &machine.config.environment;

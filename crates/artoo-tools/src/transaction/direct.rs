@@ -52,7 +52,8 @@ pub(super) async fn ask(call: Call, program: Program, why: &NoView) -> Look {
     question(&call.machine, &program, Allowed { places: Some(places), ..call.allowed }, reason, opened.files())
 }
 
-/// Runs a program in the approved places. If this machine has no sandbox, asks first.
+/// Runs a program in the approved places. Asks first if no places were approved, as on a machine without a sandbox,
+/// unless its changes are granted.
 pub(super) async fn run(mut call: Call, program: Program, record: MakeRecord) -> Look {
     let is_granted = program.is_granted && !call.confirm;
     let Some(places) = call.allowed.places.clone().or_else(|| is_granted.then(Vec::new)) else {
@@ -114,7 +115,8 @@ pub(super) async fn run(mut call: Call, program: Program, record: MakeRecord) ->
     })
 }
 
-/// The question about a program that was denied more places than those approved; the changes it made are undone first.
+/// The question about a program that was denied more places than those approved; the caller has undone the changes it
+/// made.
 fn ask_further(
     machine: &Machine,
     program: &Program,
@@ -127,8 +129,8 @@ fn ask_further(
     question(machine, program, Allowed { places: Some(places), ..allowed }, reason, Vec::new())
 }
 
-/// The places that the run was denied and that an approval could allow; artoo's own data and the system's folders are
-/// not among them.
+/// The places that the run was denied and that an approval could allow, other than the approved ones, artoo's own data
+/// and the system's folders.
 fn further(program: &Program, ended: &Ended, allowed: &Allowed, machine: &Machine) -> Vec<ApprovedPlace> {
     let own = machine.protected.own_data();
     let is_closed = |path: &Path| {
@@ -172,8 +174,8 @@ fn question(machine: &Machine, program: &Program, allowed: Allowed, reason: Stri
     Box::new(move |_, _| pending)
 }
 
-/// The place that must be approved for a denied change: the existing path, or the folder in which a path would be
-/// created.
+/// The place that must be approved for a denied change of a file: the nearest existing path, or the file itself if that
+/// is a folder around artoo's own data. `None` for other denials.
 fn place(denial: &Denial, own: &[PathBuf]) -> Option<PathBuf> {
     let (Denial::Write(path) | Denial::Metadata(path)) = denial else { return None };
     let there = path.ancestors().find(|path| path.symlink_metadata().is_ok())?;

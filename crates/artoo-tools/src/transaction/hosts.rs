@@ -85,7 +85,8 @@ fn targets_by(
     targets
 }
 
-/// The addresses of a host on a port, resolved as programs on this machine do; none if `may_look_up` is false.
+/// The addresses of a host on a port, resolved as programs on this machine do, within [`LOOK_UP_TIME`]; except for
+/// `localhost`, none if `may_look_up` is false.
 fn addresses(host: &str, port: u16, may_look_up: bool) -> Vec<SocketAddr> {
     if host == "localhost" {
         // No DNS server is queried for an address.

@@ -15,7 +15,7 @@ use std::{
 #[cfg(target_os = "linux")]
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 
-/// Largest file whose content is compared: scripts are smaller, and hashing large files takes time.
+/// Largest file whose content is compared, in bytes: scripts are smaller, and hashing large files takes time.
 #[cfg(target_os = "linux")]
 const COMPARED_MAX_BYTES: u64 = 1024 * 1024;
 
@@ -49,7 +49,8 @@ impl Opened {
         Self { watched }
     }
 
-    /// The files that programs have opened in the watched folders until now.
+    /// The files that programs have opened in the watched folders until now: regular ones of at most
+    /// [`COMPARED_MAX_BYTES`], the first [`COMPARED_MAX`] by path.
     pub(super) fn files(self) -> Vec<PathBuf> {
         let Some((events, folders)) = self.watched else { return Vec::new() };
         let mut buffer = [const { MaybeUninit::uninit() }; EVENTS_BYTES];

@@ -15,8 +15,8 @@ use crate::tool::{Job, Machine, Question, Request};
 use crate::{paths, texts};
 
 impl Program {
-    /// The job that runs this program. The workspace is created before, if needed, and removed again if the call only
-    /// names it.
+    /// The job that runs this program. The workspace is created before: for good if `may_need_workspace`, else only if
+    /// the call names it, and removed again if it stays empty.
     pub(crate) fn job(self, may_need_workspace: bool, record: MakeRecord) -> Job {
         Box::new(move |call| {
             let workspace = Path::new(&call.machine.config.environment.workspace);
@@ -43,7 +43,7 @@ impl NewFolder {
         (!path.exists() && fs::create_dir_all(path).is_ok()).then(|| Self(path.to_path_buf()))
     }
 
-    /// The path of the folder that is to be created.
+    /// The path of the folder that was created.
     pub(super) fn path(&self) -> &Path {
         &self.0
     }

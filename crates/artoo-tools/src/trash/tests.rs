@@ -21,7 +21,8 @@ fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// A shared trash folder on a disk is used only if it has the sticky bit.
+/// A shared trash folder on a disk is used only if it is a real folder with the sticky bit, and the user's folder in it
+/// is real.
 #[test]
 fn shared_trash_needs_the_sticky_bit() {
     let user = getuid().as_raw();

@@ -18,7 +18,7 @@ use crate::digest;
 use crate::limit::Limit;
 use crate::paths;
 
-/// Maximum number of steps of one act that are synced one by one, so that no power failure can lose them. Later steps
+/// Of this many first steps of one act each announcement is synced, so that no power failure can lose it. Later steps
 /// survive the end of the process but not of the machine, since syncing each of thousands would take minutes.
 const SYNCED_MAX: usize = 256;
 
@@ -70,7 +70,7 @@ impl Act {
         self.open.as_ref().map(|open| (open.journal.clone(), open.blobs.clone()))
     }
 
-    /// Announces that `path` is about to be created, with its missing parent folders.
+    /// Announces that `path` is about to be created, with its missing parent folders; nothing if it exists.
     pub(crate) fn creating(&mut self, path: &Path) -> io::Result<()> {
         let Some(open) = &mut self.open else { return Ok(()) };
         let root = topmost_missing(path);
@@ -95,14 +95,14 @@ impl Act {
         self.write(Step::Moving { from: from.to_path_buf(), to: to.to_path_buf(), tree: tree.to_owned() })
     }
 
-    /// Writes to the log that an announced move was made, with the fingerprint of the moved tree.
+    /// Writes to the log that an announced move was made; `tree` is the [`tree_digest`] of what was moved.
     pub(crate) fn moved(&mut self, from: &Path, to: &Path, tree: &str) -> io::Result<()> {
         let (from, to, tree) = (from.to_path_buf(), to.to_path_buf(), tree.to_owned());
         self.write(Step::Done { done: Done::Moved { from, to, tree } })
     }
 
     /// Performs a commit as part of this act; returns where it stopped, if it did. `left_out`: what an undo can't
-    /// revert.
+    /// revert. An error without a journal.
     pub(crate) fn commit(
         &mut self,
         operations: Vec<Operation>,
@@ -146,14 +146,16 @@ impl Act {
         self.open.as_ref().map(|open| &open.blobs)
     }
 
-    /// Ends the recording and returns the changes. Of the announced new paths, only those in `made` count as created.
+    /// Ends the recording and returns the changes. Of the announced new paths, only those in `made` or noted as made
+    /// count as created.
     pub(crate) fn end(self, made: &[FileChange], limit: &Limit) -> io::Result<RecordedChanges> {
         let sees_all = self.sees_all;
         let done = self.close(made, false, limit)?;
         Ok(RecordedChanges::of(&done, sees_all))
     }
 
-    /// Ends the recording of an undo; `complete`: the undo has reverted every change.
+    /// Ends the recording and returns the steps that were done; `complete`: it was an undo that has reverted every
+    /// change.
     pub(super) fn close(self, made: &[FileChange], complete: bool, limit: &Limit) -> io::Result<Vec<Done>> {
         let Some(open) = self.open else { return Ok(Vec::new()) };
         fault::point("the act is over");
@@ -178,7 +180,8 @@ impl Act {
 }
 
 impl Open {
-    /// Appends a step to the journal's log of the act; synced to disk if it is one of the first.
+    /// Appends a step to the journal's log of the act; synced to disk if it is an announcement among the first
+    /// [`SYNCED_MAX`] steps.
     fn write(&mut self, step: Step) -> io::Result<()> {
         let log = match &mut self.log {
             Some(log) => log,

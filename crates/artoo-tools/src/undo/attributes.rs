@@ -29,10 +29,10 @@ const CAPABILITY: &[u8] = b"security.capability";
 const OVERLAY: &[u8] = b"user.overlay.";
 const ESCAPED: &[u8] = b"user.overlay.overlay.";
 
-/// Maximum size of a list of names, and of one value, that Linux allows.
+/// Maximum size in bytes of a list of names, and of one value, that Linux allows.
 const VALUE_MAX: usize = 64 * 1024;
 
-/// The extended attributes of one file or folder.
+/// The extended attributes of one file or folder that begin with [`USER`] or are among [`RIGHTS`].
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Attributes {
     /// Attributes set by programs, and [`RIGHTS`].
@@ -44,12 +44,12 @@ pub(crate) struct Attributes {
 }
 
 impl Attributes {
-    /// Reads the attributes of an open file or folder in a layer.
+    /// Reads the extended attributes of an open file or folder in a layer of an overlay; not its mode or times.
     pub(crate) fn of_layer(file: impl AsFd) -> io::Result<Self> {
         Self::read(file, true)
     }
 
-    /// Reads the attributes of an open file or folder outside a layer.
+    /// Reads the extended attributes of an open file or folder outside a layer; not its mode or times.
     pub(crate) fn of(file: impl AsFd) -> io::Result<Self> {
         Self::read(file, false)
     }
@@ -104,7 +104,8 @@ impl Attributes {
     }
 }
 
-/// Copies the attributes of a file or folder, and of everything in it, to its copy on another file system.
+/// Copies the extended attributes of a file or folder in a layer, and of everything in it, to its copy on another file
+/// system.
 pub(super) fn copy_all(from: &Place, to: &Place, limit: &Limit) -> io::Result<()> {
     let root = Path::new("/");
     let mut copy = |seen: WalkedPath<'_>| {
@@ -131,7 +132,7 @@ pub(super) fn copy_all(from: &Place, to: &Place, limit: &Limit) -> io::Result<()
     walk_place(from, root, &|_| false, limit, &mut copy)
 }
 
-/// Copies the attributes of a folder in a layer to a real folder.
+/// Gives a real folder exactly the extended attributes that a folder in a layer has.
 pub(super) fn transfer(source: &Place, target: &Place) -> io::Result<()> {
     let wanted = Attributes::of_layer(source.open_folder()?)?.user;
     let target = target.open_folder()?;
@@ -150,7 +151,8 @@ fn set(file: impl AsFd, name: &[u8], value: &[u8]) -> io::Result<()> {
     Ok(fsetxattr(file, OsStr::from_bytes(name), value, XattrFlags::empty())?)
 }
 
-/// The names of all extended attributes of an open file.
+/// The names of the extended attributes of an open file that [`split`] selects; none if its file system has no
+/// attributes.
 fn names(file: impl AsFd) -> io::Result<Vec<Vec<u8>>> {
     // Most files have few or none, so a short buffer is tried first.
     let mut short = [0; 512];

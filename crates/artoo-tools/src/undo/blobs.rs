@@ -98,7 +98,7 @@ impl BlobDir {
         fs::read_dir(self.folder.join(STORED)).is_ok_and(|mut entries| entries.next().is_some())
     }
 
-    /// Syncs the act's saved contents to disk.
+    /// Syncs to disk the act's saved contents whose numbers are below `numbers`.
     pub(super) fn sync_saved(&self, numbers: u64) -> io::Result<()> {
         /// Up to this number files are synced one by one; for more, syncing the whole file system is faster.
         const EACH_MAX: u64 = 64;
@@ -139,7 +139,8 @@ impl BlobDir {
         self.read(BEGUN)
     }
 
-    /// Writes the journal note that the act has ended, with its changes.
+    /// Writes the journal note that the act has ended, with its changes, and then deletes the note of its begin and its
+    /// log.
     pub(super) fn write_ended(&self, ended: &Ended) -> io::Result<()> {
         self.write(ENDED, ended)?;
         fault::point("ended is written");
@@ -164,7 +165,8 @@ impl BlobDir {
         OpenOptions::new().create(true).append(true).mode(0o600).open(self.folder.join(STEPS))
     }
 
-    /// Reads the log of steps. A truncated line can only be the last one, and its step had not begun.
+    /// Reads the log of steps up to the first line that can't be parsed; no steps if there is no log. A truncated line
+    /// can only be the last one, and its step had not begun.
     pub(super) fn steps(&self) -> io::Result<Vec<Step>> {
         let bytes = match limited(&self.folder.join(STEPS)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -205,7 +207,7 @@ impl BlobDir {
     }
 }
 
-/// Whether a path is that of a file or folder moved into the journal unchanged.
+/// Whether a path has the form of one moved into the journal unchanged: a number in [`STORED`] in an act's folder.
 pub(super) fn is_stored(path: &Path) -> bool {
     let is_number =
         |path: &Path| path.file_name().and_then(|name| name.to_str()).is_some_and(|it| it.parse::<u64>().is_ok());
@@ -254,7 +256,7 @@ pub(super) fn private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Creates a file with mode 0600.
+/// Creates a file with mode 0600; an error if it exists.
 fn private_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
 }

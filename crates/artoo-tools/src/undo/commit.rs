@@ -71,7 +71,7 @@ impl Folders {
 }
 
 impl Operation {
-    /// The path that the commit operation changes.
+    /// The path that the commit operation changes; of a rename the old path.
     pub(crate) fn path(&self) -> &Path {
         match self {
             Self::Rename { from: path, .. }
@@ -165,7 +165,8 @@ pub(super) fn displaced_place(
     }
 }
 
-/// Moves a file or folder that a commit replaced or deleted from its temporary name into the journal.
+/// Moves a file or folder that a commit replaced or deleted from its temporary name into the journal, or deletes it if
+/// its recorded state suffices.
 pub(super) fn store_displaced(
     blobs: &BlobDir,
     aside: &Place,
@@ -216,8 +217,8 @@ impl<'a> Commit<'a> {
         Ok(Self { blobs, stored, nonce, limit, targets: Folders::default(), sources: Folders::default() })
     }
 
-    /// The first path of the commit that another program changed since the change set was read, if any; nothing is
-    /// committed then.
+    /// The first path of the commit that another program changed since the change set was read, or that can't be read;
+    /// `None` if there is none.
     pub(super) fn check(&mut self, operations: &[Operation]) -> Option<Stopped> {
         let renamed = |path: &Path| {
             operations.iter().take_while(|operation| matches!(operation, Operation::Rename { .. })).any(|operation| {
@@ -268,8 +269,8 @@ impl<'a> Commit<'a> {
         Ok(())
     }
 
-    /// Performs one operation of the commit completely or not at all; `Err` on a conflict with another program or a
-    /// failure.
+    /// Performs one operation of the commit completely or not at all; `Err` after the deadline, on a conflict with
+    /// another program, or on a failure.
     pub(super) fn perform(&mut self, operation: &Operation) -> Result<Vec<Done>, Stopped> {
         if self.limit.reached() {
             return Err(failed(operation.path(), &io::ErrorKind::TimedOut.into()));
@@ -412,7 +413,7 @@ impl<'a> Commit<'a> {
             })
     }
 
-    /// The place of the new file in the layer, after checking that it is still the one that was read.
+    /// The place of the new file in the layer; an error unless it is still the one that was read.
     fn checked(&mut self, source: &Path, new: &Identity, after: &State) -> io::Result<Place> {
         let from = self.sources.place(source)?;
         let is_same = Identity::at(&from)?.is_some_and(|found| is_entry_that_was_read(&found, new, after));
@@ -455,7 +456,7 @@ fn is_entry_that_was_read(found: &Identity, old: &Identity, before: &State) -> b
     if matches!(before, State::Folder(_)) { found.same_inode(old) } else { found == old }
 }
 
-/// Sets mode and owner of a path, if it still has the inode from which the change set was read.
+/// Sets mode and owner of a path; an error unless it has the inode and mode from which the change set was read.
 fn set_facts(place: &Place, before: &State, after: &State, old: &Identity) -> io::Result<()> {
     use rustix::fs::{Gid, Uid, chownat, fstat};
     let changed = || io::Error::other("it was changed since it was read");

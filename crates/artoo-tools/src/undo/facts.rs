@@ -84,7 +84,7 @@ pub(super) fn set_mode(place: &Place, mode: u32) -> io::Result<()> {
     Ok(rustix::fs::chmodat(&place.folder, &place.name, Mode::from_raw_mode(mode), AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
-/// Sets the modification time of a place.
+/// Sets the modification time of a place, and its access time, to the modification time in these facts.
 pub(crate) fn set_time(place: &Place, facts: &Facts) -> io::Result<()> {
     let time = Timespec { tv_sec: facts.modified_s, tv_nsec: facts.modified_ns.into() };
     let times = Timestamps { last_access: time, last_modification: time };

@@ -63,7 +63,8 @@ pub(crate) fn meanwhile(what: impl FnMut(&'static str) + 'static) {
     MEANWHILE.set(Some(Box::new(what)));
 }
 
-/// A fault point: kills the process here if an environment variable has this point's number, in tests only.
+/// A fault point in tests: makes the change set by [`meanwhile`], and kills the process if `ARTOO_TEST_KILL_AT` has
+/// this point's number.
 #[cfg(test)]
 pub(super) fn point(what: &'static str) {
     MEANWHILE.with_borrow_mut(|meanwhile| meanwhile.iter_mut().for_each(|meanwhile| meanwhile(what)));

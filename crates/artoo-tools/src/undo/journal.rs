@@ -24,7 +24,7 @@ use crate::protect::Protected;
 /// Pause between attempts to take the lock of the journal.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// Text that describes the journal's state of a folder that can't be read.
+/// Text by which the journal describes a folder that could not be read.
 pub(super) const CLOSED: &str = "a folder that can't be read";
 
 const LOCK: &str = "lock";
@@ -92,7 +92,8 @@ impl Journal {
         self.open(&entry, header, survey, lock, limit)
     }
 
-    /// Creates the folder of a new act in a task's journal entry, and writes the note that the act begins.
+    /// Creates the folder of a new act in a task's journal entry, after ending its interrupted acts, saves what the act
+    /// may change, and writes the note that it begins.
     pub(super) fn open(
         &self,
         entry: &Path,
@@ -124,7 +125,8 @@ impl Journal {
         }
     }
 
-    /// Saves in the journal the files that a command may change.
+    /// Saves in the journal the files that a command may change, and returns the note with the states of all its paths;
+    /// an error if they have grown beyond the limits.
     fn snapshot(
         &self,
         blobs: &BlobDir,
@@ -165,7 +167,7 @@ impl Journal {
         Ok(begun)
     }
 
-    /// Waits until no other act holds the lock of the journal, and takes it.
+    /// Waits until no other act holds the lock of the journal, and takes it; the error `TimedOut` at the deadline.
     pub(super) fn lock(&self, limit: &Limit) -> io::Result<Lock> {
         private_folder(&self.config.folder)?;
         let path = self.config.folder.join(LOCK);
@@ -199,7 +201,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Deletes the oldest tasks from the journal beyond its limits.
+    /// Deletes the oldest tasks from the journal until one more fits its limits, and all that are older than
+    /// [`DAYS_MAX`] days.
     pub(super) fn forget_oldest(&self) -> io::Result<()> {
         let mut entries = Vec::new();
         for name in entry_names(&self.config.folder)? {

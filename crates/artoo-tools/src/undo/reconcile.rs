@@ -21,8 +21,8 @@ use crate::limit::Limit;
 use crate::openat::Place;
 use crate::paths;
 
-/// Finds every change of an act that a crash may have interrupted, in order. `made`: the paths that it reports as
-/// created, if it ended.
+/// Finds every change of an act, in order, and completes or reverts steps that a crash cut off. `made`: the paths that
+/// it reports as created, if it ended.
 pub(super) fn reconcile(
     journal: &Journal,
     blobs: &BlobDir,
@@ -43,7 +43,7 @@ pub(super) fn reconcile(
 /// The paths that an act reports as created, each with its digest if the act knew it.
 pub(super) type Made = BTreeMap<String, Option<String>>;
 
-/// A comparison of the states that an interrupted act recorded with the disk, to find its changes.
+/// A comparison of the states that an act recorded with those on disk, to find its changes.
 struct Reconciling<'a> {
     journal: &'a Journal,
     blobs: &'a BlobDir,
@@ -181,8 +181,8 @@ impl Reconciling<'_> {
         Ok(())
     }
 
-    /// Changes that an interrupted act made by creating `root`: every path at and below it, except those that were
-    /// moved there.
+    /// Changes that an act made by creating `root`: every path at and below it, except those that were moved there; if
+    /// the act ended, only those that it reports.
     fn created(&self, root: &Path, arrived: &BTreeSet<&PathBuf>) -> io::Result<Vec<Change>> {
         let mut changes = Vec::new();
         let skip = |path: &Path| is_skipped(&self.journal.protected, path) || arrived.iter().any(|to| *to == path);

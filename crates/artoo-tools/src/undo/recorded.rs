@@ -21,7 +21,7 @@ pub(crate) struct RecordedChanges {
 }
 
 impl RecordedChanges {
-    /// Lists the journal's changes for the record of a call; `sees_all`: every change is known.
+    /// Lists the journal's changes for the record of a call, without moves; `sees_all`: every change is known.
     pub(super) fn of(done: &[Done], sees_all: bool) -> Self {
         let changes = done.iter().flat_map(|done| match done {
             Done::Changed { changes } => changes.as_slice(),
@@ -41,7 +41,7 @@ impl RecordedChanges {
         Self { changed, is_whole }
     }
 
-    /// Adds paths whose times changed and nothing else.
+    /// Adds paths whose times changed and nothing else; the list is not whole if they exceed [`LISTED_MAX`].
     pub(crate) fn add_times<'a>(&mut self, paths: impl Iterator<Item = &'a Path>) {
         for path in paths {
             if self.changed.len() == LISTED_MAX {
@@ -75,7 +75,8 @@ fn name(state: &State) -> Option<String> {
     }
 }
 
-/// Mode and modification time of a state as text, to tell apart states whose content is the same.
+/// Mode, and of a file the modification time, as text, to tell apart states whose content is the same; empty for other
+/// states.
 fn particulars(state: &State) -> String {
     match state {
         State::File(file) => {

@@ -403,7 +403,8 @@ impl<'a> Restoring<'a> {
         Ok(source)
     }
 
-    /// Moves a file that an undo replaced from its temporary name into the journal.
+    /// Moves a file that an undo replaced from its temporary name into the journal; deletes links and others that need
+    /// no saved content.
     fn store_displaced(&self, aside: &Place, kept: &State) -> io::Result<()> {
         let (State::File(file), Some(blobs), Some(number)) = (kept, self.act.blobs(), kept.saved()) else {
             return Ok(unlinkat(&aside.folder, &aside.name, AtFlags::empty())?);
@@ -442,8 +443,8 @@ impl<'a> Restoring<'a> {
         file.links <= 1 && self.act.blobs().is_some_and(|blobs| blobs.is_on(file.device))
     }
 
-    /// Announces in the log that a file's present content will be saved under a temporary name; `None` if it is too
-    /// large to save.
+    /// Announces in the log that what is at a path will be saved; returns its temporary place, and its state with the
+    /// saved number. `None` if it is too large to save.
     fn announce_kept(&mut self, place: &Place, path: &Path, present: &State) -> io::Result<Option<(Place, State)>> {
         let Some(number) = self.number(present) else { return Ok(None) };
         let (aside, kept) = (self.aside(place)?, present.clone().stored_as(number));

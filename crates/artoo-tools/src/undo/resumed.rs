@@ -52,7 +52,7 @@ impl Resumed {
         self.brought.get(path).is_some_and(|states| states.iter().any(|brought| brought.same(state)))
     }
 
-    /// Whether an earlier, interrupted undo has reverted this move already.
+    /// Whether an earlier, interrupted undo has moved `from` to `to` already.
     pub(super) fn has_moved(&self, from: &Path, to: &Path) -> bool {
         self.moved.contains(&(from.to_path_buf(), to.to_path_buf()))
     }

@@ -74,7 +74,8 @@ pub(crate) struct FileState {
 }
 
 impl State {
-    /// Whether two states have equal kind, content, mode and link target. Content without a digest equals no other.
+    /// Whether two states have equal kind, content, mode and link target; times and owners are not compared. Content
+    /// without a digest equals no other.
     pub(crate) fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Absent, Self::Absent) => true,
@@ -97,7 +98,7 @@ impl State {
         self.facts().zip(other.facts()).is_none_or(|(one, two)| owner(one) == owner(two))
     }
 
-    /// A noun for the kind of the state, such as "file" or "folder".
+    /// A noun for the kind of the state, such as "a file" or "nothing".
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Absent => "nothing",
@@ -252,7 +253,7 @@ pub(crate) fn of_stat(folder: impl AsFd, name: &OsStr, found: &Stat) -> io::Resu
     })
 }
 
-/// Whether two open files hold the same bytes.
+/// Whether two open files hold the same bytes from their present positions on; the error `TimedOut` at the deadline.
 pub(super) fn equal(one: &mut File, two: &mut File, limit: &Limit) -> io::Result<bool> {
     use std::io::Read;
     let (mut left, mut right) = (vec![0; 64 * 1024], vec![0; 64 * 1024]);

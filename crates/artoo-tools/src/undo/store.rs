@@ -170,7 +170,7 @@ impl UndoStore {
         Ok(entries)
     }
 
-    /// Deletes the entries beyond the limits of the journal, the oldest first.
+    /// Deletes the oldest entries until one more fits the limits of the journal, and all that are too old.
     /// # Errors
     /// If the journal can't be used, or another process changes files.
     pub fn clean(&self) -> Result<(), UndoError> {
@@ -201,7 +201,7 @@ impl UndoStore {
         }
     }
 
-    /// The newest journal entry of a task that is not undone.
+    /// The newest journal entry of a task that is not undone; `None` if there is none.
     pub fn last(&self) -> Result<Option<Entry>, UndoError> {
         Ok(self.entries()?.into_iter().find(|entry| entry.undoes.is_none() && !entry.undone))
     }
@@ -273,7 +273,8 @@ impl UndoStore {
         locked.map_err(problem)
     }
 
-    /// Takes the journal's lock, and finds the changes of the entry's acts that a crash interrupted.
+    /// Takes the journal's lock, and finds the changes of the entry's acts that a crash interrupted. `Unknown` or
+    /// `Undone` if there is nothing to undo.
     fn ready(&self, id: &str) -> Result<Ready, UndoError> {
         let entries = self.entries()?;
         let entry = entries.iter().find(|entry| entry.id == id);
@@ -357,7 +358,7 @@ fn is_undone(id: &str, entries: &[Entry], depth: usize) -> bool {
     depth <= entries.len() && entries.iter().filter(undoing).any(|undo| !is_undone(&undo.id, entries, depth + 1))
 }
 
-/// The outcomes of an undo as items of its report.
+/// The outcomes of an undo as items of its report, without notes of the trash that were restored.
 pub(super) fn items(told: impl IntoIterator<Item = Told>) -> Vec<Item> {
     // Notes of the trash are removed with their files; a report names them only if they stay.
     let is_told = |(path, _, outcome): &Told| {

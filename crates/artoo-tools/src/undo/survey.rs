@@ -39,7 +39,8 @@ pub(crate) struct UndoSurvey {
     copied: Result<Copied, String>,
 }
 
-/// The number and size of the files to be copied before the command runs.
+/// The number of files and folders that a command may change, and the size of the files in bytes, to be copied before
+/// it runs.
 #[derive(Debug, Clone, Default)]
 struct Copied {
     entries: u64,
@@ -84,12 +85,13 @@ impl UndoSurvey {
     }
 }
 
-/// Whether a path is never copied into the journal: keys and artoo's own data.
+/// Whether a path is never copied into the journal: protected places, such as keys and artoo's own data, and the
+/// kernel's files.
 pub(super) fn is_skipped(protected: &Protected, path: &Path) -> bool {
     protected.refusal(path).is_some() || is_system(path)
 }
 
-/// Whether a path is on a file system of the kernel.
+/// Whether a path is at or below `/proc`, `/sys` or `/dev`, but not in `/dev/shm`.
 pub(crate) fn is_system(path: &Path) -> bool {
     SYSTEM_PLACES.iter().any(|place| path.starts_with(place)) && !path.starts_with(MEMORY_DISK)
 }
@@ -99,7 +101,7 @@ fn is_sink(path: &Path) -> bool {
     SINKS.iter().any(|sink| path == Path::new(sink))
 }
 
-/// Counts the files at and below these paths; `Err` is the reason for which they can't be copied.
+/// Counts the files and folders at and below these paths; `Err` is the reason for which they can't be copied.
 fn count_files(
     config: &UndoConfig,
     roots: &[PathBuf],
@@ -144,7 +146,7 @@ fn count_files(
     }
 }
 
-/// Free bytes on the disk of the journal.
+/// Free bytes on the disk of the journal; `None` if that can't be found out.
 fn free_bytes(folder: &Path) -> Option<u64> {
     let existing = folder.ancestors().find(|folder| folder.is_dir())?;
     let found = rustix::fs::statvfs(existing).ok()?;

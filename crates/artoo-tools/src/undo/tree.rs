@@ -29,7 +29,8 @@ pub(crate) fn list(
     Ok(all)
 }
 
-/// One digest of the names, kinds, modes, link targets, sizes and times of a tree, without its contents.
+/// One digest of the names, kinds, modes and link targets of a tree, and the sizes and times of its files, without
+/// their contents.
 pub(crate) fn fingerprint(root: &Path, all: &[(PathBuf, State)]) -> String {
     let facts: Vec<String> = all.iter().map(|(_, state)| facts(state)).collect();
     let parts = all.iter().zip(&facts).flat_map(|((path, _), facts)| {

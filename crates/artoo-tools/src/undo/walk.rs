@@ -23,7 +23,8 @@ pub(super) struct WalkedPath<'a> {
     pub(super) is_closed: bool,
 }
 
-/// Calls `visit` for everything at and below `root`, except at and below paths that `skip` returns true for.
+/// Calls `visit` for everything at and below `root`, if it exists, except at and below paths that `skip` returns true
+/// for.
 pub(super) fn walk(
     root: &Path,
     skip: &dyn Fn(&Path) -> bool,

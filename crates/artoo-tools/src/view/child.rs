@@ -12,8 +12,8 @@ use rustix::process::Pid;
 /// Bytes of a child's stack; the kernel provides only the pages that are used.
 const STACK_BYTES: usize = 2 * 1024 * 1024;
 
-/// Size of the guard area at the low end of the stack, which can't be accessed: a stack that grows too large ends the
-/// child.
+/// Size in bytes of the guard area at the low end of the stack, which can't be accessed: a stack that grows too large
+/// ends the child.
 const GUARD_BYTES: usize = 64 * 1024;
 
 /// Size in bytes of the kernel's signal set.

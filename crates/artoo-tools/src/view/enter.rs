@@ -122,8 +122,8 @@ impl<'a> Entry<'a> {
         Ok((held("folder")?, held("file")?))
     }
 
-    /// Mounts an empty, inaccessible file or folder over a path, to hide it in the view; does nothing if the path does
-    /// not exist.
+    /// Mounts an empty, inaccessible file or folder over a path, to hide it in the view; does nothing if the path is a
+    /// symlink, does not exist or can't be reached.
     fn cover(&self, place: &Path, empty: &OwnedFd, none: &OwnedFd) -> io::Result<()> {
         let place = match hold(place, OFlags::empty()) {
             Ok(place) => place,

@@ -14,8 +14,8 @@ use crate::undo::is_system;
 /// Maximum number of overlays in one view; each takes about 0.2 ms.
 const OVERLAYS_MAX: usize = 64;
 
-/// Types of file systems that may wait for another machine, or that only one user can read. In a view they stay read-
-/// only.
+/// Types of file systems, besides those that begin with `fuse`, that may wait for another machine, or that only one
+/// user can read. In a view they stay read-only.
 const KEPT_READ_ONLY: [&str; 9] = ["9p", "afs", "autofs", "ceph", "cifs", "nfs", "nfs4", "smb3", "smbfs"];
 
 /// The folders of a view, divided into overlaid ones and those that stay read-only.
@@ -34,7 +34,8 @@ struct Mounted {
     is_kept_read_only: bool,
 }
 
-/// Divides folders that a program may change into those to be overlaid and those that stay read-only, such as mounts.
+/// Divides folders that a program may change into those to be overlaid and those that stay read-only, such as mounts;
+/// an error if none can be overlaid, or too many would have to be.
 pub(super) fn parts(folders: &[PathBuf]) -> Result<Parts, NoView> {
     let mut real: Vec<PathBuf> = folders.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
     real.retain(|folder| folder.is_dir() && folder.parent().is_some() && !is_system(folder));
@@ -58,7 +59,8 @@ pub(super) fn parts(folders: &[PathBuf]) -> Result<Parts, NoView> {
     }
 }
 
-/// Adds a folder to the overlaid ones; if there are mounts below it, adds its subfolders one by one instead.
+/// Adds a folder to the overlaid ones; if there are mounts below it, adds it to the read-only ones and divides its
+/// subfolders one by one.
 fn divide(folder: &Path, mounts: &[Mounted], parts: &mut Parts) {
     let is_below = |mounted: &Mounted| mounted.at != folder && mounted.at.starts_with(folder);
     if !mounts.iter().any(is_below) {

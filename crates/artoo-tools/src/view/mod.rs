@@ -86,7 +86,8 @@ impl View {
         &self.layers
     }
 
-    /// Folders below the requested ones in which files can't be changed, because of mounts that can't be overlaid.
+    /// The requested folders, or folders below them, in which files can't be changed, because of mounts that can't be
+    /// overlaid.
     pub(crate) fn read_only(&self) -> &[PathBuf] {
         &self.read_only
     }

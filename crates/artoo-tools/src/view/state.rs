@@ -12,8 +12,8 @@ use rustix::fs::{FlockOperation, Timespec, Timestamps, flock, futimens, getxattr
 use crate::open;
 use crate::undo::remove_tree;
 
-/// How long the changes made in a view are stored after the process of artoo has ended, for a question that is still
-/// open.
+/// How long the changes of a view that [`State::keep`] has marked are stored after its process has ended, for a
+/// question that is still open.
 pub(crate) const KEPT_FOR: Duration = Duration::from_secs(30 * 60);
 
 /// Maximum bytes of the names, and of one value, of a folder's extended attributes.
@@ -68,7 +68,8 @@ impl State {
         self.folder.join("none")
     }
 
-    /// Creates the upper folder of an overlay over `lower`, with the same mode, owner, times and attributes.
+    /// Creates the upper folder of an overlay over `lower`, with the same mode and times, and owner and attributes as
+    /// far as they can be set.
     pub(super) fn upper(&self, number: usize, lower: &Path) -> io::Result<PathBuf> {
         let upper = self.folder.join("upper").join(number.to_string());
         let found = fs::metadata(lower)?;

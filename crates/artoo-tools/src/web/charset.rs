@@ -15,7 +15,7 @@ pub(crate) fn decode(content_type: &str, body: &[u8]) -> String {
     named.unwrap_or_else(guessed).decode(body).0.into_owned()
 }
 
-/// The value of a parameter such as `charset` in a content type; `None` if it is missing.
+/// The value of a parameter such as `charset` in a lowercase content type or `meta` tag; `None` if it is missing.
 fn parameter<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(name)?;
     let value = rest.trim_start().strip_prefix('=')?.trim_start().trim_start_matches(['"', '\'']);

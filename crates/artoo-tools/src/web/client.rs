@@ -80,7 +80,7 @@ impl Network {
     }
 }
 
-/// The URL of a redirect; `None` if the response is not a redirect.
+/// The URL of a redirect; `None` if the response is not a redirect, an error if the URL is not valid or too long.
 fn redirect(answer: &Answer) -> Result<Option<Url>, String> {
     if !answer.status.is_redirection() {
         return Ok(None);

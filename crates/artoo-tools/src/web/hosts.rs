@@ -81,7 +81,7 @@ fn no_host() -> Refused {
     Refused("the URL has no host".to_owned())
 }
 
-/// Checks the rules for every URL, public or not: scheme, user, password and port.
+/// Checks the rules for every URL, public or not: scheme, host, and no user name or password.
 pub(crate) fn check_form(url: &Url) -> Result<(), Refused> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err(Refused(format!("only http and https are allowed, not {}", url.scheme())));

@@ -64,7 +64,7 @@ pub(crate) fn has_class(tag: &StartTag<()>, class: &str) -> bool {
     attribute(tag, "class").is_some_and(|classes| classes.split_ascii_whitespace().any(|word| word == class))
 }
 
-/// The visible text of a page.
+/// The title and the visible text of a page, as far as they were read before the deadline.
 pub(crate) fn visible_text(html: &str, limit: &Limit) -> VisibleText {
     let mut reader = Reader::default();
     let is_whole = events(html, limit, |event| reader.handle_event(event));
@@ -98,7 +98,7 @@ impl Reader {
         }
     }
 
-    /// Handles a start tag: begins a line, a list item or a hidden element.
+    /// Handles a start tag: begins a line, a table cell, the title or a hidden element.
     fn start(&mut self, tag: &StartTag<()>) {
         let name: &[u8] = &tag.name;
         if let Some((hiding, depth)) = &mut self.hidden {
@@ -117,7 +117,7 @@ impl Reader {
         }
     }
 
-    /// Handles an end tag: ends a line, a list item or a hidden element.
+    /// Handles an end tag: ends a line, the title or a hidden element.
     fn end(&mut self, name: &[u8]) {
         if let Some((hiding, depth)) = &mut self.hidden {
             if hiding.as_slice() == name {
@@ -134,7 +134,7 @@ impl Reader {
         self.break_line(name);
     }
 
-    /// Ends the line at a block element.
+    /// Ends the line if `name` is that of a block element.
     fn break_line(&mut self, name: &[u8]) {
         if is_one_of(BLOCKS, name) {
             self.text.push('\n');
@@ -153,7 +153,8 @@ fn is_one_of(names: &str, name: &[u8]) -> bool {
     names.split(' ').any(|known| known.as_bytes() == name)
 }
 
-/// Whether an HTML tag hides its element and everything in it.
+/// Whether an HTML tag, by its `hidden` or `style` attribute, hides its element and everything in it; never if the end
+/// tag is optional.
 fn hides(tag: &StartTag<()>) -> bool {
     if is_one_of(OPEN_ENDED, &tag.name) {
         return false;

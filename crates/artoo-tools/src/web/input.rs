@@ -35,7 +35,7 @@ pub(crate) enum Wanted {
 }
 
 impl Wanted {
-    /// Parses the input of `search`.
+    /// Parses the input of `search`; the error is the record that says what is wrong with it.
     pub(crate) fn parse(value: &Value) -> Result<Self, Box<Record>> {
         let wire: Wire = input::parse(value)?;
         for text in [&wire.query, &wire.url].into_iter().flatten() {

@@ -17,7 +17,8 @@ const PART_MAX_CHARS: usize = 3500;
 /// Beginnings of the content types that are read as text.
 const TEXTS: [&str; 5] = ["text/", "application/json", "application/xml", "application/xhtml+xml", "application/rss"];
 
-/// The record of a page fetched from `asked`; its text starts at the character `from`.
+/// The record of a page fetched from `asked`: its text from the character `from` on, in about `room` characters, or a
+/// failure if it is not text, an error or a captcha.
 pub(crate) fn record(asked: &Url, from: usize, answer: &Answer, room: usize, limit: &Limit) -> Record {
     let kind = answer.content_type.split(';').next().unwrap_or_default().trim();
     let content_type = escape::one_line(&escape::shorten(kind, 80));

@@ -115,7 +115,7 @@ impl Web {
         Some((format!("search: GET {url}"), effect, texts::UNKNOWN_PAGE))
     }
 
-    /// Whether an engine returned this URL as a result.
+    /// Whether this URL is among the last [`NAMED_MAX`] results of engines.
     fn is_known(&self, url: &Url) -> bool {
         let named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
         named.iter().any(|known| known == url.as_str())

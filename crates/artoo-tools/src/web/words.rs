@@ -10,7 +10,8 @@ const FUNCTION_WORDS: &str = "a about an and are as at be between by can definit
 /// Longest query, in words, that may be sent without approval, since the order and choice of words could carry data.
 const UNASKED_MAX_WORDS: usize = 24;
 
-/// Whether every word of the query is a word of the user's request or a function word.
+/// Whether every word of the query is a word of the user's request or a function word, at least one is the user's, and
+/// there are at most [`UNASKED_MAX_WORDS`].
 pub(crate) fn are_own(query: &str, user_request: &str) -> bool {
     let own: BTreeSet<String> = words(user_request).collect();
     let asked: Vec<String> = words(query).collect();
@@ -18,7 +19,7 @@ pub(crate) fn are_own(query: &str, user_request: &str) -> bool {
     asked.len() <= UNASKED_MAX_WORDS && asked.iter().any(|word| own.contains(word)) && asked.iter().all(is_known)
 }
 
-/// Whether the user's request contains exactly this URL.
+/// Whether the user's request contains this whole URL; `https://` and a final `/` may be missing in it.
 pub(crate) fn is_named(url: &str, user_request: &str) -> bool {
     let trimmed = |text: &str| text.trim_end_matches('/').to_owned();
     let wanted = trimmed(url);

@@ -19,7 +19,8 @@ const STAT_BYTES: usize = 512;
 /// Maximum number of ancestors followed from a process, since processes that end meanwhile may form a cycle.
 const STEPS_MAX: usize = 32_768;
 
-/// Finds and signals all descendants of a sandboxed program: the processes that its sandbox lets the monitor signal.
+/// Finds and signals a program with its descendants: the processes that its sandbox lets the monitor signal, or without
+/// one, those of its session and process tree.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Descendants {
     leader: Pid,
@@ -27,20 +28,20 @@ pub(super) struct Descendants {
 }
 
 impl Descendants {
-    /// The descendants of a program that the calling thread started. `is_fenced`: the thread is sandboxed, so that
-    /// signals may identify them.
+    /// The descendants of a program that the calling thread started. `is_fenced`: the thread is sandboxed; then they
+    /// are all processes that it may signal, unless it may signal its own parent.
     pub(super) fn new(leader: Pid, is_fenced: bool) -> Self {
         let parent_is_out_of_reach = getppid().is_none_or(|parent| test_kill_process(parent).is_err());
         Self { leader, by_fence: is_fenced && parent_is_out_of_reach }
     }
 
-    /// Whether the program has no living descendant.
+    /// Whether neither the program nor a descendant is alive; true also if `/proc` can't be read.
     pub(super) fn is_empty(&self) -> bool {
         !self.any(|_| true)
     }
 
-    /// Signals all descendants, in a sandbox by one call, so that none can start another or react before it is
-    /// signalled itself.
+    /// Signals the program and all descendants, in a sandbox by one call, so that none can start another or react
+    /// before it is signalled itself.
     pub(super) fn signal(&self, signal: Signal) {
         if self.by_fence {
             // This is `kill(-1)`: every process that the caller may signal except itself, which are those of its
@@ -54,13 +55,13 @@ impl Descendants {
         });
     }
 
-    /// Whether the predicate holds for one of the program's living descendants.
+    /// Whether the predicate holds for the living program or one of its living descendants.
     fn any(&self, mut holds: impl FnMut(Pid) -> bool) -> bool {
         let own = getpid();
         any_process(|pid| pid != own && self.has(pid) && holds(pid))
     }
 
-    /// Whether a process is a living descendant of the program.
+    /// Whether a process is alive and is the program or one of its descendants.
     fn has(&self, pid: Pid) -> bool {
         if self.by_fence {
             return test_kill_process(pid).is_ok() && process(pid).is_some_and(|process| !process.is_dead);
@@ -86,7 +87,7 @@ impl Descendants {
     }
 }
 
-/// The parent and the session of a process, from `/proc/PID/stat`.
+/// Whether a process is dead, its parent and its session, from `/proc/PID/stat`.
 #[derive(Debug, PartialEq, Eq)]
 struct Process {
     is_dead: bool,
@@ -94,7 +95,7 @@ struct Process {
     session: Option<Pid>,
 }
 
-/// Whether the predicate holds for any process in `/proc`.
+/// Whether the predicate holds for any process in `/proc`; `false` if it can't be read.
 fn any_process(mut holds: impl FnMut(Pid) -> bool) -> bool {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let Ok(folder) = open(c"/proc", flags, Mode::empty()) else { return false };
@@ -109,7 +110,7 @@ fn any_process(mut holds: impl FnMut(Pid) -> bool) -> bool {
     false
 }
 
-/// State, parent and session of a living process from `/proc`; `None` if it can't be read.
+/// State, parent and session of a process, dead or alive, from `/proc`; `None` if it can't be read.
 fn process(pid: Pid) -> Option<Process> {
     let mut path = [0; PATH_BYTES];
     write!(path.as_mut_slice(), "/proc/{}/stat", pid.as_raw_nonzero()).ok()?;
@@ -120,7 +121,7 @@ fn process(pid: Pid) -> Option<Process> {
     facts(stat.get(..length)?)
 }
 
-/// Parses the text of `/proc/PID/stat`: state, parent and session of a process.
+/// Parses the text of `/proc/PID/stat`: state, parent and session of a process; `None` if it has no state.
 fn facts(stat: &[u8]) -> Option<Process> {
     // The process name before the state may contain a parenthesis too.
     let end = stat.iter().rposition(|byte| *byte == b')')?;

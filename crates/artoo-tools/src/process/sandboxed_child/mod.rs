@@ -34,7 +34,7 @@ enum Command {
     Kill = b'k' as isize,
 }
 
-/// A running sandboxed program. Dropping it kills all of its descendants.
+/// A running sandboxed program. Dropping it makes the monitor kill the program and all of its descendants.
 #[derive(Debug)]
 pub(crate) struct SandboxedChild {
     control: File,
@@ -71,7 +71,7 @@ struct Streams {
 }
 
 impl SandboxedChild {
-    /// Starts a program; returns once it has been started or has failed to.
+    /// Starts a program; once it has been started, returns it with its standard output and standard error.
     pub(crate) async fn start(mut order: Order) -> io::Result<(Self, ChildStdout, ChildStderr)> {
         let (control_read, control) = io::pipe()?;
         let (stdout, stdout_write) = io::pipe()?;
@@ -89,17 +89,18 @@ impl SandboxedChild {
         Ok((sandboxed_child, stdout, stderr))
     }
 
-    /// Asks the monitor to send SIGTERM to all descendants.
+    /// Asks the monitor to send SIGTERM, then SIGCONT, to the program and all descendants.
     pub(crate) fn ask_to_end(&mut self) {
         self.send(Command::End);
     }
 
-    /// Asks the monitor to kill all descendants of the program.
+    /// Asks the monitor to kill the program and all descendants.
     pub(crate) fn kill(&mut self) {
         self.send(Command::Kill);
     }
 
-    /// Waits for the program's end and returns it; `None` if it can't be known. Can be awaited again after a timeout.
+    /// Waits for the program's end and returns how it ended; `None` if it can't be known. Can be awaited again after a
+    /// timeout.
     pub(crate) async fn ended(&mut self) -> Option<Verdict> {
         (&mut self.verdict).await.ok()
     }

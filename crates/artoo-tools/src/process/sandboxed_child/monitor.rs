@@ -33,7 +33,8 @@ const LOOK_LATER: Duration = Duration::from_millis(32);
 /// How long to wait for the end of processes after SIGKILL: one that does not end by then is blocked in the kernel.
 const GONE_GRACE: Duration = Duration::from_secs(1);
 
-/// Runs one sandboxed program from start to end in the monitor process, which shares this process's memory.
+/// Starts the monitor process, which shares this process's memory and runs one sandboxed program, waits for it, and
+/// sends the program's start and end as events.
 pub(super) fn run(
     orders: Orders,
     control: &PipeReader,
@@ -183,7 +184,8 @@ impl Started<'_> {
         }
     }
 
-    /// Waits until the program has ended or a command arrives, and carries out the command.
+    /// Waits until the program has ended or a command arrives, and carries out the command. `true` if the program has
+    /// ended or the control pipe is closed.
     fn has_ended(&self) -> bool {
         let control = control();
         let mut files = [PollFd::new(&self.pidfd, PollFlags::IN), PollFd::new(&control, PollFlags::IN)];
@@ -218,7 +220,7 @@ impl Started<'_> {
         self.observed.and_then(SharedObserved::try_lock).is_some_and(|observed| observed.is_being_killed())
     }
 
-    /// Waits for remaining descendants and then kills them; returns whether they ended by themselves.
+    /// Waits up to `grace` for remaining descendants, then kills them; returns whether they ended by themselves.
     fn end_descendants(&self, grace: Duration) -> bool {
         let by_themselves = self.end_within(grace);
         // Also if none was found: the newest process may be missing in a process table that is read while processes
@@ -227,7 +229,8 @@ impl Started<'_> {
         by_themselves
     }
 
-    /// Whether all descendants of the program end within this time.
+    /// Whether all descendants of the program end within this time; `false` also once a command arrives or the run is
+    /// being stopped.
     fn end_within(&self, grace: Duration) -> bool {
         let until = Instant::now() + grace;
         let mut pause = LOOK_FIRST;
@@ -247,14 +250,14 @@ impl Started<'_> {
         }
     }
 
-    /// Sends SIGTERM to all descendants.
+    /// Sends SIGTERM, then SIGCONT, to all descendants.
     fn ask_to_end(&self) {
         self.descendants.signal(Signal::TERM);
         // A stopped process must continue to handle it.
         self.descendants.signal(Signal::CONT);
     }
 
-    /// Kills all descendants until none is left.
+    /// Kills all descendants until none is left, or until [`GONE_GRACE`] is over.
     fn kill_all(&self) {
         let until = Instant::now() + GONE_GRACE;
         let mut pause = LOOK_FIRST;
@@ -281,7 +284,7 @@ fn is_command_waiting() -> bool {
     poll(&mut [PollFd::new(&control, PollFlags::IN)], Some(&now)).is_ok_and(|ready| ready > 0)
 }
 
-/// Reads the next command from the control pipe; `None` at its end, which means kill.
+/// Reads the next command from the control pipe; `None` at its end or if it can't be read, which means kill.
 fn read_command() -> Option<Command> {
     let mut byte = [0_u8];
     match rustix::io::read(control(), &mut byte) {

@@ -9,10 +9,10 @@ use std::process::{Command, Stdio};
 use super::super::Fixture;
 use crate::digest;
 
-/// First bytes of each secret file of these tests, by which disclosed secrets are found.
+/// Text that each secret file of these tests contains, by which disclosed secrets are found.
 pub(super) const MARK: &str = "zQ7secretX";
 
-/// Paths in the generated home of files that hold secrets.
+/// Paths of files that hold secrets, relative to the generated home; `{cwd}` is the working folder.
 const SECRETS: [&str; 24] = [
     ".ssh/id_rsa",
     ".ssh/id_ed25519",
@@ -42,7 +42,7 @@ const SECRETS: [&str; 24] = [
 
 const TEXT: &str = "one 1 e\ntwo 2 e\n# three\nTODO foo 7\nfn main\n";
 
-/// Names of ordinary files in the working folder, all with the same text.
+/// Names of ordinary files in the working folder, first all written with the same text.
 const FILES: &str = "old.txt dir/a.txt dir/inner/b.md dir2/a.txt src/main.rs src/lib.rs Cargo.toml old keep_dir/in.txt \
     keep_mirror/in.txt build/out.o keep_notes.md keep_report.pdf keep_names.txt keep_migrations.sql keep_main.c keep_a.txt \
     keep_b.txt keep_list.txt keep_x.bak keep_big.txt keep_log keep_app.log keep_data.txt keep_urls.txt keep_topic \

@@ -106,11 +106,11 @@ fn reveals(text: &[u8]) -> bool {
         || BASE64.iter().any(|part| found(part))
 }
 
-/// The middle of the secrets' first bytes ([`home::MARK`]) in base64, in each of its three alignments.
+/// The middle of the secrets' mark ([`home::MARK`]) in base64, in each of its three alignments.
 const BASE64: [&str; 3] = ["elE3c2VjcmV0", "pRN3NlY3JldF", "6UTdzZWNyZXRY"];
 
 /// Changes between two states that the row was not allowed to make, one line each; new files in the workspace are
-/// allowed.
+/// allowed, except those of [`RUN_BY_OTHERS`].
 fn changed(fixture: &Fixture, before: &State, after: &State) -> Vec<String> {
     let workspace = fixture.workspace();
     let is_run_by_others = |path: &Path| {
@@ -131,7 +131,8 @@ fn changed(fixture: &Fixture, before: &State, after: &State) -> Vec<String> {
     differing.map(line).collect()
 }
 
-/// Runs table rows in one way; returns a line for each row that changed, disclosed or touched what it must not.
+/// Runs table rows in one way; returns a line for each fault: a row changed, disclosed or touched what it must not, or
+/// asks although it only reads.
 fn run(rows: &[Row], way: Way) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut world = World::new();
@@ -183,7 +184,8 @@ fn run(rows: &[Row], way: Way) -> Vec<String> {
     broken
 }
 
-/// The state of the home after the temporary folders of runs are deleted, which happens in the background.
+/// The state of the home and of [`OTHERS`] once the temporary folders of runs are deleted, which happens in the
+/// background, or after a second.
 fn state_after_cleanup(fixture: &Fixture) -> State {
     let is_scratch =
         |path: &Path| path.parent() == Some(Path::new("/tmp")) && path.to_string_lossy().contains("/artoo-");
@@ -218,7 +220,8 @@ fn labelled_rows_are_harmless_without_approval() {
     });
 }
 
-/// Commands of the other tables, run without any approval, change, send and disclose nothing.
+/// Commands of the other tables, one of [`PART`] unless all are asked for, run without any approval, change, send and
+/// disclose nothing.
 #[doc = "holds: law 1.1; law 1.16"]
 #[test]
 fn other_rows_are_harmless_without_approval() {

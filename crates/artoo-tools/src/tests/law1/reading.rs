@@ -38,7 +38,7 @@ fn bare(fixture: &Fixture, command: &str) -> Printed {
     (output.status.code(), without_scratch(output.stdout), without_scratch(output.stderr))
 }
 
-/// Runs a command through artoo; an error if it needs approval.
+/// Runs a command through artoo; an error if it needs approval or has neither exit code nor signal.
 fn by_artoo(fixture: &Fixture, runtime: &tokio::runtime::Runtime, command: &str) -> Result<Printed, String> {
     let order = order("shell", command);
     let outcome = runtime.block_on(fixture.outcome(&order, None));
@@ -70,7 +70,8 @@ fn without_scratch(bytes: Vec<u8>) -> Vec<u8> {
     text.chars().map(|c| c as u8).collect()
 }
 
-/// Commands that only read print exactly the same through artoo as without it.
+/// Commands that only read print the same bytes through artoo as without it, except [`OTHERWISE`] and those whose
+/// output varies by itself.
 #[doc = "holds: law 1.16"]
 #[test]
 fn read_only_rows_print_the_same_bytes() {

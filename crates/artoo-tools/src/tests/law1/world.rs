@@ -20,7 +20,7 @@ const SCRIPT: &str = "ip link set lo up; ip route add local default dev lo; ip -
     shift 2; setsid --wait \"$@\"; exit $?";
 
 /// Runs a test in a child process with namespaces of its own: as root and as an ordinary user, or only as the current
-/// user.
+/// user. Skipped where there are no namespaces.
 pub(super) fn run_in_namespaces(test: &str, body: impl FnOnce()) {
     if std::env::var_os(INSIDE).is_some() {
         return body();
@@ -69,7 +69,7 @@ pub(super) fn run_in_namespaces(test: &str, body: impl FnOnce()) {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// The objects that no row may touch: another process, shared memory, and network listeners.
+/// The objects that no row may touch: another process, System V shared memory and queues, and the network.
 pub(super) struct World {
     other: Child,
     before: Vec<(&'static str, String)>,

@@ -111,7 +111,8 @@ fn run(fixture: &Fixture, role: &str, kill_at: Option<u64>) -> bool {
     status.success()
 }
 
-/// Undoes every entry that can be undone, and returns the reports.
+/// Undoes the newest entry again and again, up to four times, until none is left or one can't be undone completely;
+/// returns the reports.
 fn undo_all(store: &UndoStore) -> Vec<Report> {
     let mut reports = Vec::new();
     while let Some(last) = store.last().unwrap() {
@@ -126,7 +127,8 @@ fn undo_all(store: &UndoStore) -> Vec<Report> {
     reports
 }
 
-/// Checks that every path is as before the act, or is named in a report as not restored, with the reason.
+/// Checks that every path outside the trash is as before the act, or is named in a report as not restored, and that no
+/// temporary file is left.
 #[track_caller]
 fn check(fixture: &Fixture, before: &super::Tree, reports: &[Report], moment: &str) {
     let found = tree(&fixture.home);
@@ -167,7 +169,7 @@ fn kill_during_an_act_keeps_undo_complete() {
     panic!("the child never came to its end");
 }
 
-/// An undo that was killed can be run again and then restores everything.
+/// An undo that was killed at any fault point can be run again, and then every file is restored or reported.
 #[doc = "holds: law 1.12"]
 #[test]
 fn killed_undo_can_be_resumed() {

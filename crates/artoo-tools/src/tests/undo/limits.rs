@@ -11,7 +11,7 @@ use serde_json::json;
 use super::{Fixture, furnish, tree};
 
 impl Fixture {
-    /// What the question about a command says about its undo.
+    /// The line of the question about a command that says whether it can be undone; panics if there is no question.
     async fn undo_sentence(&self, command: &str) -> String {
         let context = Self::context("shell", json!({"command": command}));
         match self.outcome(&context, None).await {
@@ -21,7 +21,7 @@ impl Fixture {
     }
 }
 
-/// A question says what is too large to be undone, and the undo then names these paths.
+/// A question says that a change is too large to be undone, and so does the report of the undo.
 #[doc = "holds: law 1.10"]
 #[tokio::test]
 async fn too_large_changes_are_announced_and_named() {
@@ -125,7 +125,8 @@ async fn oldest_tasks_are_deleted_and_counted() {
     assert_eq!(fixture.store().entries().unwrap().len(), 1, "the newest stays whatever it weighs");
 }
 
-/// Wherever the log of an interrupted act is truncated, an undo reverts the steps that are complete.
+/// Wherever the log of an interrupted act is truncated, an undo meets no fault; with the whole log and a broken line
+/// after it, all files are as before.
 #[doc = "holds: law 1.12"]
 #[tokio::test]
 async fn truncated_journal_undoes_its_complete_entries() {

@@ -58,12 +58,13 @@ fn create_random_tree(numbers: &mut Numbers, folder: &Path, depth: usize) {
     }
 }
 
-/// The path in single quotes for a shell.
+/// The path in single quotes for a shell; it must contain none.
 fn quoted(path: &Path) -> String {
     format!("'{}'", path.to_str().unwrap())
 }
 
-/// Makes one random act on existing or missing paths. Many fail; whatever a failed act changed is undone as well.
+/// Makes one random act on existing or missing paths and describes it with its output. Many fail; whatever a failed act
+/// changed is undone as well.
 async fn act(fixture: &Fixture, numbers: &mut Numbers) -> String {
     let ws = fixture.workspace();
     let mut all: Vec<PathBuf> = tree(&ws).into_keys().collect();

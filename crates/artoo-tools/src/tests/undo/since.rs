@@ -109,7 +109,8 @@ async fn undo_of_an_undo_restores_the_change() {
     }
 }
 
-/// An interrupted command counts as an act whose changes the next undo finds by comparing files.
+/// An interrupted command counts as an act; the next act of the task finds its changes by comparing files, and an undo
+/// reverts both.
 #[doc = "holds: law 1.12"]
 #[tokio::test]
 async fn interrupted_act_is_recorded_until_compared() {

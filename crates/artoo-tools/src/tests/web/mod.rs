@@ -54,7 +54,7 @@ fn search_needs_a_configured_engine() {
     assert!(names(&with_searxng(&server).registry).contains(&"search".to_owned()));
 }
 
-/// Each invalid input of `search` is refused with an error that names the field.
+/// Each invalid input of `search` is refused with an error that says what is wrong, and nothing is sent.
 #[tokio::test]
 async fn invalid_search_inputs_are_refused_by_field() {
     let server = Server::start(vec![]);

@@ -89,7 +89,7 @@ async fn redirects_to_private_addresses_are_refused() {
     assert_eq!(inside.asked().len(), 0);
 }
 
-/// A host that resolves to a private address is refused, also if it resolved to a public one before (DNS rebinding).
+/// A page at a host name that resolves to a loopback address is not fetched.
 #[doc = "holds: law 1.24; design T21"]
 #[tokio::test]
 async fn names_resolving_to_private_addresses_are_refused() {

@@ -34,7 +34,8 @@ impl Found<'_> {
         Ok(done)
     }
 
-    /// The changes that an interrupted commit made by this operation, found by the inodes at its paths.
+    /// The changes that an interrupted commit made by this operation, found by the inodes at its paths; completes or
+    /// reverts one that is half done.
     fn found(&self, operation: &Operation) -> io::Result<Vec<Done>> {
         let stored = self.blobs.stored()?;
         let place = match Place::of(operation.path()) {

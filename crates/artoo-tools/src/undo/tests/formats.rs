@@ -17,7 +17,7 @@ const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/undo/tests/forma
 /// The modification time of the files that the command moved, which a git checkout does not keep.
 const MODIFIED: Duration = Duration::from_secs(1_767_323_045);
 
-/// Copies a folder with its content.
+/// Copies a folder with its content; the files get mode 0644 and the time [`MODIFIED`].
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {

@@ -52,7 +52,7 @@ fn unreadable_answer(problem: impl std::fmt::Display) -> NoAnswer {
     format!("its answer could not be read: {problem}")
 }
 
-/// The HTTP request that asks this search engine the query, for at most `count` results.
+/// The HTTP request that asks this search engine the query; `count` is the number of results for engines that take one.
 pub(crate) fn request(engine: &Engine, query: &str, count: usize) -> Result<Request, NoAnswer> {
     let mut url = engine.base.clone();
     let mut headers = HeaderMap::new();
