@@ -183,8 +183,7 @@ impl Ledger {
         self.with(|book| book.accounts.clone())
     }
 
-    /// The names under which each configured model answered, as the endpoints report them; at most [`NAMES_MAX`] of
-    /// each.
+    /// The names under which each configured model answered, as the endpoints report them; at most eight for each.
     #[must_use]
     pub fn answered_as(&self) -> BTreeMap<String, BTreeSet<String>> {
         self.with(|book| book.answered_as.clone())
