@@ -53,7 +53,7 @@ pub(crate) struct AuditLogs {
 }
 
 /// Verifies every audit log of the data folder and reports its entries since the last report; first accepts the gaps,
-/// if requested.
+/// if requested. `Exit::Internal` if a log is damaged or lines are missing.
 pub(crate) fn run(settings: &Settings, accept_gaps: bool, screen: &Screen) -> Result<Exit, Failure> {
     if accept_gaps {
         accept(&settings.data_dir).map_err(|source| Failure::AuditGap { source })?;

@@ -24,7 +24,7 @@ const SHOWN_EVERY: Duration = Duration::from_secs(5);
 /// Identifies a model call by its task and role; calls of the same role for subtasks of a task count as one.
 type Call = (TaskId, Role);
 
-/// One use of a fallback model: the model `to` answered a role in place of `from`, and why.
+/// One use of a fallback model: for a role, the model `to` was asked after `from` had failed, and why that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Fallback {
     pub(crate) role: Role,

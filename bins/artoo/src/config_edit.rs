@@ -64,8 +64,8 @@ pub(crate) fn edit(options: &Options, variables: &Variables) -> Result<Vec<Line>
     Ok(vec![Line::plain(format!("{} is valid; the earlier one is kept as {}.old", path.display(), path.display()))])
 }
 
-/// Writes the configuration file with a setting changed, or removed if `value` is `None`; false if there was nothing to
-/// remove.
+/// Writes the configuration file with a setting changed, or removed if `value` is `None`. Returns whether the file had
+/// the setting before; with nothing to remove it writes nothing.
 fn change(setting: Setting, value: Option<&str>, variables: &Variables) -> Result<bool, Failure> {
     let (path, home) = (Place::of(variables).file(), variables.home());
     let refused = |source| Failure::Config { source };

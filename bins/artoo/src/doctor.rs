@@ -97,7 +97,7 @@ fn unusable(name: &'static str, failure: &Failure) -> Finding {
     Finding::fail(name, failure.message(), remedy)
 }
 
-/// Runs all of doctor's checks that don't need the runtime to be started.
+/// Runs all of doctor's checks with valid settings; with `with_probe`, the model's endpoint is probed too.
 async fn probe(settings: &Settings, with_probe: bool, variables: &Variables) -> Vec<Finding> {
     let mut findings = configuration(settings, variables);
     findings.extend([home(settings), workspace(Path::new(&settings.environment.workspace))]);
@@ -166,7 +166,8 @@ fn room(name: &'static str, place: &Path) -> Option<Finding> {
     })
 }
 
-/// Checks that the endpoint answers and lists the model; `None` if the model is not remote. The model is not called.
+/// Checks that the first model's endpoint answers and lists the model; `None` if that model is not remote or its
+/// configuration is invalid. The model is not called.
 async fn endpoint(settings: &Settings, variables: &Variables) -> Option<Finding> {
     let mut config = remote(&settings.model.kind, Place::First, variables).ok()?;
     config.total_deadline = ENDPOINT_TIMEOUT;
@@ -197,7 +198,8 @@ fn home(settings: &Settings) -> Finding {
     Finding::fail("home", format!("{home} is no folder"), "set HOME to your home folder")
 }
 
-/// Finding about the workspace: tests that it is writable, by creating and removing a file.
+/// Finding about the workspace: tests that it, or its nearest existing parent, is writable, by creating and removing a
+/// file.
 fn workspace(path: &Path) -> Finding {
     let shown = path.display();
     let nearest = path.ancestors().find(|folder| folder.exists()).unwrap_or(path);

@@ -72,8 +72,8 @@ pub(crate) fn run(settings: &Settings, spending: &Spending, words: &str, screen:
 }
 
 impl Estimate {
-    /// Estimates a task; `None` if no language model is used, or if one is called only after a recipe of the embedded
-    /// parser fails.
+    /// Estimates a task; `None` if no language model is used, or if one is called only after a skill or a recipe of the
+    /// embedded parser fails.
     pub(crate) fn of(
         settings: &Settings,
         spending: &Spending,
@@ -186,7 +186,7 @@ impl Estimate {
     }
 }
 
-/// An amount of money as text.
+/// An amount in millionths of a dollar as text, such as `$0.0012`.
 fn dollars(micro: u64) -> String {
     format!("${}", DollarsShown(micro))
 }

@@ -70,7 +70,7 @@ fn named(calls: Vec<KeptCall>, id: &str) -> Result<Vec<KeptCall>, Failure> {
     Ok(named)
 }
 
-/// One line about a stored output: its name, the start of its SHA-256, its size, and how many bytes were not stored.
+/// One line about a stored output: its stream's name, its SHA-256, its size, and how many bytes were not stored.
 fn in_words(kept: &KeptOutput) -> String {
     let left_out = if kept.left_out > 0 { format!(", {} more are not kept", kept.left_out) } else { String::new() };
     format!("  {} {}: {} bytes{left_out}", kept.stream, kept.sha256, kept.bytes)

@@ -86,8 +86,8 @@ impl Exit {
     }
 }
 
-/// Whether the request asked only for a text by a model (besides parts that facts show), got it, and nothing was
-/// changed.
+/// Whether the request asked only for a text by a model (besides parts that facts show), got it, and nothing was denied
+/// or changed unasked.
 pub(crate) fn is_text_alone(result: &FinalResult) -> bool {
     let Some(coverage) = &result.coverage else { return false };
     let is_met =

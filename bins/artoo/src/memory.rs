@@ -186,8 +186,8 @@ async fn with_system<F: Future<Output = Result<(System, CommandOutput), Failure>
     Ok((lines, value, exit.after(&close)))
 }
 
-/// Splits the words at a task id at their start: the task's id and intent (the newest task's if there is no id), and
-/// the other words.
+/// Splits the words after a first word that begins a known task's id and has a `-` or `_`: that task's id and intent
+/// (else those of the newest task, `None` without tasks), and the other words.
 fn task_in(engine: &Engine, words: &[String]) -> (Option<(String, String)>, String) {
     let mut tasks = engine.tasks(usize::MAX);
     tasks.retain(|task| task.task != NOTE_TASK);
@@ -240,7 +240,8 @@ pub(crate) async fn remember(system: &System, text: &str, forget: &str) -> Resul
     Ok((vec![line], json!({"noted": true, "note": text}), Exit::Accepted))
 }
 
-/// The memory records that `what` selects: by a record's id, by a task's id, or by words that all occur in them.
+/// The memory records that `what` selects, at most [`FORGOTTEN_MAX`]: by a record's id, by the beginning of a task's
+/// id, or by words that all occur in them.
 pub(crate) fn chosen(engine: &Engine, what: &str) -> Vec<Megram> {
     let task = || match task_in(engine, &[what.to_owned()]) {
         (Some((task, _)), rest) if rest.is_empty() => Some(Selector::Task(task)),
@@ -354,7 +355,8 @@ fn export(memory: &StoredMemory, file: Option<&Path>, screen: &Screen) -> Result
     Ok((vec![line], json!({"records": records, "path": path}), Exit::Accepted))
 }
 
-/// Runs `artoo memory import`: adds the records of an exported file, all or none.
+/// Runs `artoo memory import`: adds the records of an exported file, all or none, then deletes those among them that
+/// approve skills.
 fn import(memory: &StoredMemory, path: &Path) -> Result<CommandOutput, Failure> {
     let failed = |source| MemoryError::File { path: path.to_owned(), source };
     let known = approved_skills(&memory.engine());

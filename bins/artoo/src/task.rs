@@ -73,7 +73,7 @@ pub(crate) async fn run(
 }
 
 /// Asks the user whether to run the request that the embedded parser offers in place of a declined one; returns it if
-/// so.
+/// so. `None` without an offer or a terminal, or with `--json`.
 pub(crate) async fn offered(result: &FinalResult, settings: &Settings, screen: &Screen) -> Option<String> {
     let offer = offer(result).filter(|_| !settings.json)?;
     let user_format = UserFormat::of(&settings.environment, settings.exact);

@@ -143,7 +143,8 @@ fn renamed<'a>(call: &'a ToolCall, change: &FileChange) -> Option<(&'a FileChang
     pair.filter(|_| gone.next().is_none() && new.next().is_none())
 }
 
-/// The exit code of `artoo try`: that of the command if it ran and its changes were made (a signal as 128 + number).
+/// The exit code of `artoo try`: that of the command if it ran and its changes were made (a signal as 128 + number),
+/// otherwise one of artoo's own.
 fn exit(call: &ToolCall) -> u8 {
     let code = call.exit_code.or(call.signal.map(|signal| SIGNALLED + signal));
     match (call.status, code.map(u8::try_from)) {

@@ -47,8 +47,8 @@ impl Auditor {
         AuditEvent::seen(observed, seen.findings)
     }
 
-    /// Feeds the earlier events of a resumed task to the rules without counting them, so that later events have known
-    /// causes.
+    /// Feeds the earlier events of a resumed task to the rules, so that later events have known causes. Neither these
+    /// events nor findings about them are counted.
     pub fn replayed(&mut self, events: &[Observed]) {
         events.iter().for_each(|observed| drop(self.detector.observe(observed)));
         self.detector.restart_positions();
@@ -71,8 +71,8 @@ impl Auditor {
         report
     }
 
-    /// Findings for tasks that have no final result although their hard limit passed some seconds ago; each task is
-    /// found once.
+    /// Findings for tasks that have no final result although their hard limit passed more than five seconds ago; each
+    /// task is found and counted once.
     pub fn overdue(&mut self, now: Timestamp) -> Vec<Finding> {
         let findings = self.detector.overdue(now);
         findings.iter().for_each(|finding| self.note(finding));

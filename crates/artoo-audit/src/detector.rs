@@ -91,7 +91,7 @@ impl Detector {
     }
 
     /// Findings for tasks without a final result whose hard limit and grace time have passed at `now`; each task is
-    /// found once.
+    /// found once. Tasks of which events may be missing are left out.
     pub(crate) fn overdue(&mut self, now: Timestamp) -> Vec<Finding> {
         let late = self.tasks.iter_mut().filter_map(|(id, task)| {
             let limit_ms = task.newly_overdue(now, OVERDUE_GRACE_MS)?;
@@ -100,7 +100,8 @@ impl Detector {
         late.collect()
     }
 
-    /// Findings for tasks that were requested and have no final result.
+    /// Findings for tasks that were requested and have no final result; tasks of which events may be missing are left
+    /// out.
     pub(crate) fn without_result(&self) -> Vec<Finding> {
         let open = self.tasks.iter().filter(|(_, task)| task.is_open() && !task.incomplete);
         open.map(|(id, _)| Finding::new(Rule::NoFinalResult, format!("{id} had none when the bus was closed")))
@@ -152,7 +153,8 @@ impl Detector {
         }
     }
 
-    /// Reports a message whose sequence number on the bus is not the one after the last.
+    /// Reports a message whose sequence number on the bus is not the one after the last; after lost events, a higher
+    /// one is allowed.
     fn check_sequence(&mut self, envelope: &Envelope, seen: &mut Observation) {
         if let Some(expected) = self.next_seq {
             let fits = envelope.seq == expected || (self.resync && envelope.seq > expected);
@@ -165,7 +167,8 @@ impl Detector {
         self.next_seq = Some(envelope.seq.saturating_add(1));
     }
 
-    /// Begins to hold the state of a task. If there are too many, that of the oldest ended task is dropped.
+    /// Begins to hold the state of a task. If there are too many, that of the oldest ended task is dropped, or of the
+    /// oldest task if none has ended.
     fn remember(&mut self, task_id: &TaskId, first: MessageKind) {
         if self.tasks.len() >= TASKS_REMEMBERED {
             let ended = self.oldest_first.iter().position(|id| self.tasks.get(id).is_some_and(|task| !task.is_open()));
@@ -179,8 +182,8 @@ impl Detector {
         self.oldest_first.push_back(task_id.clone());
     }
 
-    /// Checks that the role may ask for this effect (work outside the System) and that its cause is known, and tracks
-    /// the effect.
+    /// Checks that a tool call was asked for by the executor, and that an effect (work outside the System) of a task
+    /// names a known cause; tracks the effect.
     fn effect_started(&mut self, started: &EffectStarted, seen: &mut Observation) {
         let label = effect_label(&started.effect);
         if matches!(started.effect, EffectKind::Tool { .. }) && started.by != Role::Executor {
@@ -209,7 +212,8 @@ impl Detector {
         }
     }
 
-    /// Reports effects (work outside the System) that failed, and results of effects that were never started.
+    /// Reports failed effects (work outside the System) other than tool calls, timers and checks; and results of
+    /// effects that were never started, unless events may be missing.
     fn effect_finished(&mut self, finished: &EffectFinished, seen: &mut Observation) {
         match self.effects.remove(&finished.effect_id).map(|effect| effect.kind) {
             // A tool call is judged by its record in the ExecutionResult; a timer that fired and a check that found a

@@ -205,7 +205,7 @@ impl AuditEvent {
         Self { at, record: Record::Note(note), findings: Vec::new() }
     }
 
-    /// Estimated length of the entry as a line of the log, in bytes.
+    /// Estimated length of the entry as a line of the log, in bytes; the same small number for every note.
     pub(crate) fn bytes(&self) -> usize {
         match &self.record {
             Record::Seen { fields, .. } => fields.0.len() + USUAL_EXTRA_BYTES,
@@ -242,7 +242,8 @@ impl AuditEvent {
 }
 
 impl SafeFields {
-    /// Redacts and shortens an event or a note so that it takes at most [`EVENT_MAX_BYTES`].
+    /// Redacts and shortens an event or a note so that it takes at most [`EVENT_MAX_BYTES`]. If shorter texts are not
+    /// enough, only the fields that identify it and its length are stored.
     fn of(event: &impl Serialize) -> Self {
         for max_chars in [TEXT_MAX_CHARS, TEXT_TIGHT_CHARS] {
             if let Some(text) = sanitized(event, max_chars, EVENT_MAX_BYTES) {

@@ -227,7 +227,8 @@ impl AuditLog {
         Ok(())
     }
 
-    /// Appends several events in one write; false if that failed, and then none was appended.
+    /// Appends several events in one write. False, with none appended, if that failed, or if the log must first remove
+    /// an incomplete line, report lost events or continue in a new file.
     ///
     /// After a crash there are complete lines and at most one incomplete one, as after single writes.
     pub(crate) fn append_batch(&mut self, events: &[AuditEvent]) -> bool {

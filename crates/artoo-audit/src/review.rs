@@ -75,7 +75,7 @@ pub fn review(logs: &[PathBuf], last: Option<&Look>, now: Timestamp) -> (AuditRe
     (all.report(since), look)
 }
 
-/// The content of one log's lines that the user has not seen yet: reports, findings and their first time.
+/// The content of one log's lines that the user has not seen yet: reports, findings and the time of the first line.
 #[derive(Default)]
 struct NewLines {
     /// Time of the first line.

@@ -10,7 +10,7 @@ use serde_json::Value;
 /// Maximum number of entries stored of one list; further ones are only counted: twice the subtasks of the largest plan.
 const LIST_MAX_ENTRIES: usize = 128;
 
-/// The value as JSON bytes with texts redacted, escaped and cut to `max_chars`, lists cut, and values of secret names
+/// The value as JSON bytes with texts redacted, escaped and cut to `max_chars`, lists cut, and texts under secret names
 /// replaced; `None` if that takes more than `max_bytes`.
 pub(crate) fn sanitized(value: &impl Serialize, max_chars: usize, max_bytes: usize) -> Option<Vec<u8>> {
     let mut value = serde_json::to_value(value).ok()?;

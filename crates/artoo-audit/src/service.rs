@@ -85,7 +85,7 @@ pub enum AuditError {
     },
 }
 
-/// What the auditor counted from its start to its close: events, losses and findings.
+/// What the auditor counted from its start to its close: events and losses; and its findings at the close.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditSummary {
     /// The path of the log.

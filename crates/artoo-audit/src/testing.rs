@@ -41,7 +41,8 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// Publishes a message from its regular sender; returns its event. The cause is the message published before.
+    /// Publishes a message from its regular sender; returns its event. The cause is the message published before;
+    /// messages of operator and runtime have none.
     pub(crate) fn publish(&mut self, message: impl Into<Message>) -> Observed {
         let message = message.into();
         let row = route::route(message.kind()).unwrap();

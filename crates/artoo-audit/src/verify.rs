@@ -57,8 +57,8 @@ pub struct Verified {
 }
 
 impl Verified {
-    /// Whether the log mentions `task`, or may have lost it because its process was killed within 10 seconds before
-    /// `at`.
+    /// Whether the log has a line about an effect or tool call of `task`, or may lack it: the last line of a process
+    /// that did not close the log is less than 10 seconds older than `at`.
     #[must_use]
     pub fn mentions(&self, task: &str, at: Timestamp) -> bool {
         let may_be_lost = |end: &Timestamp| (0..KILLED_LOSES_MS).contains(&(at.as_millis() - end.as_millis()));
@@ -66,7 +66,8 @@ impl Verified {
     }
 }
 
-/// Missing or damaged lines that a note in the log describes.
+/// Missing or damaged lines that a note in the log describes, or a full log file that the log continues and that can't
+/// be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
     /// The hash of the note; for a missing file, the hash of the file's last line.
@@ -216,7 +217,7 @@ struct Follows {
 }
 
 impl Scan {
-    /// Adds the gaps and the task that a log line names to the result of the scan.
+    /// Adds to the result of the scan what a log line says about gaps, its task, and the opening or closing of the log.
     fn note(&mut self, fields: &ChainFields, line: &[u8]) {
         match fields.event.as_str() {
             "log_opened" | "segment_started" => self.unclosed.push(fields.at),

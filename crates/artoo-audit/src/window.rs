@@ -60,8 +60,8 @@ pub struct LogHead {
     pub at: Option<Timestamp>,
 }
 
-/// Sums over tasks (tasks, abandoned ones, corrections, tool calls): of one task, of a window, or of all earlier
-/// windows.
+/// Sums over tasks (tasks, ended and abandoned ones, corrections, failed and repeated executions): of one task, of a
+/// window, or of all earlier windows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     /// Tasks seen; a replan does not count as another task.
@@ -136,8 +136,8 @@ impl AuditStats {
         self.newest.push_back(Totals { corrections, ..task });
     }
 
-    /// Drift alerts: the rates (abandoned tasks, corrections) of the newest tasks that are worse than those of all
-    /// earlier ones.
+    /// Drift alerts: the rates (abandoned tasks, corrections) of the newest tasks that are clearly worse than those of
+    /// all earlier ones; empty if there are too few tasks.
     ///
     /// It compares two means, so it shows a change and not its cause.
     fn drift(&self) -> Vec<String> {
@@ -202,7 +202,8 @@ impl Tally {
         }
     }
 
-    /// One line for each description of findings, with its count if it occurred more than once.
+    /// One line for each description of findings, with its count if it occurred more than once; then one with the
+    /// number of findings whose description was not stored.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self

@@ -43,7 +43,8 @@ async fn serve(mut stream: TcpStream, latency: Duration) -> std::io::Result<()> 
     Ok(())
 }
 
-/// Reads one complete HTTP call; returns where it ends in `bytes`, or `None` if the client closed the connection.
+/// Reads one complete HTTP call; returns where it ends in `bytes`, or `None` if the client closed the connection or its
+/// head is too long.
 async fn call(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> std::io::Result<Option<usize>> {
     loop {
         if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {

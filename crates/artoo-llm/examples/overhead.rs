@@ -94,7 +94,7 @@ impl Plain {
         Ok(Self { client, url: url.parse()? })
     }
 
-    /// Sends a request body and parses the JSON response; `None` on any error.
+    /// Sends a request body and returns the JSON value in the text of the answer; `None` on any error.
     async fn call(&self, body: String) -> Option<Value> {
         let request = self.client.post(self.url.clone()).header("content-type", "application/json").body(body);
         let bytes = request.send().await.ok()?.bytes().await.ok()?;

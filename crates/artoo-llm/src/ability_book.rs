@@ -25,7 +25,8 @@ impl AbilityBook {
         Self(Book::open(path.into()))
     }
 
-    /// The stored result for an endpoint and model; `None` if there is none, or it is thirty days old.
+    /// The stored result for an endpoint and model; `None` if there is none, it is thirty days old, or it is dated
+    /// after `now_s` (seconds since 1970).
     #[must_use]
     pub fn fresh(&self, config: &RemoteConfig, now_s: i64) -> Option<&Abilities> {
         let age = |found: &Abilities| now_s.saturating_sub(found.found_at_s);
@@ -84,7 +85,8 @@ mod tests {
         RemoteConfig::new(Protocol::Chat, url, "m")
     }
 
-    /// A stored probe result is found for the same endpoint and model until it is thirty days old.
+    /// A stored probe result is found for the same endpoint until it is thirty days old; the file doesn't contain the
+    /// URL's query.
     #[test]
     fn probe_is_stored_per_endpoint_until_stale() {
         let folder = tempfile::tempdir().unwrap();

@@ -63,7 +63,8 @@ struct Entry {
     failure: Option<ModelFailure>,
 }
 
-/// A model that answers each request with the reply recorded for it in a cassette.
+/// A model that answers each request with the reply or failure recorded for it in a cassette; without one the request
+/// fails.
 pub struct Player {
     /// The masks that the recording was made with.
     masks: Masks,
@@ -102,7 +103,7 @@ impl Player {
         Ok(Self { masks, left: Mutex::new(left) })
     }
 
-    /// Number of recorded replies that no request has asked for yet.
+    /// Number of recorded replies and failures that no request has asked for yet.
     #[must_use]
     pub fn unplayed(&self) -> usize {
         self.left.lock().unwrap_or_else(PoisonError::into_inner).values().map(VecDeque::len).sum()

@@ -54,14 +54,16 @@ impl Price {
         money
     }
 
-    /// The highest possible price of these tokens in micro-dollars, whatever the cache does.
+    /// The price of these tokens in micro-dollars without the cache, or with all prompt tokens written into it,
+    /// whichever is higher.
     #[must_use]
     pub fn most(&self, usage: Usage) -> u64 {
         let written = Cache { read: 0, written: usage.prompt_tokens };
         self.of(usage, Cache::default()).max(self.of(usage, written))
     }
 
-    /// The lowest possible price of these tokens in micro-dollars, whatever the cache does.
+    /// The price of these tokens in micro-dollars without the cache, or with all prompt tokens read from it, whichever
+    /// is lower.
     #[must_use]
     pub fn least(&self, usage: Usage) -> u64 {
         let read = Cache { read: usage.prompt_tokens, written: 0 };
@@ -169,7 +171,7 @@ impl Ledger {
         Self { budget, book: Mutex::default() }
     }
 
-    /// The spending of the whole run, over all tasks.
+    /// The spending of the whole run, over all tasks, without reservations.
     #[must_use]
     pub fn total(&self) -> Account {
         self.with(|book| book.total)
@@ -181,7 +183,7 @@ impl Ledger {
         self.with(|book| book.accounts.clone())
     }
 
-    /// The names under which each configured model answered, as the endpoints report them.
+    /// The names under which each configured model answered, as the endpoints report them; at most eight for each.
     #[must_use]
     pub fn answered_as(&self) -> BTreeMap<String, BTreeSet<String>> {
         self.with(|book| book.answered_as.clone())

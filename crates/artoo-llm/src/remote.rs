@@ -184,7 +184,7 @@ impl Remote {
         Ok(listed.into_iter().map(shown).collect())
     }
 
-    /// Whether the server identifies itself as Ollama; asks it in one try.
+    /// Whether the server identifies itself as Ollama; asks it in one try, and returns false if that fails.
     pub async fn is_ollama(&self) -> bool {
         let told = self.once(self.get(self.endpoint.server_url(listing::OLLAMA_VERSION))).await;
         told.is_ok_and(|told| told.get("version").is_some_and(serde_json::Value::is_string))
@@ -218,8 +218,8 @@ pub(crate) fn call_url(config: &RemoteConfig) -> Result<reqwest::Url, ConfigErro
     Ok(Endpoint::parse(&config.base_url, config.protocol.wire().paths())?.url().clone())
 }
 
-/// The optional request parts to try first. OpenAI's own endpoint gets strict schemas only and the newer name of the
-/// token limit.
+/// The optional request parts to try first: the configured reply format, else a strict schema at the protocol's own
+/// endpoint if it has one, else the protocol's first. The own endpoint also gets the newer name of the token limit.
 fn first_dialect(config: &RemoteConfig, endpoint: &Endpoint) -> Dialect {
     let own = Endpoint::parse(Variables::of(config.protocol).own_url, config.protocol.wire().paths());
     let is_own = own.is_ok_and(|own| own.origin() == endpoint.origin());

@@ -67,7 +67,8 @@ impl Scrubber {
         Self { keys: keys.into_iter().filter(|key| key.0.len() >= KEY_MIN_CHARS).collect() }
     }
 
-    /// Text for an error: without keys in any spelling, on one line, at most `max` characters.
+    /// Text for an error: without keys in any spelling, on one line, cut after `max` characters with a note of the
+    /// rest.
     pub(crate) fn shown(&self, text: &str, max: usize) -> String {
         escape::shorten(&escape::one_line(&self.redact_keys(text)), max)
     }
@@ -100,7 +101,7 @@ fn scrub_one(text: String, key: &Secret) -> String {
     }
 }
 
-/// Spellings of a key in URLs and JSON texts.
+/// Other spellings of a key: in URLs, in JSON texts, and backwards.
 fn spellings(key: &str) -> [String; 8] {
     let respelled = |spell: &dyn Fn(u8) -> String| {
         let plain = |byte: u8| char::from(byte).to_string();

@@ -201,7 +201,8 @@ pub fn asked_for(form: &str) -> String {
     format!("Answer with one JSON object of this form, and with nothing else:\n{form}")
 }
 
-/// Converts a name to one that endpoints accept: other characters become `_`, and it is cut to 64 characters.
+/// Converts a name to one that endpoints accept: other characters become `_`, it is cut to 64 characters, and an empty
+/// one becomes `reply`.
 pub(crate) fn schema_name(name: &str) -> String {
     let kept = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let name: String = name.chars().take(SCHEMA_NAME_MAX).map(kept).collect();

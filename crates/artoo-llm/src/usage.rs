@@ -45,7 +45,7 @@ pub(crate) fn tokens_of_prompt(prompt: &Prompt, schema_text: &str) -> u64 {
     tokens_of([&prompt.system, &prompt.user, schema_text].iter().map(|text| text.chars().count()).sum())
 }
 
-/// The fewest tokens that a text with this many characters can have.
+/// Estimate of the fewest tokens that a text with this many characters can have: one for six characters, rounded down.
 #[must_use]
 pub fn least_tokens(chars: usize) -> u64 {
     u64::try_from(chars / CHARS_PER_TOKEN_MOST).unwrap_or(u64::MAX)

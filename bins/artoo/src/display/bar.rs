@@ -42,7 +42,7 @@ impl Work {
     }
 }
 
-/// A progress bar as text, with the percentage that is done.
+/// A progress bar as text, with the percentage that is done: all of it if `total` is 0.
 fn share(done: u64, total: u64) -> String {
     let of = |parts: u128| if total == 0 { parts } else { u128::from(done.min(total)) * parts / u128::from(total) };
     let filled = of(CELLS);

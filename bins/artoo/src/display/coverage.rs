@@ -11,7 +11,7 @@ const WORDS_CHARS: usize = 120;
 const WHY_CHARS: usize = 300;
 
 /// The coverage table: for each part of the request one row with its state, its words, and the evidence; polite words
-/// have none.
+/// have none, unless the user confirmed them as background.
 pub(crate) fn table(coverage: &Coverage) -> Vec<Line> {
     let rows = coverage.rows.iter().filter(|row| row.state != CoverageState::Courtesy || row.confirmed);
     rows.map(row).collect()
@@ -64,8 +64,8 @@ fn state(state: CoverageState) -> &'static str {
     }
 }
 
-/// One line with the first words that no fact shows, the number of such parts, and how to rephrase them; `None` if
-/// there are none. Parts that can only be judged come last.
+/// One line with the state and words of the first part of the request that no fact shows, the number of further ones,
+/// and the reason; `None` if there are none. Parts that can only be judged come last.
 pub(crate) fn first_gap(coverage: &Coverage) -> Option<String> {
     let is_judged = |row: &&Covered| matches!(row.state, CoverageState::Judged | CoverageState::Words);
     let is_gap = |row: &&Covered| !matches!(row.state, CoverageState::Shown | CoverageState::Courtesy);

@@ -120,7 +120,7 @@ impl TaskProgress {
     }
 }
 
-/// The progress of the longest-running tool call, if it has run for more than a second.
+/// The progress of the longest-running tool call; `None` without one, or if it has run for less than a second.
 pub(crate) fn tool_line(activity: &[Activity], now: Instant) -> Option<String> {
     let oldest = activity.iter().min_by_key(|work| work.started)?;
     let elapsed = now.saturating_duration_since(oldest.started);
@@ -195,7 +195,7 @@ fn of_plan(plan: &Plan) -> Vec<Line> {
     lines
 }
 
-/// Shortens a text to one line of at most `LINE_CHARS` characters.
+/// Makes one line of a text, cut after `LINE_CHARS` characters with a note of the rest.
 fn shortened(text: &str) -> String {
     escape::shorten(&escape::one_line(text), LINE_CHARS)
 }

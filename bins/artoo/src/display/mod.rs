@@ -111,8 +111,8 @@ pub(crate) fn quoted_briefly(text: &str) -> Vec<Line> {
     lines
 }
 
-/// The lines of an answer that a terminal shows: all of a short answer, otherwise its first and last lines, and how to
-/// see the rest.
+/// The lines of an answer that a terminal shows: all of it if it is short and `whole` (stored outputs that it has only
+/// parts of) is empty, otherwise its first and last lines, and how to see the rest.
 fn excerpt(answer: &[Line], whole: &[&KeptOutput]) -> Vec<Line> {
     let split = |line: &Line| -> Vec<Line> {
         let style = line.style;

@@ -10,8 +10,8 @@ use artoo_tools::EvidenceStore;
 use super::writer::write_exact;
 use crate::failure::Failure;
 
-/// Writes the answers with exact values to a file, which is replaced only once all of them are written. Returns the size
-/// of the file in bytes.
+/// Writes the answers with exact values to a file, which is replaced only once all of them are written; a special file,
+/// such as a pipe, is written directly. Returns the size of the file in bytes.
 pub(crate) fn write(path: &Path, answers: &[Answer], evidence: &EvidenceStore) -> Result<u64, Failure> {
     let is_special = fs::metadata(path).is_ok_and(|found| !found.is_file());
     let name = path.file_name().unwrap_or_default().to_string_lossy();

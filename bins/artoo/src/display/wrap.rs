@@ -16,6 +16,7 @@ const TAB_COLUMNS: usize = 8;
 const GAP_COLUMNS: usize = 18;
 
 /// Wraps a text to rows of at most `columns` columns: quoted text may break anywhere, other text breaks at spaces.
+/// Below [`COLUMNS_MIN`] columns lines are not wrapped.
 pub(crate) fn rows(text: &str, columns: usize) -> Vec<String> {
     text.split('\n').flat_map(|line| rows_of(line, columns)).collect()
 }
@@ -71,8 +72,8 @@ fn fill<'a>(pieces: impl Iterator<Item = &'a str>, first: &str, next: &str, colu
     rows
 }
 
-/// Shortens a line to at most `columns` columns with a note of how many characters are left out. 1/`end` of the shown
-/// part is the line's end; with 0 none is.
+/// Shortens a line to at most `columns` columns, or 18 if those are fewer, with a note of how many characters are left
+/// out. 1/`end` of the shown part is the line's end; with 0 none is.
 pub(crate) fn shorten(line: &str, columns: usize, end: usize) -> String {
     if width(line) <= columns {
         return line.to_owned();

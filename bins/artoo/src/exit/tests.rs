@@ -58,7 +58,7 @@ fn every_ending_has_its_documented_code() {
     }
 }
 
-/// Each exit code has its documented number; only an accepted result has 0.
+/// Exit codes have their documented numbers; only an accepted result has 0.
 #[doc = "holds: law 0.9"]
 #[test]
 fn exit_code_zero_needs_evidence() {

@@ -35,7 +35,8 @@ fn examples(folder: &str) -> [String; 3] {
     ]
 }
 
-/// The folder that the examples name: `~/Downloads` if it exists, or else the current one if its path needs no quotes.
+/// The folder that the examples name: `~/Downloads` if it exists, else the current one, by its path or, if that needs
+/// quotes, as "the current folder".
 fn folder(here: &Path, home: &Path) -> String {
     let is_plain = |path: &str| path.chars().all(|c| c.is_alphanumeric() || "/._-~".contains(c));
     let here = match here.strip_prefix(home) {

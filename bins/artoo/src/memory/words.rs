@@ -212,7 +212,7 @@ impl<'a> MemoryText<'a> {
         (lines, json!({"rules": rules, "habits": habits, "proposals": proposals}), Exit::Accepted)
     }
 
-    /// One line about a memory record: its text, what it is about, and on request its id and numbers.
+    /// One line about a memory record: its date, text and subject, and with `verbose` its id and task.
     pub(crate) fn record(&self, record: &Megram) -> Line {
         let content = if is_skill(&record.space) { skill_text(record) } else { record.content.clone() };
         let text = self.short(&content);

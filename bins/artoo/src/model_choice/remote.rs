@@ -67,8 +67,8 @@ pub(crate) fn remote(kind: &ModelKind, place: Place, variables: &Variables) -> R
     Ok(config)
 }
 
-/// Whether the URL written in a model's choice has the origin (host and port) for which the key is configured, so that
-/// the key may be sent there.
+/// Whether the URL written in a model's choice has the origin (scheme, host and port) for which the key is configured,
+/// so that the key may be sent there.
 fn is_origin_of_key(protocol: Protocol, url: &str, variables: &Variables, place: Place) -> Result<bool, Failure> {
     let names = Names::of(protocol);
     let in_file = variables.of_file("OPENAI_BASE_URL").filter(|_| place == Place::First);

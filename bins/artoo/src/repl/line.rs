@@ -39,8 +39,8 @@ impl LineHelper {
     }
 }
 
-/// Cleans a typed input: joins lines that end with a backslash and removes control characters except line breaks and
-/// tabs.
+/// Cleans a typed input: removes a backslash at the end of a line (the line break stays), and control characters except
+/// line breaks and tabs.
 pub(super) fn meant(typed: &str) -> String {
     let joined = typed.replace("\\\n", "\n");
     joined.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()

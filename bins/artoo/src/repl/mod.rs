@@ -208,7 +208,8 @@ impl Repl<'_> {
         }
     }
 
-    /// Runs a command of the prompt.
+    /// Runs a command of the prompt other than `/exit`, `/retry`, `/wrong`, `/remember` and `/forget`, for which it
+    /// does nothing.
     async fn command(&self, command: Command) -> Result<(), Failure> {
         match command {
             Command::Help => self.screen.answer(&help()),
@@ -254,8 +255,8 @@ impl Repl<'_> {
         Ok(())
     }
 
-    /// Runs a memory command of the prompt: marks the last result as wrong, stores a note, or deletes records with
-    /// these words.
+    /// Runs a memory command of the prompt: marks the last result as wrong or (`undo`) takes that back, stores a note,
+    /// or deletes records with these words, without words those of the last task.
     async fn memory(&self, command: Command, words: &str) {
         let Some(stored) = self.system.stored_memory() else { return self.show(Err(Failure::MemoryOff {})) };
         let last =

@@ -6,7 +6,7 @@ use std::path::Path;
 /// Maximum number of file names that a completion at the prompt offers.
 const OFFERED_MAX: usize = 100;
 
-/// Byte positions of each `@` in the text that may begin a file name: at the start or after white space.
+/// Byte positions of each `@` in the text that may begin a file name: at the start, or after white space, `(` or `"`.
 fn starts(text: &str) -> impl Iterator<Item = usize> {
     text.match_indices('@').map(|(at, _)| at).filter(|at| {
         let before = text.get(..*at).unwrap_or_default();
@@ -55,8 +55,8 @@ fn located(name: &str, cwd: &Path) -> Option<std::path::PathBuf> {
     }
 }
 
-/// Completes the file name after the last `@` of the input line: the byte position after the `@`, and the matching
-/// names. `None` if the line does not end with such a name.
+/// Completes the file name after the last `@` of the input line: the byte position of the `@`, and the matching names,
+/// each with `@` and, if it has spaces, in quotes. `None` if the line does not end with such a name.
 pub(super) fn completions(begun: &str, cwd: &Path) -> Option<(usize, Vec<String>)> {
     let at = starts(begun).last()?;
     let typed = begun.get(at + 1..)?.trim_start_matches('"');

@@ -129,7 +129,7 @@ async fn answering(
     Some(FoundEndpoint { name, protocol, base_url: config.base_url, models, key_variable })
 }
 
-/// The models that an endpoint lists; `None` if it lists none.
+/// The models that an endpoint lists; `None` if it can't be asked or gives no list.
 pub(super) async fn listed(config: RemoteConfig) -> Option<Vec<String>> {
     let listed = Remote::new(config).ok()?.models().await.ok()?;
     Some(listed.into_iter().map(|model| model.name).collect())

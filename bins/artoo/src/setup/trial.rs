@@ -10,7 +10,8 @@ use serde_json::json;
 use crate::abilities;
 use crate::terminal::person::Person;
 
-/// Calls the chosen model once and shows the outcome; false if the call failed.
+/// Calls the chosen model once and shows the outcome; true for an answer of the right form, even a wrong one, false if
+/// the call failed.
 pub(super) async fn tried(person: &Person<'_>, config: RemoteConfig) -> bool {
     let address = artoo_llm::call_address(&config).unwrap_or_else(|_| artoo_llm::shown_url(&config.base_url));
     person.says(&format!("Asking {} at {address} one question …", escape::one_line(&config.model)));

@@ -198,8 +198,8 @@ fn new_in_place(path: &Path) -> io::Result<fs::File> {
     fs::File::create_new(path)
 }
 
-/// Runs `artoo gc`: deletes records and evidence older than the undo journal's limit, and temporary files of killed
-/// processes.
+/// Runs `artoo gc`: deletes records of tasks, undo entries and evidence older than the undo journal's limit (a record
+/// stays while its undo entry does), and temporary files of killed processes.
 pub(crate) fn collect_garbage(settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let days = u64::try_from(DAYS_MAX).unwrap_or_default();
     let undo = settings.data_dir.join(UNDO);

@@ -146,7 +146,8 @@ fn it(request: &ConsentRequest, columns: usize) -> Line {
     Line::plain(wrap::shorten(&format!("{IT}{}", escape::one_line(what)), columns, 3))
 }
 
-/// The first three lines of the question: the call, what it changes, and why it is asked. Each fits into one row.
+/// The first three lines of the question: the call, what it changes, and why it is asked. The first two fit into one
+/// row each, the third into two.
 fn short(request: &ConsentRequest, columns: usize) -> Vec<Line> {
     let line = |head: &str, text: &str| format!("{head}{}", escape::one_line(text));
     let why = line(WHY, &request.reason);
@@ -228,7 +229,7 @@ mod tests {
         lines.into_iter().map(|line| line.text).collect()
     }
 
-    /// Only an exact "y", "yes", "t" or "p" approves; any other answer denies.
+    /// Only an exact "y", "yes", "t" or "p" in any case approves, and "?" shows details; any other answer denies.
     #[doc = "holds: law 1.6; design H3"]
     #[test]
     fn only_plain_yes_approves() {
@@ -258,7 +259,8 @@ mod tests {
         }
     }
 
-    /// A question for approval takes four lines whatever the length of the command, and lists the answers on offer.
+    /// A question for approval has four lines whatever the length of the command, of which the third takes at most two
+    /// rows, and lists the answers on offer.
     #[doc = "holds: law 1.6; design H3"]
     #[test]
     fn question_has_four_lines_and_available_answers() {

@@ -107,8 +107,8 @@ impl Drop for Conversation<'_> {
     }
 }
 
-/// Reads a line from standard input, trimmed; `None` at the end of input. Checks for input at intervals, so the wait
-/// can be cancelled.
+/// Reads a line from standard input, trimmed; `None` at the end of input, or for a line longer than
+/// [`ANSWER_MAX_BYTES`]. Checks for input at intervals, so the wait can be cancelled.
 async fn read_line() -> Option<String> {
     let stdin = io::stdin();
     loop {

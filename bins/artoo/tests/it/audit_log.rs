@@ -179,7 +179,8 @@ fn deleted_log_and_evidence_are_reported() {
     check(&fresh.run(&["audit"]), 0, &["no audit log yet"]);
 }
 
-/// However a run is killed, the audit log stays valid and temporary files are removed later.
+/// Runs killed at different moments leave a valid audit log, and a later run removes the temporary files of ended
+/// processes.
 #[test]
 fn killed_runs_leave_a_valid_log() {
     let world = used();

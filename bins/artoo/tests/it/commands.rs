@@ -146,7 +146,8 @@ fn help_explains_topics_and_commands() {
     assert!(ran.code == Some(2) && ran.stderr.contains("there is no help on \"cookery\""), "{ran:?}");
 }
 
-/// The example requests in the help and in the reply to a greeting are answered.
+/// The example requests in the help and in the reply to a greeting are answered; those that delete end for want of
+/// approval.
 #[test]
 fn examples_of_help_and_greeting_work() {
     let world = with_downloads();
@@ -169,7 +170,7 @@ fn examples_of_help_and_greeting_work() {
     assert_eq!(requests, 3 + 4 + 3);
 }
 
-/// The example requests in docs/guide.md are answered.
+/// The example requests of one section of docs/guide.md are answered; those that change files end for want of approval.
 #[test]
 fn requests_of_the_guide_work() {
     let world = with_downloads();

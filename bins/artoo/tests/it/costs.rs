@@ -263,7 +263,8 @@ fn documented_model_json_matches_output() {
     assert_eq!(shape(&last(&ran)["spending"]), shape(&documented), "{ran:?}");
 }
 
-/// Prices are refused in which a cheaper kind of token costs more than a dearer one.
+/// A fallback or worker that is reflex or a recording, and a model that stands twice in the chain of fallbacks, are
+/// refused before any call.
 #[doc = "holds: law 3.9; design D12"]
 #[test]
 fn unordered_price_tiers_are_refused() {

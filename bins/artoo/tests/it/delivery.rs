@@ -14,7 +14,8 @@ use crate::server::{
 };
 use crate::world::{RunOutput, World};
 
-/// Longest allowed time until a progress line appears while a model does not answer.
+/// Longest allowed time until a release build shows a progress line while a model does not answer; a debug build has
+/// ten times as long.
 const FIRST_SIGN: Duration = Duration::from_millis(100);
 
 /// A model that writes this text as the answer; `judge` replies in the role of the judging model.
@@ -44,7 +45,7 @@ fn none_pass(asked: &ReceivedRequest) -> Reply {
     Reply::Json(value)
 }
 
-/// For every ending of a task, standard output holds the answer and nothing else.
+/// For tasks with different endings, standard output holds the answer and nothing else; without an answer it is empty.
 #[doc = "holds: law 0.6"]
 #[test]
 fn standard_output_holds_the_answer_alone() {

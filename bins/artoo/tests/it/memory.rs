@@ -88,7 +88,7 @@ fn failures_affect_plans_of_other_processes() {
     assert!(told.contains("CAUTION:") && told.contains("- shell:"), "{told}");
 }
 
-/// Two processes that use one memory both see a rule that is learned and retracted.
+/// Two processes that use one memory at the same time learn a rule together, and their later failures retract it.
 #[test]
 fn two_processes_make_and_retract_rules() {
     let world = World::new().with_things().with_note();

@@ -107,7 +107,7 @@ fn memory_persists_between_runs() {
     assert_eq!(value["ok"], true, "{value}");
 }
 
-/// Successes of one kind become a rule of memory at the end of a run, and the next prompt for a plan contains it.
+/// Several successes of one kind become a rule of memory, and the next run recalls it for its plan.
 #[doc = "holds: principle 2"]
 #[test]
 fn repeated_success_becomes_a_recalled_rule() {
@@ -154,7 +154,8 @@ fn damaged_memory_is_repaired_and_reported() {
     assert!(!again.stderr.contains("damaged"), "{again:?}");
 }
 
-/// A second artoo process in the same data folder reports that memory and audit log are locked by the first.
+/// A second artoo process in the same data folder reports that another one uses the memory; it answers, and what it
+/// learned is added later.
 #[doc = "holds: law 3.4; design S6"]
 #[test]
 fn second_process_reports_unavailable_stores() {
@@ -235,7 +236,7 @@ fn invalid_home_folder_is_refused() {
     assert_eq!(doctor.code, Some(0));
 }
 
-/// A changed line of the audit log is reported by the next run.
+/// A changed line of the audit log is reported by `artoo audit` and `artoo doctor`.
 #[test]
 fn a_damaged_audit_log_is_seen() {
     let world = World::new().with_things();

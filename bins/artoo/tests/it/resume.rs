@@ -56,7 +56,8 @@ fn resumed(mut pty: Pty) -> (i32, String) {
     }
 }
 
-/// However a run is killed in the middle of a change, after `artoo resume` the change was made exactly once.
+/// If a run is killed at one of six moments after the approval of a change, after `artoo resume` the change was made
+/// exactly once, and undo reverts it.
 #[doc = "holds: law 1.10"]
 #[test]
 fn killed_command_runs_once_after_resume() {

@@ -99,7 +99,8 @@ impl Server {
     }
 }
 
-/// Reads model requests from a connection, stores them, and writes the replies of the script.
+/// Reads one model request from a connection, stores it, and writes the reply of the script; a request for the list of
+/// models is answered and not stored.
 fn serve(mut stream: TcpStream, log: &Mutex<Vec<ReceivedRequest>>, script: &Script) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let (mut length, mut authorization) = (0, String::new());
@@ -243,7 +244,8 @@ pub(crate) fn reading_the_note(tools: &[&str]) -> Reply {
     one_step("read the note", tools, &json!([prose("the note's words are given")]))
 }
 
-/// A model whose plan runs one shell command and whose judging roles pass every criterion.
+/// A model whose plan runs one shell command (`ls things` if it is asked again) and whose judging roles pass every
+/// criterion.
 pub(crate) fn running(command: impl Into<String>) -> impl Fn(&ReceivedRequest) -> Reply + Send + Sync {
     let command = command.into();
     move |asked| match asked.schema.as_str() {

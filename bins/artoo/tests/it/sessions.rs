@@ -159,7 +159,8 @@ fn transcript(session: &Session) -> (String, Option<String>) {
     (shown, problem)
 }
 
-/// Replaces what differs between runs in a transcript by fixed text: times, ids, the size of the disk.
+/// Replaces what differs between runs in a transcript by fixed text (times, ids, the size of the disk), and removes
+/// lines that count one model call.
 fn stable(text: &str) -> String {
     let text = replace_shape(text, "9999-99-99T99:99:99.999Z", "2024-05-15T12:00:00.000Z");
     let text = replace_shape(&text, "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh", "61730835-f792-4593-8908-937b69b82252");

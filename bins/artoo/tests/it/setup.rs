@@ -84,7 +84,8 @@ fn setup_starts_despite_invalid_variables() {
     }
 }
 
-/// After a failed trial call, setup writes the configuration only if the user wants it all the same.
+/// After a failed trial call, setup asks whether to write the configuration all the same; an empty answer writes
+/// nothing.
 #[doc = "holds: fault L4"]
 #[test]
 fn failed_setup_trial_writes_only_on_request() {
@@ -254,7 +255,7 @@ fn setup_can_be_left_at_each_question() {
     }
 }
 
-/// If the user leaves setup without a model, it says how to get one.
+/// If setup finds no model on this machine, it says how to get one.
 #[test]
 fn setup_says_how_to_get_a_model() {
     let world = World::new();

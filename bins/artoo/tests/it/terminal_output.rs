@@ -8,7 +8,7 @@ use crate::world::{RunOutput, World, send};
 
 const COUNT: &str = "how many files are in ~/things";
 
-/// Only the status line is shortened to the terminal's width; answers are wrapped.
+/// On a narrow terminal artoo's own lines are wrapped to its width, and the answer is shown whole.
 #[test]
 fn only_status_lines_are_shortened() {
     let world = World::new();

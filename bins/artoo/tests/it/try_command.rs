@@ -232,7 +232,7 @@ fn try_passes_words_and_options_unchanged() {
     assert_eq!(world.run(&["try"]).code, Some(2));
 }
 
-/// Denied and interrupted commands of `artoo try` have their documented exit codes.
+/// A command that `artoo try` refuses exits with 9, one interrupted at its question with 130; neither changes anything.
 #[test]
 fn denied_and_interrupted_commands_have_codes() {
     let world = World::new().with_things();

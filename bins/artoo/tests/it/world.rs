@@ -159,7 +159,7 @@ impl World {
         String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
     }
 
-    /// All files of the home folder, except artoo's data.
+    /// All files, folders and links of the home folder, except artoo's data.
     pub(crate) fn snapshot(&self) -> Snapshot {
         let mut entries = Snapshot::new();
         let mut folders = vec![self.home()];

@@ -111,7 +111,8 @@ fn closing_finds_tasks_without_a_result() {
     assert_eq!(auditor.report(at(9), Trigger::OnDemand).anomalies, [found[0].to_string()]);
 }
 
-/// If tasks get worse over many runs (drift), that is reported once.
+/// Drift (tasks that get worse over many runs) is reported once for the same ten tasks; the next alert is about later
+/// ones.
 #[test]
 fn drift_across_runs_is_reported_once() {
     let mut stats = serde_json::to_string(Auditor::new(at(0)).stats()).unwrap();

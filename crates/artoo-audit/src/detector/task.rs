@@ -109,7 +109,8 @@ impl TaskView {
         }
     }
 
-    /// Reports a message that names no cause, or a cause that was not published in the task before.
+    /// Reports a message that names no cause, unless operator or runtime sent it, or a cause that was not published in
+    /// the task before, unless events may be missing.
     fn check_cause(&self, envelope: &Envelope, seen: &mut Observation) {
         let outside = matches!(envelope.from.role, Role::Operator | Role::Runtime);
         match envelope.causation_id {
@@ -144,8 +145,8 @@ impl TaskView {
         }
     }
 
-    /// Reports an attempt beyond the limit, and the first retry above [`RETRIES_MANY`], for a correction of the
-    /// executor.
+    /// Counts a correction; reports it if its attempt is beyond [`ATTEMPTS_MAX`], or if it is the first above
+    /// [`RETRIES_MANY`].
     fn correction(&mut self, correction: &CorrectionSignal, seen: &mut Observation) {
         self.corrections += 1;
         if correction.attempt_number > ATTEMPTS_MAX || self.corrections == RETRIES_MANY + 1 {
@@ -154,8 +155,8 @@ impl TaskView {
         }
     }
 
-    /// Reports a directive that repeats the one before although D did not fall in between (thrashing or a stall);
-    /// stores the round's D.
+    /// Reports a directive if D did not fall since the one before: as thrashing if both are `break_symmetry`, else as a
+    /// stalled replan, once in a task. Stores the D of the round before.
     fn directive(&mut self, directive: &PlanDirective, seen: &mut Observation) {
         let d = micro(directive.loss.d);
         if let Some((kind, before)) = self.last_directive
@@ -174,7 +175,8 @@ impl TaskView {
         seen.trend = self.trend_with(directive.round.saturating_sub(1), d);
     }
 
-    /// Reports a second final result, and a result accepted despite failed subtasks, unmet criteria or D above 0.
+    /// Reports a second final result, and a result accepted despite a failed subtask of the delivered round, unmet
+    /// criteria or D above 0.
     fn result(&mut self, result: &FinalResult, seen: &mut Observation) {
         self.results = self.results.saturating_add(1);
         seen.ended_after = (self.results == 1).then_some(self.corrections);

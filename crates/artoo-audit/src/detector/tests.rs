@@ -36,7 +36,8 @@ fn check(expected: &[Rule], event: impl FnOnce(&mut Bench) -> Observed) {
     assert_eq!(rules(&events), expected);
 }
 
-/// Each broken rule of the message bus is found as a violation.
+/// Each of these is found: an unknown or missing cause, a repeated id, a wrong route, task or sequence number, a
+/// refusal.
 #[doc = "holds: design D3"]
 #[test]
 fn broken_bus_rules_are_violations() {
@@ -132,7 +133,7 @@ fn replan_without_smaller_distance_is_found_once() {
     assert_eq!(stalled(&[0.5, 0.4, 0.5]), [Rule::StalledReplan]);
 }
 
-/// More than six retries in a task are reported, once; a fourth attempt at a subtask is always reported.
+/// More than six retries in a task are reported once; so is a fourth attempt at a subtask.
 #[test]
 fn many_retries_are_found_once_per_task() {
     let retried = |number: usize, attempt: u32| {
@@ -150,7 +151,7 @@ fn many_retries_are_found_once_per_task() {
     assert_eq!(retried(1, 4), [Rule::ExcessiveRetries]);
 }
 
-/// A subtask id that occurs twice, in one task or in two, is reported.
+/// A subtask id sent twice in one task is reported, also in another round; the same id in two tasks is not.
 #[test]
 fn repeated_subtask_id_is_found() {
     let (first, second) = (SubTaskId(Uuid::from_u128(1)), SubTaskId(Uuid::from_u128(2)));
@@ -170,7 +171,8 @@ fn repeated_subtask_id_is_found() {
     assert_eq!(found(&[(1, 0, first), (1, 1, first)]), [Rule::RepeatedSubtask], "also in another round");
 }
 
-/// A result that is accepted although a subtask failed or is missing is reported.
+/// A result that is accepted although a subtask of its round failed or is missing, D is above 0 or a criterion is unmet
+/// is reported.
 #[doc = "holds: invariant 6"]
 #[test]
 fn accept_after_a_failure_is_found() {
@@ -238,7 +240,7 @@ fn messages_after_the_result_are_found() {
     assert_eq!(after(experience), []);
 }
 
-/// A task without a final result is reported when its limit has passed.
+/// A task without a final result is reported once, five seconds after its limit, and when the bus closes.
 #[test]
 fn missing_result_is_found() {
     let (mut bench, mut events) = opened();

@@ -73,7 +73,8 @@ fn event_never_exceeds_its_limit() {
     assert!(left_out.to_string().len() < 2_000);
 }
 
-/// Each kind of event on the tap has its own form of log entry.
+/// Log entries of gaps, panics, ignored inputs and dropped deliveries name their kind and finding; that of a note has
+/// its fields.
 #[test]
 fn every_tap_event_kind_has_an_entry() {
     let address = Address::of(Role::Planner, Some(&task(1)), None);

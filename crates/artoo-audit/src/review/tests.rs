@@ -85,7 +85,7 @@ fn log_missing_the_seen_line_is_reread() {
     assert_eq!(look(dir.path(), &logs, 4).tasks_observed, 1);
 }
 
-/// Lines of a damaged log are not read for the report.
+/// The first damaged line of a log and the lines after it are not read for the report.
 #[test]
 fn damaged_lines_are_not_reported() {
     let (dir, logs) = folder();
@@ -96,7 +96,7 @@ fn damaged_lines_are_not_reported() {
     assert_eq!((report.anomalies.len(), report.tasks_observed), (0, 0), "the lines before the edited one say nothing");
 }
 
-/// A problem of the log itself, such as a removed line, is in the report.
+/// A problem of the log itself, here an incomplete last line, is in the report.
 #[test]
 fn problems_of_the_log_are_reported() {
     let (dir, logs) = folder();

@@ -54,7 +54,8 @@ fn texts(value: &Value) -> Vec<&str> {
 }
 
 proptest! {
-    /// Texts made safe to store contain no control characters and keys, and are at most as long as allowed.
+    /// Texts made safe to store contain no escape character and no key that begins a word; besides a note of the cut
+    /// they are at most as long as allowed.
     #[doc = "holds: design H7"]
     #[test]
     fn stored_texts_are_safe_and_bounded(value in any_value(), max_chars in 10_usize..60) {

@@ -15,10 +15,10 @@ use crate::stats::save_stats;
 use crate::window::LogHead;
 use crate::words;
 
-/// Longest time that the auditor's thread waits for an event, and so the longest delay of a command.
+/// Longest time that the auditor's thread waits for an event before it looks for a command.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Longest time for which pending events are read before a report that the user waits for.
+/// Longest time for which pending events are read before a report is made.
 const CATCH_UP: Duration = Duration::from_secs(2);
 
 /// Size in bytes from which collected events are written to the log in one write; larger writes are not faster.
@@ -273,7 +273,8 @@ impl Worker {
         }
     }
 
-    /// Ends the auditor: writes every waiting event and a closing line; an error if any of it is not on disk.
+    /// Ends the auditor: writes every waiting event and a closing line; an error if any event since the start was lost
+    /// or the end is not on the disk.
     fn finish(mut self) -> Result<AuditSummary, AuditError> {
         while self.tap_open {
             match self.tap.recv_timeout(Duration::ZERO) {

@@ -110,7 +110,7 @@ fn shortened_log_passes_without_statistics() {
     assert_eq!(verify(&path).unwrap().lines, 4);
 }
 
-/// A file with one endless line is refused without being read as a whole.
+/// A file with one line of more than the maximum length is refused.
 #[test]
 fn endless_line_is_not_read_whole() {
     let (_dir, path, _) = seven();

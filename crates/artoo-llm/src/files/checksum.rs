@@ -68,7 +68,7 @@ mod tests {
 
     const EMPTY: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-    /// A checksum's text must be exactly 64 hexadecimal digits; anything else is an error.
+    /// A checksum's text must have exactly 64 hexadecimal digits; spaces around it and a `sha256:` prefix are allowed.
     #[test]
     fn checksum_text_is_parsed_strictly() {
         let check = |text: &str, expected: bool| assert_eq!(text.parse::<Checksum>().is_ok(), expected, "{text:?}");
@@ -81,7 +81,8 @@ mod tests {
         check("", false);
     }
 
-    /// The checksum of a file is computed over all of its content, with progress reports.
+    /// Progress is reported up to the file's whole length; the checksum of an empty file is right, and that of another
+    /// file differs.
     #[test]
     fn file_checksum_covers_all_content() {
         let folder = tempfile::tempdir().unwrap();

@@ -145,8 +145,8 @@ impl Download<'_> {
         private::open(OpenOptions::new().write(true).create_new(true), &self.dir.part()).map(drop)
     }
 
-    /// Appends a response's body to the unfinished download, which has `have` bytes; `None` if the download must
-    /// restart.
+    /// Appends a response's body to the unfinished download, which has `have` bytes, and syncs the file. An error if
+    /// the body ends before `total` bytes, is too long or comes too slowly; never `None`.
     async fn receive(&self, mut response: Response, have: u64, total: Option<u64>) -> Result<Option<()>, Failed> {
         let limits = &self.http.limits;
         let max_bytes = total.unwrap_or(self.max_bytes).min(self.max_bytes);
@@ -184,7 +184,7 @@ impl Download<'_> {
         Ok(Some(()))
     }
 
-    /// Refuses a file of an unexpected size before any of it is received.
+    /// An error if the file has another size than expected or more than `max_bytes`; an unknown size passes.
     fn check_size(&self, total: Option<u64>) -> Result<(), FilesError> {
         match (total, self.bytes) {
             (Some(total), Some(bytes)) if total != bytes => {

@@ -188,7 +188,7 @@ impl ModelFolder {
         Ok(found.map(|found| found.unwrap_or_else(Found::Problem)).collect())
     }
 
-    /// Finds the installed model of this name.
+    /// Finds the installed model of this name; `None` if there is none, or only an unfinished download.
     ///
     /// # Errors
     /// If its record can't be read, or another user can change the folder.
@@ -224,7 +224,7 @@ impl ModelFolder {
         ModelDir { path: self.path.join(name.as_str()), name: name.clone() }
     }
 
-    /// Creates a model's subfolder.
+    /// Creates a model's subfolder if it is missing; an error if another user can change it or the model folder.
     pub(super) fn make_dir(&self, name: &ModelName) -> Result<ModelDir, FilesError> {
         let dir = self.dir(name);
         private::make_folder(&dir.path)?;
@@ -234,7 +234,7 @@ impl ModelFolder {
     }
 }
 
-/// Size and modification time (nanoseconds since 1970) of a regular file.
+/// Size in bytes and modification time in nanoseconds since 1970; an error if the path is not a regular file.
 pub(super) fn size_and_time(path: &Path) -> io::Result<(u64, i64)> {
     let found = fs::metadata(path)?;
     if !found.is_file() {

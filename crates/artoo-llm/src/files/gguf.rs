@@ -137,13 +137,13 @@ impl Metadata {
         Ok(Self(values))
     }
 
-    /// The value of a metadata key, if it is a number.
+    /// The value of a metadata key, if it is a non-negative integer; else `None`.
     fn number(&self, key: &str) -> Option<u64> {
         let Some(Value::Number(number)) = self.0.get(key) else { return None };
         Some(*number)
     }
 
-    /// The value of a metadata key, if it is a text and not blank.
+    /// The value of a metadata key, if it is a text and not blank; else `None`.
     fn text(&self, key: &str) -> Option<&str> {
         let Some(Value::Text(text)) = self.0.get(key) else { return None };
         Some(text.as_str()).filter(|text| !text.trim().is_empty())

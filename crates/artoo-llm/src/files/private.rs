@@ -24,7 +24,7 @@ pub(super) fn make_folder(path: &Path) -> Result<(), FilesError> {
     DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path).map_err(FilesError::io(path))
 }
 
-/// Opens or creates a file that only its owner can access; symbolic links and special files are errors.
+/// Opens a file, or creates one that only its owner can access; symbolic links and special files are errors.
 pub(super) fn open(options: &mut OpenOptions, path: &Path) -> Result<File, FilesError> {
     if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
         return Err(FilesError::NotPrivate { path: path.to_path_buf(), problem: "is not a regular file" });

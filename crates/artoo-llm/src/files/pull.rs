@@ -59,7 +59,7 @@ impl Puller {
     }
 
     /// Determines whether a model must be downloaded, and how large the download is. The host is only asked for the
-    /// file's size.
+    /// file's size. A local file that is not installed is an error: [`Self::register`] takes it.
     ///
     /// # Errors
     /// If the name is taken, the host refuses, or there is too little disk space.
@@ -83,7 +83,8 @@ impl Puller {
         Ok(Offered::Download(Box::new(Offer { wanted, bytes, received, free })))
     }
 
-    /// Downloads, verifies and installs a model. If it ends early, another call resumes the download.
+    /// Downloads, verifies and installs a model; a local file is verified and recorded. If a download ends early,
+    /// another call resumes it.
     ///
     /// # Errors
     /// If the download or its verification fails; content that fails verification is deleted.
@@ -182,7 +183,7 @@ fn verified(path: &Path, wanted: &Wanted, at: Timestamp, progress: &dyn Progress
     Ok(Record { from: wanted.shown(), at, sha256, bytes, modified_ns, licence, path: None })
 }
 
-/// Hashes a file and compares it with the expected checksum, if one is known.
+/// Hashes a file and returns its checksum; an error if another one is expected.
 fn verify(
     path: &Path,
     expected: Option<&Checksum>,

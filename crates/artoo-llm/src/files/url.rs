@@ -34,7 +34,8 @@ impl FileUrl {
         Err(FilesError::Url { shown: shown_url(url.as_str()), problem })
     }
 
-    /// Resolves the target of a redirect from this URL; an error if it leaves `https` or is not a valid URL.
+    /// Resolves the target of a redirect from this URL; an error if it leaves `https`, or if [`Self::parse`] would
+    /// refuse it.
     pub(super) fn redirected(&self, target: &str) -> Result<Self, FilesError> {
         let refused = |url: &Self, problem| FilesError::Url { shown: url.shown(), problem };
         let url = self.0.join(target).map_err(|_| refused(self, "it redirected to an invalid URL"))?;
@@ -62,7 +63,7 @@ impl FileUrl {
         self.0.host_str().unwrap_or_default().to_owned()
     }
 
-    /// The last path segment; empty if there is none.
+    /// The last path segment that is not empty; empty text if there is none.
     #[must_use]
     pub fn file_name(&self) -> String {
         let last = self.0.path_segments().and_then(|mut parts| parts.rfind(|part| !part.is_empty()));
@@ -123,7 +124,7 @@ mod tests {
         check("https://a.example/x", "file:///etc/passwd", None);
     }
 
-    /// The file name of a URL is its last path segment.
+    /// The file name of a URL is its last path segment that is not empty.
     #[test]
     fn file_name_is_the_last_path_segment() {
         let check = |text: &str, expected: &str| assert_eq!(FileUrl::parse(text).unwrap().file_name(), expected);

@@ -83,7 +83,7 @@ impl Wanted {
     }
 }
 
-/// Whether the text is a path rather than a model name.
+/// Whether the text is a path rather than a model name: it contains `/`, or ends with `.gguf` in any case.
 #[must_use]
 pub fn is_path(given: &str) -> bool {
     given.contains('/') || given.to_ascii_lowercase().ends_with(".gguf")

@@ -60,8 +60,8 @@ impl Gate {
 }
 
 impl Turn {
-    /// Halves the endpoint's call limit after it refused this call for its rate limit, unless it was lowered since the
-    /// call began.
+    /// After the endpoint refused this call for its rate limit: lowers the call limit to half of the calls that run
+    /// now, at least one, unless it was lowered since the call began.
     pub(crate) fn was_too_many(&self) {
         let mut width = self.gate.width.lock().unwrap_or_else(PoisonError::into_inner);
         if width.narrowed_at.is_some_and(|narrowed| self.began <= narrowed) {
@@ -131,7 +131,7 @@ mod tests {
         taken.len()
     }
 
-    /// When the endpoint reports a rate limit, the number of parallel calls is halved, once for all calls running.
+    /// When the endpoint reports a rate limit, the call limit becomes half of the running calls, once for all of them.
     #[doc = "holds: client C19"]
     #[tokio::test(start_paused = true)]
     async fn rate_limit_halves_the_call_limit() {

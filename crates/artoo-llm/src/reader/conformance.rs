@@ -14,7 +14,7 @@ fn inside(document: &str) -> Option<Value> {
         .map(|value| value["a"].clone())
 }
 
-/// Documents that the reader must accept, each with the value that it denotes.
+/// Valid JSON documents, which the reader must accept.
 const JSON: &[&str] = &[
     "null",
     "true",

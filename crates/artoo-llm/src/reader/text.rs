@@ -8,7 +8,7 @@ pub(super) fn first_inside(text: &str) -> Option<char> {
     text.get(1..).and_then(|inside| inside.trim_start().chars().next())
 }
 
-/// Length of the reasoning tag at the start of `text`; `lead` is `<` or `</`.
+/// Length in bytes of the reasoning tag at the start of `text`, `None` if there is none; `lead` is `<` or `</`.
 pub(super) fn reasoning_tag(text: &str, lead: &str) -> Option<usize> {
     let name_on = text.strip_prefix(lead)?;
     let name = REASONING_TAGS.into_iter().find(|name| {

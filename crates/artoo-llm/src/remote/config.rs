@@ -194,7 +194,8 @@ fn secret_value(text: &str) -> Option<HeaderValue> {
     Some(value)
 }
 
-/// Completes Ollama's `host:port` variable to a URL; a wildcard address becomes loopback.
+/// Completes Ollama's `host` or `host:port` variable to a URL; a wildcard address becomes loopback. Other protocols'
+/// values and whole URLs stay.
 fn with_scheme(protocol: Protocol, base: String) -> String {
     if protocol != Protocol::Ollama || base.contains("://") {
         return base;

@@ -26,8 +26,8 @@ impl Remote {
         room.await.copied()
     }
 
-    /// Maximum context size of the model, in tokens. `None` if the endpoint doesn't report it; an unreachable endpoint
-    /// is an error.
+    /// Maximum context size of the model, in tokens. `None` if the endpoint doesn't report it or the protocol doesn't
+    /// let the client set it; an unreachable endpoint is an error.
     pub(super) async fn longest_context(&self) -> Result<Option<u64>, TryFailure> {
         if !self.config.protocol.wire().sets_context() {
             return Ok(None);

@@ -65,7 +65,8 @@ impl<'d> Decoder<'d> {
     }
 }
 
-/// A response body as text; an error if it is not UTF-8 or its content type can't be JSON.
+/// A response body as trimmed text; an error if it is empty, not UTF-8 or a web page, or its content type can't be
+/// JSON.
 pub(super) fn text_of<'b>(body: &'b [u8], content_type: &str) -> Result<&'b str, TryFailure> {
     let Ok(text) = str::from_utf8(body) else { return Err(unreadable("the body is not valid UTF-8", body)) };
     let text = text.trim_start_matches('\u{feff}').trim();

@@ -116,8 +116,9 @@ impl Remote {
         }
     }
 
-    /// Reads a body to its end (at most `max_bytes`) or to the answer's end marker, passing pieces to `feed`; returns
-    /// the error of an early end. Before the first content, a silence may last `wait`, later `read_idle_timeout`.
+    /// Reads a body to its end (at most `max_bytes`), passing pieces to `feed`; returns the error of an early end, else
+    /// `None`. Before the first content a silence may last `wait`, later `read_idle_timeout`, after the end marker
+    /// [`DRAIN_WITHIN`].
     async fn read(
         &self,
         mut response: Response,

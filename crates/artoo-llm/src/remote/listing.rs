@@ -22,7 +22,8 @@ pub struct Listed {
     pub context_tokens: Option<u64>,
 }
 
-/// Parses an endpoint's list of models.
+/// Parses an endpoint's list of models, at most [`MODELS_MAX`]; entries without a name are left out. An error if it is
+/// not a list.
 pub(super) fn models(answer: &Value) -> Result<Vec<Listed>, TryFailure> {
     let Some(entries) = answer.get("data").and_then(Value::as_array) else {
         let text = answer.to_string().chars().take(1000).collect();

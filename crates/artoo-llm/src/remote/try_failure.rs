@@ -65,7 +65,7 @@ impl Ended {
 }
 
 impl TryFailure {
-    /// Whether the endpoint had read the prompt before the try failed, so that it may charge for it.
+    /// Whether the endpoint may have read the prompt before the try failed, so that it may charge for it.
     pub(super) fn was_read(&self) -> bool {
         matches!(self, Self::Silence | Self::Cut { .. } | Self::Unreadable { .. } | Self::Reader { .. })
     }
@@ -117,8 +117,8 @@ impl TryFailure {
         Outcome::Final
     }
 
-    /// The endpoint's error message, if the status (400 or 422) suggests that a request with fewer parts might be
-    /// accepted.
+    /// The endpoint's error, if the status (400 or 422) suggests that a request with fewer parts might be accepted;
+    /// else `None`.
     pub(super) fn refused_part(&self) -> Option<&Complaint> {
         if let Self::Status { status: 400 | 422, complaint, .. } = self { Some(complaint) } else { None }
     }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use reqwest::header::{DATE, HeaderMap, HeaderName, RETRY_AFTER};
 
-/// The wait that an endpoint asks for: `retry-after-ms`, or `retry-after` in seconds or as an HTTP date, relative
-/// to the response's `date`.
+/// The wait that an endpoint asks for: `retry-after-ms`, or `retry-after` in seconds or as an HTTP date, relative to
+/// the response's `date`. `None` without a valid header; zero for a date in the past.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let seconds = |text: &str| text.parse::<f64>().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());

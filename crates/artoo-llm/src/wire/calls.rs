@@ -61,7 +61,8 @@ impl Calls {
         self.0.iter().map(|call| call.name.len() + call.input.len()).sum()
     }
 
-    /// Adds a complete call; an error if there are too many, or its id is already used.
+    /// Adds a call that was received whole, or the first piece of one; an error if there are too many, its id is
+    /// already used, or its input is neither a text nor an object.
     pub(crate) fn decode_whole(&mut self, piece: Piece) -> Result<(), Fault> {
         if self.0.len() == CALLS_MAX {
             return Err(Fault::Unreadable(format!("the answer calls more than {CALLS_MAX} tools")));

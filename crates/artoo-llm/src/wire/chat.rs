@@ -29,8 +29,8 @@ const CACHED_POINTERS: [&str; 3] =
 /// Data of the event that ends a stream.
 const DONE: &str = "[DONE]";
 
-/// The messages of a model call: first the system message, which stays the same and can be cached, then the user
-/// message.
+/// The messages of a model call: first the system message if it is not empty, which stays the same and can be cached,
+/// then the user message.
 pub(super) fn messages<'a>(asking: &Asking<'a>) -> Vec<PromptMessage<'a>> {
     let system = PromptMessage { role: "system", content: asking.system().into() };
     let user = PromptMessage { role: "user", content: asking.user().into() };

@@ -243,7 +243,8 @@ fn refused(error: &Value) -> Fault {
     Fault::Refused { status, complaint }
 }
 
-/// The JSON body of a model request in a protocol, as the client would send it.
+/// The JSON body of a model request in a protocol, as the client would send it without native tool calls and a context
+/// size.
 #[must_use]
 pub fn request_body(protocol: Protocol, request: &ModelRequest, model: &str, dialect: Dialect) -> Value {
     let asking = Asking {

@@ -88,6 +88,7 @@ async fn probe_finds_the_strongest_enforced_format() {
     }
 }
 
+/// A probe of an endpoint that refuses the key is an error.
 #[tokio::test]
 async fn probe_of_unreachable_endpoint_is_an_error() {
     let server = FaultServer::start(vec![Act::json(401, &json!({"error": "no"}))]).await;
@@ -109,7 +110,8 @@ async fn oversized_prompt_is_not_sent() {
     }
 }
 
-/// With Ollama, the client sets the context size up to the model's maximum, and checks that it was used.
+/// With Ollama, the client sets the context size up to the model's maximum, and a call whose token counts fill it
+/// fails.
 #[doc = "holds: client C4"]
 #[tokio::test]
 async fn ollama_context_is_set_limited_and_checked() {
@@ -193,7 +195,7 @@ async fn observed_progress_and_exchanges_omit_the_key() {
     assert_eq!(again.as_ref(), Ok(value(&reply)));
 }
 
-/// Calls beyond the limit of parallel calls wait until another has ended.
+/// Of six calls to an endpoint that never answers, only the two that may run at the same time reach it.
 #[doc = "holds: client C19"]
 #[tokio::test]
 async fn calls_beyond_the_limit_wait() {

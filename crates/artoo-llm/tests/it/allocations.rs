@@ -108,7 +108,7 @@ fn large_request() -> ModelRequest {
     request
 }
 
-/// A call allocates only a few times the size of its request body.
+/// A call makes at most 430 allocations, which together are at most 15 times as large as its request body.
 #[test]
 fn call_makes_few_copies_of_its_prompt() {
     const CALLS: u64 = 50;
@@ -142,7 +142,7 @@ impl Observer for Retries {
     }
 }
 
-/// 128 calls at the same time all succeed without a retry.
+/// 128 calls at the same time all succeed without a retry, each on a connection of its own.
 #[tokio::test]
 async fn connections_succeed_for_128_concurrent_calls() {
     const CALLS: usize = 128;

@@ -75,7 +75,7 @@ async fn calls_are_cancelled_at_any_stage() {
     }
 }
 
-/// Calls that wait for their turn end at once when cancelled.
+/// A call that is cancelled while it waits for its turn is never sent, and the next one gets the turn.
 #[doc = "holds: fault L38"]
 #[tokio::test]
 async fn waiting_call_is_cancelled_at_once() {

@@ -50,7 +50,7 @@ async fn replay_repeats_the_recording_in_order() {
     }
 }
 
-/// The key of a recorded request depends on its role, schema name and prompt, and on nothing else.
+/// The key of a recorded request depends on its role, schema name and prompt, not on its token limit.
 #[tokio::test]
 async fn key_depends_on_role_schema_and_prompt() {
     let key = |change: &dyn Fn(&mut artoo_proto::ModelRequest)| {

@@ -126,13 +126,14 @@ impl FaultServer {
         format!("http://{}/v1", self.address)
     }
 
-    /// The requests received so far.
+    /// The requests received so far, without Ollama's questions about a model.
     pub(crate) fn seen(&self) -> Vec<ReceivedRequest> {
         self.seen.lock().unwrap().clone()
     }
 }
 
-/// Reads one request from a connection, stores it, and reacts by its act.
+/// Reads one request from a connection, stores it, and reacts by its act; Ollama's questions about a model are answered
+/// and not stored.
 async fn serve(
     mut stream: TcpStream,
     seen: &Mutex<Vec<ReceivedRequest>>,

@@ -95,7 +95,8 @@ fn kind(failure: &ModelFailure) -> String {
     crate::kind(failure)
 }
 
-/// Asserts that no damaged answer in this protocol is accepted wrongly.
+/// Asserts for damaged answers in this protocol: a value that is read fits the schema, and a truncated answer is
+/// refused.
 fn check(protocol: Protocol) {
     let schema = request("x").schema;
     let good: Value = json!({"tool": "list_files"});

@@ -188,7 +188,8 @@ async fn offered_tools_replace_the_reply_format() {
     }
 }
 
-/// Native tool calls are used only if a probe or a setting allows them.
+/// Native tool calls are used only if a probe found them and the setting asks for them; without the setting, only if
+/// the endpoint enforces no schema.
 #[doc = "holds: client C9"]
 #[tokio::test]
 async fn native_calls_need_probe_or_setting() {

@@ -72,7 +72,7 @@ fn covered(rows: Vec<Covered>) -> Coverage {
     Coverage { rows, ..Coverage::default() }
 }
 
-/// A sample result with this ending whose texts, written by a model, falsely claim success.
+/// A sample result with this ending whose output and unverified claim, written by a model, falsely claim success.
 fn lying(ending: Ending) -> FinalResult {
     FinalResult {
         summary: "I tried four plans, and none of them did it".to_owned(),

@@ -64,7 +64,8 @@ fn ctrl_c_kills_tool_and_its_children() {
     world.check_kept();
 }
 
-/// A second Ctrl-C during a task ends the program at once and restores the terminal.
+/// Two Ctrl-C during a task end the program and restore the terminal, or, if the terminal passes them on as one, cancel
+/// the task.
 #[test]
 fn second_ctrl_c_exits_and_restores_terminal() {
     let world = World::new().with_things();

@@ -334,7 +334,7 @@ fn anchors(page: &str) -> BTreeSet<String> {
     headings.map(slug).collect()
 }
 
-/// The commands in README.md are those that CI runs.
+/// README.md shows `cargo test` and one main job, and CI runs both.
 #[test]
 fn readme_commands_equal_those_of_ci() {
     let readme = read("README.md");

@@ -39,7 +39,7 @@ impl ProtocolServer {
     }
 }
 
-/// Answers the HTTP requests of a connection in the server's protocol and stores them.
+/// Answers one HTTP request of a connection in the server's protocol and stores its first line and key.
 fn serve(
     mut stream: TcpStream,
     protocol: &str,
@@ -129,8 +129,8 @@ fn type_key(pty: &mut Pty, place: &str, typed: &str) {
     pty.enter(typed);
 }
 
-/// Runs setup through all its questions (address, protocol, key, second model, approval); returns the written
-/// configuration.
+/// Runs setup through all its questions (address, protocol, key, second model, approval); returns the text of the
+/// screen.
 fn set_up(world: &World, address: &str, spoken: &str, place: &str, typed: Option<&str>) -> String {
     let mut command = world.command(&["setup"]);
     command.env("MY_KEY", KEY);
@@ -153,7 +153,7 @@ fn set_up(world: &World, address: &str, spoken: &str, place: &str, typed: Option
     screen
 }
 
-/// Setup works with every protocol and every place of a key.
+/// Setup works with each protocol and each place of a key, in five combinations.
 #[test]
 fn setup_combines_protocols_and_key_sources() {
     let world = World::new();

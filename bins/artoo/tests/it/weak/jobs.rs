@@ -254,7 +254,7 @@ fn exactly(path: &str, text: &str) -> Value {
     json!({"check": {"kind": "file_equals", "path": path, "text": text}})
 }
 
-/// Whether a file of the workspace has this text after the task.
+/// Whether a file of the workspace has this text after the task, besides white space at its ends.
 fn holds(left: &TaskEnd<'_>, name: &str, text: &str) -> bool {
     let held = left.after.get(&left.world.workspace().join(name));
     held.is_some_and(|(_, held)| String::from_utf8_lossy(held).trim() == text)

@@ -130,7 +130,8 @@ pub(super) fn judges_alone(job: Job) -> Task {
     Task { kind: Kind::Judges, plan, hands: Arc::clone(&job.right), weak, detail: "", job }
 }
 
-/// Tasks whose result is wrong on purpose: the weak model judges the step and a check the whole, or the reverse.
+/// Tasks whose result is wrong on purpose: the weak model judges the step and a check the whole, or the reverse; in the
+/// last, no check looks at it.
 fn planted() -> Vec<Task> {
     let plant = |detail, job: Job, step: Option<&Value>, whole: &Value, hands: fn(&ReceivedRequest) -> Reply| {
         let (plan, weak): (_, &[&str]) = (job.plan(step, whole), &["subtask_verdict", "task_verdict"]);

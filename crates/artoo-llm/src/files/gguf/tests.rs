@@ -71,7 +71,8 @@ fn unusable_files_are_refused_with_reason() {
     check(&weights_gone[..weights_gone.len() - 1], "weights would lie beyond its end");
 }
 
-/// Counts and lengths in a header that exceed limits or the file are errors, before anything is allocated.
+/// Counts and lengths in a header that exceed limits or the file are errors that name them, and so are unknown types
+/// and deep lists.
 #[test]
 fn lengths_are_checked_before_use() {
     let check = |after: &[&[u8]], expected: &str| {

@@ -64,7 +64,8 @@ async fn broken_download_resumes() {
     assert_eq!(place.restarts(), 0);
 }
 
-/// After enough new bytes the count of failed tries starts again.
+/// A download that breaks after 1.1 MB is resumed to its end; one that breaks after every 10 bytes fails at the third
+/// try, and its bytes stay.
 #[tokio::test]
 async fn progress_resets_the_retry_limit() {
     let content = model();
@@ -177,7 +178,7 @@ async fn short_partial_response_resumes() {
     assert_eq!((place.restarts(), server.downloads()[2].from()), (0, Some(content.len() - 1)));
 }
 
-/// A download is resumed only if an ETag, a date or a checksum shows that it is the same file.
+/// Without a strong ETag and a date, a download is resumed only if its checksum is known.
 #[tokio::test]
 async fn resume_needs_validator_or_checksum() {
     let content = model();

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// A request that the file server received: its number, path and head.
 #[derive(Debug, Clone)]
 pub(crate) struct Get {
-    /// Number of the request, from 0.
+    /// Number of earlier requests that did not only ask for the file's size.
     pub(crate) nth: usize,
     /// Path with the query.
     pub(crate) path: String,
