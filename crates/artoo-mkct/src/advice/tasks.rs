@@ -25,7 +25,7 @@ pub struct TaskSummary {
     pub intent: Option<String>,
     /// When the newest record of the task was written, Unix milliseconds.
     pub at_ms: i64,
-    /// Whether a person said that the result of the task was wrong.
+    /// Whether the task's newest record says that a person found the result wrong.
     pub corrected: bool,
 }
 

@@ -234,7 +234,7 @@ impl Memory {
         }
     }
 
-    /// Deletes a record of level M, K or C on request, and erases its text from the journal and the snapshot before it
+    /// Deletes a record that is not a law on request, and erases its text from the journal and the snapshot before it
     /// returns.
     ///
     /// # Errors
