@@ -142,7 +142,8 @@ pub enum NameChange {
 }
 
 impl Act {
-    /// The query for the files the act changes; `None` for an act that only creates or writes files.
+    /// The query for the files that the act copies, moves, renames, packs, unpacks, deletes or sets the mode of; `None`
+    /// for all other acts.
     #[must_use]
     pub fn selection(&self) -> Option<&Query> {
         match self {
