@@ -124,8 +124,8 @@ pub enum Target {
 pub enum NameChange {
     /// Replaces the whole name; only for a single file.
     To(String),
-    /// Builds the name from a template with `{stem}`, `{ext}`, `{name}`, `{n}` or `{n:3}` (position from 1, optionally
-    /// zero-padded) and `{modified}` (date of the last change).
+    /// Builds the name from a template with `{stem}`, `{ext}`, `{name}`, `{n}` (position in the selection, from 1) and
+    /// `{date}` (of the last change, in UTC).
     Template(String),
     /// Replaces the extension (given without the dot), or adds it to a name that has none.
     Extension(String),
