@@ -83,7 +83,7 @@ impl Server {
     }
 }
 
-/// Answers the model calls of one connection.
+/// Answers the model call of one connection.
 fn serve(mut stream: &TcpStream, play: &Mutex<Option<Play>>) -> Result<(), Fault> {
     let mut reader = BufReader::new(stream);
     let mut length = 0;
