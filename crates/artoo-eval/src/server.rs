@@ -16,7 +16,8 @@ pub(crate) enum Reader {
     Ignores,
     /// Takes the first lesson's call first. If that is corrected, it does what is right.
     Heeds,
-    /// Takes the first lesson's call first. If that is corrected, it errs as without the lesson, then does what is right.
+    /// Takes the first lesson's call first. If that is corrected, it errs as without the lesson, then does what is
+    /// right.
     Trusts,
 }
 

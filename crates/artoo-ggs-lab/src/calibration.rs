@@ -13,7 +13,8 @@
 //!   other random numbers the same bound is computed many times, and [`Null::alarms`] counts how often it rates the
 //!   incumbent better than itself.
 //!
-//! The result holds for the simulator's tasks and for the given [`Utility`]. For logged tasks see [`log`] and [`off_policy`].
+//! The result holds for the simulator's tasks and for the given [`Utility`]. For logged tasks see [`log`] and
+//! [`off_policy`].
 
 mod bootstrap;
 pub mod log;

@@ -29,8 +29,8 @@ pub struct Forecast {
     pub promotions: Vec<(RuleKind, i64)>,
     /// When each rule of the tag is demoted; rules that are not demoted are missing.
     pub bankruptcies: Vec<(MegramId, i64)>,
-    /// When the tag's attention falls below [`ATTENTION_THRESHOLD`], so that there is no advice; `None` if not within a century
-    /// or if the tag has no records.
+    /// When the tag's attention falls below [`ATTENTION_THRESHOLD`], so that there is no advice; `None` if not within a
+    /// century or if the tag has no records.
     pub silent_at_ms: Option<i64>,
     /// When the tag's attention falls below [`FADED_ATTENTION`], so that a sweep may delete the tag; `None` if not
     /// within a century or if the tag has no records.

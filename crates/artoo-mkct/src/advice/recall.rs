@@ -165,8 +165,8 @@ pub struct Recall {
 impl Engine {
     /// Advice on an intent, for the tools of the plan and the targets of the request.
     ///
-    /// Reads the tags of the intent itself (an equal key *and* equal words), the exact pairs of `tools` × `targets` and a
-    /// sum for each tool; if nothing is known about the intent itself, up to three alike intents, at a discount.
+    /// Reads the tags of the intent itself (an equal key *and* equal words), the exact pairs of `tools` × `targets` and
+    /// a sum for each tool; if nothing is known about the intent itself, up to three alike intents, at a discount.
     ///
     /// The frames in the result are not applied, so that readers need no write access. The owner of the journal passes
     /// them to [`Engine::apply`].

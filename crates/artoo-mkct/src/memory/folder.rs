@@ -65,7 +65,8 @@ pub(super) struct Opened {
     pub(super) role: Role,
     /// The journal that this process writes.
     pub(super) journal: Journal,
-    /// The engine as `memory.journal` has it: the snapshot and the frames after it. The journals of guests are merged later.
+    /// The engine as `memory.journal` has it: the snapshot and the frames after it. The journals of guests are merged
+    /// later.
     pub(super) engine: Engine,
     /// What opening found, for the caller.
     pub(super) summary: OpenSummary,

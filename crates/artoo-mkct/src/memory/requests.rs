@@ -123,7 +123,8 @@ impl Memory {
         self.change(|engine| engine.promote(ticket, rule, now_ms).map(|frame| vec![frame]))
     }
 
-    /// Replaces the text of a rule, see [`Engine::reword`], and tells the observer; the ids are empty if nothing changed.
+    /// Replaces the text of a rule, see [`Engine::reword`], and tells the observer; the ids are empty if nothing
+    /// changed.
     ///
     /// # Errors
     /// The same as [`Memory::write`].

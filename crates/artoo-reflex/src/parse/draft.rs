@@ -272,8 +272,8 @@ impl Draft {
         Some(merged)
     }
 
-    /// Whether this draft names one file and the other compares it with a second one ("also in b.txt"), so that both may
-    /// name a path.
+    /// Whether this draft names one file and the other compares it with a second one ("also in b.txt"), so that both
+    /// may name a path.
     fn takes_second_file(&self, other: &Self) -> bool {
         self.relation.is_none() && other.relation.is_some() && self.object.len() == 1
     }

@@ -68,8 +68,8 @@ fn only_below(context: &Context<'_>, is_it: &dyn Fn(&Entry) -> bool) -> Option<S
     only.path.to_str().map(str::to_owned)
 }
 
-/// The entries below the current folder, hidden folders not entered; `None` if they are too many to be compared with the
-/// words of a request.
+/// The entries below the current folder, hidden folders not entered; `None` if they are too many to be compared with
+/// the words of a request.
 pub(super) fn entries(context: &Context<'_>) -> Option<Vec<Entry>> {
     let mut open = VecDeque::from([PathBuf::from(&context.environment.cwd)]);
     let mut found = Vec::new();
