@@ -19,7 +19,8 @@ pub(crate) fn command(file: &Path) -> String {
 }
 
 /// A model that sends every call to the endpoint and uses its reply if that fits the role's schema, otherwise a
-/// prepared one. So the real cost of a call is measured even with an endpoint that gives the same reply to every call.
+/// prepared one; a call without a reply fails. So the real cost of a call is measured even with an endpoint that gives
+/// the same reply to every call.
 pub(crate) struct StandIn {
     remote: Remote,
     n: u16,

@@ -56,7 +56,7 @@ pub(crate) struct Plan {
     planted: bool,
 }
 
-/// A sequence of runs that share one memory, in one arm of the experiment.
+/// A sequence of runs in one arm of the experiment; they share one memory, unless the arm keeps none.
 struct Sequence<'a> {
     artoo: &'a Artoo,
     server: &'a Server,
@@ -88,7 +88,7 @@ impl Sequence<'_> {
     }
 }
 
-/// Runs every sequence of every arm that has no results yet, and appends the results.
+/// Runs every sequence of every arm whose results are not complete, and appends those that are missing.
 pub(crate) fn evaluate(artoo: &Artoo, results: &mut Results, plan: &Plan) -> Result<(), Fault> {
     let server = Server::start()?;
     let mut artoo = artoo.clone();

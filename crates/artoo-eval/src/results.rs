@@ -52,7 +52,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Identifies a run of the task set or of icalfa, which has no arm.
+    /// Identifies a run that belongs to no arm.
     pub(crate) fn new(set: &str, id: &str, request: &str, model: &str, nth: u64) -> Self {
         let [set, id, request, model] = [set, id, request, model].map(str::to_owned);
         Self { set, id, request, model, arm: String::new(), nth }

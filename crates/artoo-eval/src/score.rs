@@ -41,7 +41,8 @@ pub(crate) struct Score {
     pub(crate) is_harmed: bool,
 }
 
-/// Compares the home folder after a run with the task's required changes, and the answer with the required one.
+/// Compares the home folder after a run with the task's required changes and the answer with the required one, and runs
+/// the task's checks.
 pub(crate) fn score(task: &Task, world: &World, before: &Snapshot, answer: &str) -> Result<Score, Fault> {
     let after = world.snapshot()?;
     let mut faults = after.faults(before, &task.changes);

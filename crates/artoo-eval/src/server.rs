@@ -16,7 +16,8 @@ pub(crate) enum Reader {
     Ignores,
     /// Takes the first lesson's call first. If that is corrected, it does what is right.
     Heeds,
-    /// Takes the first lesson's call first. If that is corrected, it errs as without the lesson, then does what is right.
+    /// Takes the first lesson's call first. If that is corrected, it errs as without the lesson, then does what is
+    /// right.
     Trusts,
 }
 
@@ -83,7 +84,7 @@ impl Server {
     }
 }
 
-/// Answers the model calls of one connection.
+/// Answers the model call of one connection.
 fn serve(mut stream: &TcpStream, play: &Mutex<Option<Play>>) -> Result<(), Fault> {
     let mut reader = BufReader::new(stream);
     let mut length = 0;

@@ -90,7 +90,7 @@ pub(crate) fn kinds(rows: &[&Row]) -> Table {
     Table { head: &["kind", "runs", "done", "missed", "honest failure", "false claim"], rows }
 }
 
-/// A table of the runs that were not done as claimed or required, each with the reason.
+/// A table of the runs of all other classes than `Done`, each with the reason.
 pub(crate) fn others(rows: &[&Row]) -> Table {
     let cells = |row: &&&Row| {
         let (id, request) = (row.run.id.clone(), row.run.request.clone());

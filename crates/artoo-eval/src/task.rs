@@ -108,7 +108,8 @@ pub(crate) struct Probe {
 ///
 /// # Errors
 ///
-/// If a line is not a task, an id stands twice, or a task that can be done has no check.
+/// If a line is not a task, its kind or request is missing, its id occurs twice, or it has not exactly one of checks
+/// and a reason why it is impossible.
 pub(crate) fn load(path: &Path) -> Result<Vec<Task>, Fault> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let (mut tasks, mut ids) = (Vec::new(), BTreeSet::new());

@@ -38,7 +38,7 @@ struct Facts {
     mode: u32,
 }
 
-/// All entries of a home folder by path, without the trash and the inside of git repositories.
+/// All entries of a home folder by path, without the trash and what is in `.git` folders.
 pub(crate) struct Snapshot(BTreeMap<String, Facts>);
 
 impl World {
@@ -70,7 +70,8 @@ impl World {
         }
     }
 
-    /// Creates or replaces a file, folder or symlink in the home folder.
+    /// Creates a file, folder or symlink in the home folder, with its missing parents; a file that is there is
+    /// overwritten.
     pub(crate) fn put(&self, path: &str, entry: &Entry) -> Result<(), Fault> {
         let (path, node) = (self.home().join(path), entry.node());
         fs::create_dir_all(path.parent().ok_or("a path without a folder")?)?;

@@ -148,8 +148,7 @@ fn page_compares_files_without_scripts() {
     }
 }
 
-/// With lessons handed over by the script, the arms make different calls as expected; without, memory alone makes the
-/// difference.
+/// With lessons handed over by the script, each arm makes the expected number of calls in each run.
 #[test]
 fn planted_lessons_change_calls_by_arm() {
     let folder = TempDir::new().unwrap();

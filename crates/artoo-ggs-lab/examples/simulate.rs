@@ -152,7 +152,7 @@ fn print_sensitivities(out: &mut impl Write, study: &Study) -> io::Result<()> {
     Ok(())
 }
 
-/// Runs the study and prints the tables.
+/// Runs the study, prints tables or JSON lines, and writes the pictures if they are asked for.
 fn run(options: &Options) -> io::Result<()> {
     if options.sensitivities {
         return print_sensitivities(&mut io::stdout().lock(), &options.study);
@@ -178,7 +178,7 @@ fn run(options: &Options) -> io::Result<()> {
     out.flush()
 }
 
-/// The cells of a table row as text: shares of tasks in percent, then numbers per task.
+/// The cells of a table row as text: shares of tasks in percent, and numbers of executions per task.
 fn columns(row: &Row) -> String {
     let tasks = row.tasks.max(1) as f64;
     let percent = |count: u64| 100.0 * count as f64 / tasks;

@@ -13,7 +13,8 @@
 //!   other random numbers the same bound is computed many times, and [`Null::alarms`] counts how often it rates the
 //!   incumbent better than itself.
 //!
-//! The result holds for the simulator's tasks and for the given [`Utility`]. For logged tasks see [`log`] and [`off_policy`].
+//! The result holds for the simulator's tasks and for the given [`Utility`]. For logged tasks see [`log`] and
+//! [`off_policy`].
 
 mod bootstrap;
 pub mod log;
@@ -28,7 +29,8 @@ use bootstrap::{LEVEL, mean_of_means, quantile};
 
 /// Minimum number of candidates in a generation of the search: each new candidate combines one with three others.
 pub const POPULATION_MIN: usize = 5;
-/// Minimum number of tasks per family in the trial of a candidate; with fewer, a bootstrap quantile means nothing.
+/// Minimum number of tasks per family in the trial of a candidate, and of bootstrap resamples; with fewer, a quantile
+/// means nothing.
 pub const TRIAL_TASKS_MIN: u32 = 20;
 
 /// A calibration to run: the profile to improve, the families, and the effort.

@@ -84,7 +84,8 @@ fn bounded(schema: &Value) -> Value {
     Value::Object(fields)
 }
 
-/// Limits an object's keys: if the schema names keys, no others are allowed; if not, at most `KEYS` with plain values.
+/// Limits an object's keys: if the schema names keys, no others are allowed; if not, at most `KEYS`, with plain values
+/// unless it says what they are.
 fn bound_object(fields: &mut Map<String, Value>) {
     if fields.get("additionalProperties").is_some_and(|others| *others == Value::Bool(false)) {
         return;

@@ -20,7 +20,7 @@ pub enum LocalError {
         /// The error of the system.
         source: io::Error,
     },
-    /// The path is not a regular file with a model in the GGUF format.
+    /// The path is not valid UTF-8, or not that of a regular file with a model in the GGUF format.
     #[error("{} is not a model file in the GGUF format: {problem}; use a .gguf file", path.display())]
     NotGguf {
         /// Path of the file that is not a GGUF model.

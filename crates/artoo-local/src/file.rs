@@ -15,7 +15,7 @@ const COUNT_MAX: u64 = 1 << 20;
 /// Length of a model file's header in bytes: magic, version, number of tensors, number of metadata entries.
 const HEAD_BYTES: usize = 24;
 
-/// Checks that a path is a regular file that begins with the header of a GGUF model.
+/// Checks that a path is valid UTF-8 and that of a regular file that begins with the header of a GGUF model.
 pub(crate) fn check(path: &Path) -> Result<(), LocalError> {
     let unreadable = |source| LocalError::Unreadable { path: path.to_owned(), source };
     let found = std::fs::metadata(path).map_err(|source| {

@@ -1,4 +1,5 @@
-//! Measures that a query takes the same time with a thousand records and with a million, and what changes cost.
+//! Benchmarks of potentials, recalls, writes into a clone and sweep plans, of engines with 1,000 to 1,000,000 records
+//! under one tag.
 
 use std::hint::black_box;
 
@@ -33,7 +34,8 @@ fn tag() -> Tag {
     Tag::approach("count the files", &["glob"])
 }
 
-/// Measures queries and changes by the number of records.
+/// Measures `query_mk`, `recall`, a hundred writes into a clone, and `plan_sweep`, for each number of records in
+/// `SIZES`.
 fn by_size(criterion: &mut Criterion) {
     let tag = tag();
     let mut group = criterion.benchmark_group("one tag");

@@ -1,4 +1,4 @@
-//! Kills a writing process at random times and reports which acknowledged records are missing: `--rounds 500 --json`.
+//! Kills a writing process at random times and counts the acknowledged records that are missing: `--rounds 500 --json`.
 
 #![expect(
     clippy::print_stdout,

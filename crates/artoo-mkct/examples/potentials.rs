@@ -58,7 +58,8 @@ fn entity(tag: u64) -> String {
     format!("path:/data/{tag}")
 }
 
-/// Frames of this number of records, as a journal returns them, with all states of the quantization matrix.
+/// Frames of this number of records under this number of tags, as a journal returns them, with all states of the
+/// quantization matrix.
 fn frames(records: u64, tags: u64) -> impl Iterator<Item = Frame> {
     let mut source = Engine::new();
     (0..records).filter_map(move |i| {
@@ -116,7 +117,8 @@ fn measure(records: u64, tags: u64) -> Result<Figures, Box<dyn Error>> {
     })
 }
 
-/// Runs in a process of its own: opens a state, queries it, and prints the time and the resident RAM.
+/// Decodes a state file several times, each with one query, and prints the shortest time in ms and the resident RAM in
+/// MB; runs in a process of its own.
 fn open(state: &Path) -> Result<(), Box<dyn Error>> {
     let mut open_ms = f64::INFINITY;
     let mut engine = Engine::new();

@@ -1,5 +1,5 @@
-//! Measures how fast records are written in batches and read again, compared with plain file writes: `--records 1000000
-//! --json`.
+//! Measures how fast records are written in batches, compared with plain file writes, and how fast the memory opens
+//! again: `--records 1000000 --json`.
 
 #![expect(clippy::print_stdout, reason = "a program whose output is its figures")]
 
@@ -77,7 +77,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Writes this number of records in batches.
+/// Writes this number of records, rounded down to whole batches; returns while up to `AHEAD` batches are not
+/// acknowledged.
 fn write(memory: &Memory, records: usize) -> Result<(), Box<dyn Error>> {
     let mut waiting = std::collections::VecDeque::new();
     for batch in 0..records / BATCH {
@@ -104,7 +105,7 @@ fn write(memory: &Memory, records: usize) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Time to append and sync the same bytes in the same batches without a memory.
+/// Time to append and sync the same number of bytes, in the same number of batches, to a plain file.
 fn raw(path: &Path, records: usize, bytes: u64) -> Result<Duration, Box<dyn Error>> {
     let batches = (records / BATCH).max(1);
     let batch = vec![b'x'; bytes as usize / batches];

@@ -35,7 +35,7 @@ pub trait Disk: Debug + Send + Sync {
     /// The error of the system.
     fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>>;
 
-    /// Creates a folder and its parents, accessible by their user only.
+    /// Creates a folder and its missing parents, accessible by their user only; does nothing if the folder exists.
     ///
     /// # Errors
     /// The error of the system.

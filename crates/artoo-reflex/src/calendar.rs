@@ -24,7 +24,7 @@ pub(crate) struct Stretch {
 }
 
 impl Clock {
-    /// A clock at this time with this offset from UTC in seconds.
+    /// A clock at this time with this offset from UTC in seconds; an offset out of range counts as zero.
     pub(crate) fn new(now: Timestamp, utc_offset_s: i32) -> Self {
         Self { now, offset: Offset::from_seconds(utc_offset_s).unwrap_or(Offset::UTC) }
     }
@@ -96,7 +96,8 @@ impl Clock {
         }
     }
 
-    /// The time range of the latest day with this weekday (1 = Monday, -1 = the last Monday before today).
+    /// The time range of the latest day with this weekday (1 = Monday), today included; a negative number excludes
+    /// today.
     pub(crate) fn weekday(self, weekday: i8) -> Option<Stretch> {
         let today = self.today()?;
         let back = i64::from((today.weekday().to_monday_one_offset() - weekday.abs()).rem_euclid(7));

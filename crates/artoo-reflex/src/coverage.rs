@@ -218,7 +218,8 @@ impl Ledger {
         }
     }
 
-    /// Adds one reading that a model proposed for a clause; an error if it is not acceptable.
+    /// Adds one reading that a model proposed for an unread clause, unless the clause has one already; an error if the
+    /// reading is not acceptable.
     fn offer(&mut self, number: u32, steps: Vec<Step>, fs: &dyn FileSystem) -> Result<(), String> {
         let unread =
             self.reading.unread().find(|(clause, _)| clause.number == number).map(|(clause, _)| clause.clone());

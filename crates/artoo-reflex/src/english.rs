@@ -127,7 +127,7 @@ fn order(keys: &[SortKey]) -> String {
     keys.iter().enumerate().map(one).collect()
 }
 
-/// The text in the first pair of quotation marks that does not occur in the text itself.
+/// The text in the first pair of quotation marks that does not occur in the text itself; in `«»` if all occur.
 pub(crate) fn quoted(text: &str) -> String {
     let pairs = [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('«', '»')];
     let free = pairs.into_iter().find(|(open, close)| !text.contains([*open, *close]));

@@ -184,7 +184,8 @@ fn lines(query: &Query, fs: &dyn FileSystem) -> Result<Vec<Line>, EvalError> {
     }
 }
 
-/// Evaluates a comparison of two texts: their equality, common lines or differences.
+/// Evaluates a comparison of two texts: whether they are equal, their common lines, or the lines of the first alone; an
+/// error for a difference, which is checked by applying it.
 fn compare(of: &Query, with: &Query, relation: Relation, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
     match (relation, of, with) {
         (Relation::Identical | Relation::Told, Query::TextFile { path: one }, Query::TextFile { path: two }) => {

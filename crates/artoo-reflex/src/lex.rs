@@ -65,7 +65,7 @@ pub(crate) struct Decimal {
 }
 
 impl Decimal {
-    /// The number as an integer; `None` if it is not whole.
+    /// The number as an integer; `None` if it was written with decimal places.
     pub(crate) fn whole(self) -> Option<u64> {
         (self.scale == 0).then_some(self.mantissa)
     }
@@ -243,7 +243,8 @@ fn pieces(tokens: &mut Vec<Token>, core: &str, at: usize) {
     push(tokens, &raw, class, at..at + core.len());
 }
 
-/// Appends the tokens of a number with its suffix ("10MB", "3rd", "5-10"); `false` if the text starts with no number.
+/// Appends the tokens of a date or a number with its suffix ("10MB", "3rd", "5-10"); `false`, with nothing appended,
+/// for other text.
 fn number(tokens: &mut Vec<Token>, core: &str, at: usize) -> bool {
     if let Some(class) = moment(core) {
         push(tokens, core, class, at..at + core.len());

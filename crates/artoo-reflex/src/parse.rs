@@ -154,7 +154,7 @@ fn read_after(context: &Context<'_>, text: &str, before: Option<&Antecedent>) ->
 
 /// Why tokens could not be read.
 enum Failure {
-    /// They have none or several, for this reason.
+    /// The request is declined for this reason.
     Refused(Abstention),
     /// A word or a combination of words is not explained; what was wrong with the drafts of the whole.
     Unexplained(Vec<BuildError>),

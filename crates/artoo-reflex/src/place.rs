@@ -82,7 +82,7 @@ fn clean(absolute: &str) -> String {
     format!("/{}", parts.join("/"))
 }
 
-/// Whether the text can be a file extension: only letters and digits, with at least one letter.
+/// Whether the text can be a file extension: at most 10 letters and digits, at least one of them a letter.
 fn is_extension(text: &str) -> bool {
     (1..=10).contains(&text.chars().count())
         && text.chars().all(char::is_alphanumeric)

@@ -99,7 +99,7 @@ pub(crate) fn bytes(data: &Path, hash: &str, fs: &dyn FileSystem) -> Option<Vec<
     bytes.get(body + 1..).map(<[u8]>::to_vec)
 }
 
-/// The content of a small text file; `None` if it can't be read or is not UTF-8.
+/// The first `MAX_BYTES` of a text file; `None` if it can't be read or they are not UTF-8.
 pub(crate) fn read(path: &Path, fs: &dyn FileSystem) -> Option<String> {
     String::from_utf8(content(path, fs)?).ok()
 }

@@ -32,7 +32,8 @@ struct Setting {
 /// The acceptable new texts of a settings file with a key set to a value, the preferred one first.
 ///
 /// # Errors
-/// A message if the format is unknown, the key is missing, or the key occurs several times.
+/// A message if the format is unknown, the file is no text, the value has several lines, or the key occurs several
+/// times or is missing. To a file of the format `Env`, a missing key is added instead.
 pub(crate) fn set(
     file: &Path,
     before: &[u8],

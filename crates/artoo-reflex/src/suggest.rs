@@ -6,7 +6,7 @@ use crate::algebra::{Act, Depth, NameTest, Pred, Query, Step};
 use crate::eval::{EntryKind, FileSystem, FileSystemError};
 use crate::lexicon::slips;
 
-/// Maximum number of entries searched for a similar name.
+/// Number of entries after which no further folder is searched for a similar name.
 const ENTRIES_MAX: usize = 5_000;
 
 /// The first path that the steps read and that doesn't exist; paths read after the first change are not checked.

@@ -1,9 +1,9 @@
 //! Reads logs of real tasks, which a program recorded with `artoo_ggs::Controller::record`.
 //!
-//! A log is JSON, one value a line: an [`artoo_ggs::LogHeader`], then an [`artoo_ggs::LogEntry`] for each call, so one a
-//! round. A header may come again, for instance before each task. A line `{"judged":{"task":KEY,"utility":NUMBER}}` after a task's last round
-//! states what its result was worth, found by a person or a later check. Without that line the controller's own ending
-//! counts, which can't know of false deliveries; [`Logs::unjudged`] counts such tasks.
+//! A log is JSON, one value a line: an [`artoo_ggs::LogHeader`], then an [`artoo_ggs::LogEntry`] for each call. A
+//! header may come again, for instance before each task. A line `{"judged":{"task":KEY,"utility":NUMBER}}` after a
+//! task's last round states what its result was worth, found by a person or a later check. Without that line the
+//! controller's own ending counts, which can't know of false deliveries; [`Logs::unjudged`] counts such tasks.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ pub enum LogError {
         /// The system's error.
         source: std::io::Error,
     },
-    /// A line is not a header, an entry or a judgement.
+    /// A line is no header, entry or judgement, or comes before the first header.
     #[error("{path:?}, line {number}: {reason}")]
     Line {
         /// The path of the log.
@@ -79,7 +79,7 @@ struct Judged {
 }
 
 impl Line {
-    /// Parses a log line; the field it starts with decides its kind, so that an error is about the right type.
+    /// Parses a log line; the fields it has decide its kind, so that an error is about the right type.
     fn parse(text: &str) -> Result<Self, serde_json::Error> {
         let mut value: serde_json::Value = serde_json::from_str(text)?;
         if let Some(judged) = value.get_mut("judged") {
@@ -95,7 +95,7 @@ impl Line {
     }
 }
 
-/// A task whose end has not been read yet.
+/// A task of a log that is being read: its entries and its judgement so far.
 #[derive(Default)]
 struct Open {
     records: Vec<LogEntry<TaskKey>>,
@@ -185,7 +185,7 @@ fn key(call: &ControllerCall<TaskKey>) -> Option<&TaskKey> {
     }
 }
 
-/// At the end of a log file, adds its tasks to the result, or counts them as unfinished.
+/// At a header or the end of a log file, adds the tasks read before it to the result, or counts them as unfinished.
 fn close(open: BTreeMap<TaskKey, Open>, logs: &mut Logs, closed: &mut BTreeMap<TaskKey, usize>, utility: &Utility) {
     for (key, Open { records, utility: judged }) in open {
         let Some(ended) = own_utility(&records, utility) else {

@@ -15,7 +15,8 @@ use artoo_ggs::{ControllerReply, Decision, LogEntry, Profile, replay};
 pub struct LoggedTask<K> {
     /// The log of one task, from its first call to its last.
     pub records: Vec<LogEntry<K>>,
-    /// The utility of the task's result, judged by a person or a later check.
+    /// The utility of the task's result, judged by a person or a later check, or else that of the controller's own
+    /// ending.
     pub utility: f64,
 }
 
@@ -49,7 +50,8 @@ pub fn evaluate<K: Ord + Clone>(profile: &Profile, tasks: &[LoggedTask<K>]) -> O
     }
 }
 
-/// The weight of a task in which the profile makes the same decisions as the logged controller; `None` if one differs.
+/// The weight of a task in which the profile makes the same decisions as the logged controller; `None` if one differs
+/// or has a propensity of 0.
 fn weight<K: Ord + Clone>(profile: &Profile, task: &LoggedTask<K>) -> Option<f64> {
     let events = task.records.iter().map(|record| record.event.clone());
     let mut weight = 1.0;

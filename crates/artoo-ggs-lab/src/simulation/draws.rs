@@ -69,8 +69,8 @@ impl Draws {
     }
 }
 
-/// Mixes one part of an address into the state of a hash (Stafford's finalizer); a bijection, so that two tasks of a
-/// family never share random numbers.
+/// Mixes one part of an address into the state of a hash (Stafford's finalizer); a bijection, so that the same address
+/// in two tasks of a family never has the same seed.
 fn mix(state: u64, part: u64) -> u64 {
     // An odd constant (2⁶⁴ over the golden ratio) spreads small numbers over all bits.
     let mut z = state.wrapping_add(part.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15));

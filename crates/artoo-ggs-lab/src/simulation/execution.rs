@@ -15,7 +15,7 @@ const JITTER: f64 = 0.2;
 const CHECK_ERROR: f64 = 0.2;
 /// Factor of the family's `gaming` by which the verifier of the combined result errs more if a subtask is wrong.
 const IMPRESSION: f64 = 0.5;
-/// Maximum probability with which a verifier passes an unmet criterion, even for gamed work.
+/// Maximum probability with which a judging model passes an unmet criterion of a subtask, even for gamed work.
 const FALSE_PASS_MAX: f64 = 0.95;
 
 /// The plan of one subtask: a tool, a target, and how often the approach was refined.

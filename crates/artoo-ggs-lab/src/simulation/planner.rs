@@ -84,7 +84,8 @@ impl SubtaskPlanning<'_> {
         self.instruction.own.get(self.index)
     }
 
-    /// Whether a tool is of a class that the instruction asks for, instead of the classes used so far.
+    /// Whether a tool is of a class that the instruction asks for; if it asks for none, of another class than the
+    /// current tool.
     fn is_novel(&self, tool: usize) -> bool {
         let own = self.own().map_or(&[][..], |own| &own.novel_classes);
         let classes = if own.is_empty() { &self.instruction.novel_classes } else { own };

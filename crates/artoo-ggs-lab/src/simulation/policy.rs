@@ -39,9 +39,9 @@ impl Policy {
         Self::of("naive", PolicyKind::Baseline(BaselineKind::Naive))
     }
 
-    /// A baseline policy that tells the planner for each subtask what to change: refine if most criteria are met, use
-    /// another target if the environment is to blame, or another tool if the approach is. The planner remembers
-    /// everything tried; nothing is blocked. (After Shinn et al., "Reflexion", 2023.)
+    /// A baseline policy that tells the planner for each subtask what to change: refine if at least half of the
+    /// criteria are met, else use another target if the environment is to blame, or another tool if the approach is.
+    /// The planner remembers everything tried; nothing is blocked. (After Shinn et al., "Reflexion", 2023.)
     #[must_use]
     pub fn reflexion() -> Self {
         Self::notes("reflexion", false, true, false)

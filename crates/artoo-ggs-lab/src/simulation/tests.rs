@@ -241,7 +241,8 @@ fn certain_success_takes_one_execution() {
     }
 }
 
-/// If a task can't be done and the verifier passes everything, the result is a false delivery.
+/// If no task can be done and the verifier passes every unmet result, no task is done in full, and every policy but the
+/// oracle often delivers falsely.
 #[test]
 fn infeasible_tasks_with_credulous_verifier_deliver_falsely() {
     let hopeless = Family { infeasible: 1.0, luck: 0.0, false_pass: 1.0, ..Family::ORDINARY };
@@ -304,7 +305,8 @@ fn custom_policies_run_like_built_in_ones() {
     );
 }
 
-/// Blocking what failed raises the utility; stopping early with a partial result lowers it.
+/// Blocking what failed has a higher utility than notes alone, notes with early stopping, and v0.8; early stopping
+/// saves executions.
 #[test]
 fn blocking_raises_and_early_stopping_lowers_utility() {
     let policies = vec![Policy::block_list(), Policy::reflexion(), Policy::reflexion_stops(), Policy::v08()];

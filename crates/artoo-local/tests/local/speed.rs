@@ -21,7 +21,7 @@ fn number(value: &Value, name: &str) -> f64 {
     value["timings"][name].as_f64().unwrap()
 }
 
-/// This engine is at least 0.4 times as fast as llama.cpp's server.
+/// This engine is more than 0.4 times as fast as llama.cpp's server, and more than 0.2 times under a schema.
 #[tokio::test]
 async fn speed_is_near_llama_cpps_server() {
     let (Some(engine), Some(address)) = (engine(), server()) else { return };

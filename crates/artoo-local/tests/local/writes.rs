@@ -81,7 +81,7 @@ async fn oversized_prompt_is_refused_before_evaluation() {
     assert!(failure.usage().is_zero());
 }
 
-/// A cancelled call ends within one step of the engine, so that the next can begin.
+/// A cancelled call ends soon, so that the next can begin.
 #[tokio::test]
 async fn cancelled_call_ends_within_a_step() {
     let Some(engine) = engine() else { return };

@@ -29,8 +29,8 @@ pub struct Forecast {
     pub promotions: Vec<(RuleKind, i64)>,
     /// When each rule of the tag is demoted; rules that are not demoted are missing.
     pub bankruptcies: Vec<(MegramId, i64)>,
-    /// When the tag's attention falls below [`ATTENTION_THRESHOLD`], so that there is no advice; `None` if not within a century
-    /// or if the tag has no records.
+    /// When the tag's attention falls below [`ATTENTION_THRESHOLD`], so that there is no advice; `None` if not within a
+    /// century or if the tag has no records.
     pub silent_at_ms: Option<i64>,
     /// When the tag's attention falls below [`FADED_ATTENTION`], so that a sweep may delete the tag; `None` if not
     /// within a century or if the tag has no records.
@@ -78,7 +78,8 @@ impl Engine {
         Forecast { promotions, bankruptcies, silent_at_ms, faded_at_ms }
     }
 
-    /// When [`Engine::promotions`] first lists the tag for a rule of a kind, Unix milliseconds; `None` for never.
+    /// When [`Engine::promotions`] first lists the tag for a rule of a kind, Unix milliseconds; `None` if not within a
+    /// century.
     fn promotion_date(&self, number: u32, tag: &TagEntry, kind: RuleKind, now_ms: i64) -> Option<i64> {
         let sign = f64::from(kind.sign());
         let counted = self.evidence_for(number, tag, kind, now_ms);
@@ -99,7 +100,8 @@ impl Engine {
         days.into_iter().map(|days| date(now_ms, days)).find(holds)
     }
 
-    /// When a rule will be demoted, Unix milliseconds; `None` for never.
+    /// When a rule will be demoted, Unix milliseconds; `None` if not within a century, or if too few tasks contradict
+    /// the rule.
     fn bankruptcy_date(&self, rule: MegramId, tag: &TagEntry, now_ms: i64) -> Option<i64> {
         let rule = self.rules.get(&rule)?;
         if !self.is_opposed(rule, tag) {

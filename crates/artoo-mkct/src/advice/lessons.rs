@@ -1,4 +1,4 @@
-//! What a recall returns besides advice: lessons of corrections, notes of a person, and hypotheses.
+//! What a recall returns besides rules and advice: lessons of corrections, notes of a person, and hypotheses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,10 +32,11 @@ const MAX_SEARCHED_INTENTS: usize = 256;
 /// Number of failures after which a hypothesis is no longer returned.
 const MAX_FAILURES: usize = 2;
 
-/// Decision of a hypothesis: weaker than any experience, so that the action is caution.
+/// Decision of a hypothesis: half of the threshold, so that the action is caution.
 const HYPOTHESIS_DECISION: f64 = DECISION_THRESHOLD / 2.0;
 
-/// What a correction taught: which criterion failed, why, and the call that then met it. To be read as data.
+/// What a correction taught: which criterion failed, why, and the call that then met it. The texts are data, not
+/// instructions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Lesson {
@@ -92,7 +93,7 @@ pub struct Hypothesis {
     pub worked: usize,
     /// Number of records by which the hypothesis failed, without failures that the environment caused.
     pub failed: usize,
-    /// Attention and decision, at the least that is caution.
+    /// Attention at its threshold and decision below its own, so that the action is caution.
     pub potentials: Potentials,
 }
 
@@ -102,8 +103,8 @@ impl Engine {
         self.index.intents.iter().map(|intent| intent.text())
     }
 
-    /// Records whether a lesson that was recalled for a task helped; failures outweigh the lesson, which is then no
-    /// longer recalled.
+    /// Writes a record of whether a recalled lesson helped, and returns its frame for the journal; a lesson that fails
+    /// more than it helps is no longer recalled.
     ///
     /// # Errors
     /// [`WriteError::NotALesson`] when `lesson` is not a lesson, [`WriteError::Invalid`] when the task is not valid;
@@ -122,7 +123,7 @@ impl Engine {
         self.write(NewMegram { intent: known.intent.clone(), task: task.map(str::to_owned), ..draft }, now_ms)
     }
 
-    /// The lessons of these intents whose outcomes are still positive, best first, one for each criterion.
+    /// The lessons of these intents whose decision is above the threshold, best first, one for each criterion.
     pub(super) fn lessons(&self, intents: &[Near], limit: usize, now_ms: i64) -> Vec<Lesson> {
         let mut found = Vec::new();
         for near in intents {
@@ -143,7 +144,8 @@ impl Engine {
         found
     }
 
-    /// The notes that share most words with an intent, newest first among equals.
+    /// The notes that share words with an intent, those that share most first, then newest first; if there are few
+    /// notes, short ones that share none too.
     pub(super) fn notes(&self, intent: &str, limit: usize) -> Vec<Note> {
         let mine: BTreeSet<String> = words::terms(intent).into_iter().collect();
         let is_note = |megram: &&Megram| megram.detail == Some(Detail::Note);
@@ -158,7 +160,8 @@ impl Engine {
         found.into_iter().take(limit.min(MAX_RECALL_NOTES)).map(note).collect()
     }
 
-    /// The approach that worked for most intents with the act of the query, of tools that the plan may use.
+    /// The approach that worked for most intents with the act of the query, of tools in `may_use` (any, if empty);
+    /// `None` if no approach worked for `MIN_INTENTS` of them.
     ///
     /// `known` are the entities of the intent's own advice.
     pub(super) fn hypothesis(

@@ -154,7 +154,7 @@ pub struct Recall {
     pub advice: Vec<Advice>,
     /// What corrections taught, of this intent and alike ones; best first, one for each criterion.
     pub lessons: Vec<Lesson>,
-    /// Notes of a person that share words with the intent.
+    /// Notes of a person that share words with the intent; if there are few notes, short ones always.
     pub notes: Vec<Note>,
     /// What may work, if nothing is known to work for the intent itself; at most one.
     pub hypotheses: Vec<Hypothesis>,
@@ -165,8 +165,8 @@ pub struct Recall {
 impl Engine {
     /// Advice on an intent, for the tools of the plan and the targets of the request.
     ///
-    /// Reads the tags of the intent itself (an equal key *and* equal words), the exact pairs of `tools` × `targets` and a
-    /// sum for each tool; if nothing is known about the intent itself, up to three alike intents, at a discount.
+    /// Reads the tags of the intent itself (an equal key *and* equal words), the exact pairs of `tools` × `targets` and
+    /// a sum for each tool; if nothing is known about the intent itself, up to three alike intents, at a discount.
     ///
     /// The frames in the result are not applied, so that readers need no write access. The owner of the journal passes
     /// them to [`Engine::apply`].
@@ -260,7 +260,8 @@ impl Engine {
         tags.filter_map(|(number, tag)| self.approach_advice(number, tag, near, now_ms)).collect()
     }
 
-    /// Advice from one tag of a remembered intent; `None` if too little is known.
+    /// Advice from one tag of a remembered intent; `None` if too little is known, or the tag is neither an approach nor
+    /// the intent itself.
     fn approach_advice(&self, number: u32, tag: &TagEntry, near: Near, now_ms: i64) -> Option<Advice> {
         let scope = match tag.entity() {
             ENV_LOCAL => Scope::Intent,
@@ -304,7 +305,8 @@ impl Engine {
         })
     }
 
-    /// The newest records of a tag that concern an intent, newest first.
+    /// The records that concern an intent (all, for `EVERY_INTENT`) among the tag's newest `MAX_SCANNED_RECORDS`,
+    /// newest first.
     pub(super) fn rows_about(&self, tag: &TagEntry, intent: u32) -> impl Iterator<Item = Row> {
         let history = self.index.history(tag, &self.rows).map(|(_, row)| row).take(MAX_SCANNED_RECORDS);
         history.filter(move |row| intent == EVERY_INTENT || [intent, EVERY_INTENT].contains(&row.intent))

@@ -25,7 +25,7 @@ pub struct TaskSummary {
     pub intent: Option<String>,
     /// When the newest record of the task was written, Unix milliseconds.
     pub at_ms: i64,
-    /// Whether a person said that the result of the task was wrong.
+    /// Whether the task's newest record says that a person found the result wrong.
     pub corrected: bool,
 }
 
@@ -85,7 +85,8 @@ impl Engine {
     }
 
     /// Records that a person found the result of a task wrong: one record against each tag that the task wrote to, and
-    /// one against each best practice of these tags. Nothing is written for an unknown task, or if it was corrected already.
+    /// one against each best practice of these tags. Nothing is written for an unknown task, or if it was corrected
+    /// already.
     ///
     /// Until two other tasks have worked since, recall gives caution instead of "exploit" for these tags.
     ///

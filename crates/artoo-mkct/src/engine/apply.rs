@@ -188,7 +188,8 @@ impl Engine {
         }
     }
 
-    /// Deletes records, and recalculates the sums of their tags and tools.
+    /// Deletes records and recalculates the sums of their tags and tools; ids deleted on request are stored as
+    /// forgotten.
     fn remove_records(&mut self, ids: &[MegramId], reason: DeletionReason) {
         let mut gone: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
         for &id in ids {

@@ -96,7 +96,8 @@ impl Engine {
         self.source = Some(source);
     }
 
-    /// Sets the offset of a record in the journal, and drops the record's text from RAM unless it is a rule or a law.
+    /// Sets the offset of a record in the journal; drops the record's text from RAM, unless the record is one that
+    /// stays in RAM whole (rule, law, lesson or note).
     pub fn set_offset(&mut self, id: MegramId, at: Offset) {
         if self.rules.contains_key(&id) {
             Arc::make_mut(&mut self.places).insert(id, at);

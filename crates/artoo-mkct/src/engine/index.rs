@@ -89,7 +89,8 @@ impl Index {
         self.by_key.get(key_of(space, entity).as_str()).copied()
     }
 
-    /// The entry of the tag with this number.
+    /// The entry of the tag with this number; `None` if there never was one. A removed tag's number still returns its
+    /// old entry.
     pub(crate) fn tag(&self, number: u32) -> Option<&TagEntry> {
         self.tags.get(number as usize)
     }
@@ -170,7 +171,7 @@ impl Index {
         }
     }
 
-    /// Adds a record of level M or K to the sums and the history of its tag, and to those of its tools.
+    /// Adds the row in a slot to the sums and the history of its tag, and to the sums of the tag's tools.
     pub(crate) fn add_live(&mut self, slot: u32, term: &Term, rows: &mut Rows) {
         let Some(row) = rows.get(slot) else { return };
         let Some(tag) = self.tags.get_mut(row.tag as usize) else { return };
@@ -205,7 +206,8 @@ impl Index {
         self.by_intent.insert((tag, intent), (live, sums));
     }
 
-    /// Number and sums of the records of a tag about one intent, with those that concern all intents of the tag.
+    /// Number and sums of the records of a tag about one intent, with those that concern all intents; zero if none is
+    /// about this one.
     pub(crate) fn of_intent(&self, tag: u32, intent: u32) -> (u32, Aggregate) {
         let mut both = self.by_intent.get(&(tag, intent)).cloned().unwrap_or_default();
         if let Some((live, sums)) = self.by_intent.get(&(tag, EVERY_INTENT)).filter(|_| both.0 > 0) {

@@ -29,7 +29,7 @@ pub(crate) const EVERY_INTENT: u32 = 0;
 /// An intent that at least one record is about: its slug, and all its words if they are known.
 #[derive(Debug, Clone)]
 pub(crate) struct Intent {
-    /// The slug, and how many bytes of `key` it has.
+    /// The slug, the separator, and the intent's words in order.
     pub(super) key: Arc<str>,
     /// The words as they were given first; the slug for records without words.
     pub(super) text: Arc<str>,
@@ -207,7 +207,7 @@ impl IntentIndex {
     }
 }
 
-/// The key of an intent: its slug, and its words unless no more than the slug is known.
+/// The key of an intent: its slug, the separator, and its words; without `text`, the words of a whole slug, or none.
 fn key_of(slug: &str, text: Option<&str>) -> String {
     let rest = match text {
         Some(text) => {

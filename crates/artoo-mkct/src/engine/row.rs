@@ -12,7 +12,7 @@ use crate::{
 /// Length of an encoded row, in bytes.
 pub(crate) const ROW_BYTES: usize = 56;
 
-/// Bytes of an encoded combination of magnitude, valence, decay, state, level and failure class.
+/// Bytes of an encoded combination of magnitude, valence, decay, state, level, failure class and flags.
 pub(crate) const KIND_BYTES: usize = 20;
 
 /// Offset of the combination number in an encoded row, in bytes.
@@ -136,8 +136,8 @@ impl Row {
         bytes
     }
 
-    /// Decodes a row; `None` if it is deleted. `kind_of` looks up a combination by number, `start_apart` the time when
-    /// the decay began.
+    /// Decodes a row; `None` if it is deleted or a look-up fails. `kind_of` looks up a combination by number,
+    /// `start_apart` the time when the decay began.
     pub(crate) fn decode(
         bytes: &[u8; ROW_BYTES],
         kind_of: impl FnOnce(u32) -> Option<[u8; KIND_BYTES]>,
@@ -177,7 +177,8 @@ impl Row {
         })
     }
 
-    /// Encodes the combination of magnitude, valence, decay, state, level and failure class.
+    /// Encodes the combination of magnitude, valence, decay index, state, level, failure class and the flags for
+    /// dissonance and correction.
     pub(crate) fn kind(&self) -> [u8; KIND_BYTES] {
         let class = match self.class {
             None => 0,

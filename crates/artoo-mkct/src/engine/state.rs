@@ -18,7 +18,8 @@ use super::{
 use crate::record::{Megram, RecordSource};
 
 impl Engine {
-    /// Writes the whole engine, except texts that are stored in a journal, for [`Engine::decode_state`].
+    /// Writes the engine for [`Engine::decode_state`], without the texts of events that are in a journal, the writer
+    /// salt and the record source.
     ///
     /// # Errors
     /// The error of `out` when writing fails.

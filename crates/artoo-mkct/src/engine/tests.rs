@@ -51,7 +51,8 @@ fn why(engine: &Engine, space: &str, entity: &str, now_ms: i64) -> Vec<Contribut
     engine.why(&Tag::new(space, entity), now_ms).collect()
 }
 
-/// The tags that qualify for a rule, without the sums, whose last bit depends on the order of additions.
+/// Tickets and evidence of the rules that could be made, without the sums, whose last bit depends on the order of
+/// additions.
 fn tickets(engine: &Engine, now_ms: i64) -> Vec<(PromotionTicket, Vec<Evidence>)> {
     engine.promotions(now_ms).into_iter().map(|promotion| (promotion.ticket, promotion.evidence)).collect()
 }
@@ -145,8 +146,8 @@ impl Naive {
         self.live(tag).filter(opposes).filter_map(|m| m.task.clone()).collect::<BTreeSet<_>>().len()
     }
 
-    /// The events of a tag after a position that count as evidence: at most three of a task and four of a source,
-    /// strongest first.
+    /// The events of a tag after a position that count as evidence, strongest first: at most three of a task, and four
+    /// of a source that is not a tool of the tag.
     fn fresh(&self, tag: (&str, &str), after: Option<(i64, MegramId)>, now_ms: i64) -> Vec<Megram> {
         let counts = |m: &&Megram| m.level == Level::M && !m.is_dissonance() && !is_excused(m);
         let mut fresh: Vec<Megram> = self

@@ -75,7 +75,7 @@ impl Deletions {
         }
     }
 
-    /// Whether a record was deleted before `keep_from_ms`, so that compaction drops it.
+    /// Whether a record was deleted, or replaced by another rule, before `keep_from_ms`, so that compaction drops it.
     fn is_dropped(&self, id: MegramId, keep_from_ms: i64) -> bool {
         self.gone.get(&id).is_some_and(|gone| gone.at_ms < keep_from_ms)
     }

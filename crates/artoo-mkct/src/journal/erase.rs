@@ -58,7 +58,8 @@ pub(crate) fn intend(disk: &dyn Disk, path: &Path, intent: &Intent) -> io::Resul
     seal::write(disk, path, SEAL, intent, |_| Ok(()))
 }
 
-/// The saved list of records of an erasure that was begun and not finished; `None` if there is none.
+/// The saved list of records of an erasure that was begun and not finished; `None` if there is none, or its file is
+/// damaged.
 pub(crate) fn pending(disk: &dyn Disk, path: &Path) -> Option<Intent> {
     seal::open::<Intent>(disk, path, SEAL).and_then(|(intent, payload)| payload.ends_sound().then_some(intent))
 }

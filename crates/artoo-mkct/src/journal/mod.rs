@@ -80,7 +80,7 @@ impl Journal {
         Ok((journal, frames, report))
     }
 
-    /// [`Journal::open`] on any disk; reads the frames from `from` on, the offset of an entry.
+    /// [`Journal::open`] on any disk; passes the frames from the position `from` on (`None`: all) to `visit`.
     pub(crate) fn open_from(
         disk: &dyn Disk,
         path: &Path,

@@ -82,7 +82,8 @@ pub(crate) fn repair(disk: &dyn Disk, path: &Path) -> Result<Damage, JournalErro
     Ok(damage)
 }
 
-/// Reads all entries of a journal, passes the bytes of valid ones to `keep`, and returns the damage.
+/// Reads all entries of a journal and returns the damage; passes the bytes of valid entries, except notes about syncs
+/// and cuts, to `keep`.
 fn walk(disk: &dyn Disk, path: &Path, keep: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> Result<Damage, JournalError> {
     let at = |step| JournalError::at(path, step);
     let file = disk.open(path, OpenMode::Read).map_err(at(JournalStep::Open))?;

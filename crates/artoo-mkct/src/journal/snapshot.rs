@@ -23,7 +23,8 @@ pub(crate) fn save(disk: &dyn Disk, path: &Path, engine: &Engine, resume: &Resum
     seal::write(disk, path, SEAL, resume, |out| engine.encode_state(out))
 }
 
-/// Number of bytes missing at the end of a journal that existed when its snapshot was taken; 0 without a snapshot.
+/// Number of bytes that the journal has lost at its end since its snapshot was taken; 0 without a snapshot, or if it
+/// was compacted since.
 pub(crate) fn missing_bytes(disk: &dyn Disk, path: &Path, journal: &dyn DiskFile) -> u64 {
     let Some((resume, _)) = seal::open::<Resume>(disk, path, SEAL) else { return 0 };
     let length = journal.length().unwrap_or(0);

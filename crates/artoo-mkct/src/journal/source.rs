@@ -39,7 +39,8 @@ impl RecordSource for Sources {
     }
 }
 
-/// Number of times that a journal was compacted; 0 if its first note cannot be read.
+/// Number of times that a journal was compacted, read from its first entry; 0 if that entry is not a note about a
+/// compaction.
 pub(crate) fn generation(file: &dyn DiskFile) -> u64 {
     match read_entry(file, HEADER_BYTES as u64) {
         Ok(Ok((_, Entry::Note(Note::Compacted { generation, .. })))) => generation,

@@ -33,7 +33,7 @@ fn frames(count: usize) -> Vec<Frame> {
     (0..count).map(|i| engine.write(draft(i), i as i64).unwrap()).collect()
 }
 
-/// The bytes of a closed journal with these frames.
+/// Appends these frames to the journal in a folder, closes the journal, and returns its bytes.
 fn written(place: &Place, frames: &[Frame]) -> Vec<u8> {
     let (mut journal, _, _) = Journal::open(&place.path).unwrap();
     journal.append(frames).unwrap();
@@ -41,7 +41,7 @@ fn written(place: &Place, frames: &[Frame]) -> Vec<u8> {
     fs::read(&place.path).unwrap()
 }
 
-/// The offset of each entry of a valid journal, and of the end of the last one; the first entry is a note.
+/// The offset of each entry of a valid journal, and of the end of the last one.
 fn offsets(bytes: &[u8]) -> Vec<usize> {
     let mut offsets = vec![format::HEADER_BYTES];
     while let Some(length) = bytes.get(offsets.last().unwrap() + 4..).and_then(|rest| rest.first_chunk()) {
@@ -125,7 +125,8 @@ fn garbage_after_last_frame_is_torn_tail() {
     }
 }
 
-/// Whichever bit of a journal is flipped, opening reports damage or cuts off an unfinished write, and never panics.
+/// Whichever byte of a journal has a bit flipped, opening reports damage or cuts off an unfinished write, and never
+/// panics.
 #[doc = "holds: law 3.3; design S3"]
 #[test]
 fn flipped_bits_are_reported_without_panic() {
@@ -190,7 +191,7 @@ fn without_notes(frames: &[Frame]) -> Vec<u8> {
     [format::header().as_slice(), &encoded.bytes].concat()
 }
 
-/// An invalid frame followed by a valid one is reported as damage, not cut off as an unfinished write.
+/// In a journal without notes about syncs, an invalid frame followed by a valid one is damage, not an unfinished write.
 #[doc = "holds: design S3"]
 #[test]
 fn valid_frame_after_invalid_proves_damage() {

@@ -13,7 +13,7 @@ use crate::{
 
 const NOW: i64 = 1_772_000_000_000;
 
-/// An engine with records of every level, a recalled rule, and a tag with characters that must be escaped.
+/// An engine with records of levels M, C and T, a recalled rule, and a tag with characters that must be escaped.
 fn engine() -> Engine {
     let mut engine = Engine::new();
     let tag = Tag::approach("count files", &["glob", "shell"]);

@@ -55,8 +55,8 @@ impl DistillerRunner {
         !self.asking.load(Ordering::Acquire) && !self.stopping.load(Ordering::Acquire)
     }
 
-    /// Calls the distiller and waits: the checked text, or a description of the problem; `None` if the memory is being
-    /// closed.
+    /// Calls the distiller and waits, at most `timeout`: the checked text, or a description of the problem; `None` if
+    /// the memory is being closed.
     pub(super) fn ask(&self, promotion: Promotion, evidence: Vec<Megram>) -> Option<Result<String, String>> {
         let (answer, answered) = channel();
         let (distiller, asking) = (Arc::clone(&self.distiller), Arc::clone(&self.asking));
@@ -98,7 +98,8 @@ impl Drop for CallEnd {
     }
 }
 
-/// The trimmed text of a rule; a description of the problem if it is empty, too long or not text.
+/// The trimmed text of a rule; a description of the problem if it is empty, too long, without a letter or digit, or has
+/// control characters.
 fn checked(text: String) -> Result<String, String> {
     let text = text.trim();
     if text.is_empty() {

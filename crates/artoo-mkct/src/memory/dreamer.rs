@@ -273,7 +273,8 @@ impl Dreamer {
         }
     }
 
-    /// Runs a task on the thread that writes the journal; returns a description of the problem if it failed.
+    /// Runs a task on the thread that writes the journal, then calls `then` with its result; returns a description of
+    /// the problem if the task failed.
     fn writer<T: Send + 'static, E: ToString + Send + 'static>(
         &self,
         task: impl FnOnce(&mut JournalWriter) -> Result<T, E> + Send + 'static,

@@ -65,7 +65,8 @@ pub(super) struct Opened {
     pub(super) role: Role,
     /// The journal that this process writes.
     pub(super) journal: Journal,
-    /// The engine as `memory.journal` has it: the snapshot and the frames after it. The journals of guests are merged later.
+    /// The engine as `memory.journal` has it: the snapshot and the frames after it. The journals of guests are merged
+    /// later.
     pub(super) engine: Engine,
     /// What opening found, for the caller.
     pub(super) summary: OpenSummary,
@@ -89,7 +90,7 @@ impl MemoryFiles {
         self.folder.join("memory.snapshot")
     }
 
-    /// Path of the LevelDB index that earlier versions wrote; `None` if it does not exist.
+    /// Path of the LevelDB index that earlier versions wrote; `None` if it does not exist or is empty.
     fn old_index(&self) -> Option<PathBuf> {
         let path = self.folder.join("memory.index");
         self.disk.list(&path).is_ok_and(|names| !names.is_empty()).then_some(path)
@@ -188,8 +189,8 @@ fn open_as_holder(files: MemoryFiles, lock: LockedFile, options: &Options) -> Re
     Ok(Opened { files, role: Role::Holder(lock), journal, engine, summary, snapshot_end })
 }
 
-/// Finishes overwriting the records of an earlier process's erasure; removes the snapshot first, which may contain
-/// their texts.
+/// Finishes overwriting the records of an earlier process's erasure and returns their list; `None` if no erasure was
+/// pending. Removes the snapshot first, which may contain their texts.
 fn finish_overwriting(files: &MemoryFiles) -> io::Result<Option<Intent>> {
     let Some(intent) = erase::pending(files.disk.as_ref(), &files.erasing()) else {
         return files.remove(&files.erasing()).map(|()| None);
@@ -200,7 +201,8 @@ fn finish_overwriting(files: &MemoryFiles) -> io::Result<Option<Intent>> {
     Ok(Some(intent))
 }
 
-/// Opens the journal and replays it, from the snapshot's position on if there is one.
+/// Opens the journal and replays it, from the snapshot's position on if there is one; returns journal, engine and that
+/// position (0 without a snapshot).
 fn read_as_holder(files: &MemoryFiles, summary: &mut OpenSummary) -> Result<(Journal, Engine, u64), JournalError> {
     let path = files.journal();
     let saved = files.disk.open(&path, OpenMode::Read).ok().and_then(|file| {
@@ -301,7 +303,8 @@ impl Role {
     }
 }
 
-/// A random number that two processes are unlikely to have in common, for the name of a guest's journal.
+/// A random number that two processes are unlikely to have in common, for the name of a guest's journal and for new
+/// ids.
 fn random() -> u64 {
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_u32(std::process::id());

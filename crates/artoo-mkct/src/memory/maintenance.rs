@@ -173,7 +173,8 @@ impl JournalWriter {
         }
     }
 
-    /// Replays the whole journal into a new engine; returns the number of frames that could not be applied.
+    /// Replays the whole journal into a new engine, which replaces the one in RAM unless writes are queued; returns the
+    /// number of frames that could not be applied.
     pub(super) fn rebuild(&mut self) -> Result<usize, Arc<JournalError>> {
         self.flush()?;
         let _ = self.files.remove(&self.files.snapshot());

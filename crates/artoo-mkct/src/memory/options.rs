@@ -58,14 +58,15 @@ pub struct Options {
     pub keep_deleted_days: u32,
     /// Number of bytes that the journal grows after a snapshot before a new one is written.
     pub snapshot_tail_bytes: u64,
-    /// Is told what others than the callers of [`crate::Memory`] changed.
+    /// Is told about changes by the Dreamer, a merge, a deletion on request or [`crate::Memory::reword`]; `None` for no
+    /// observer.
     pub observer: Option<Arc<dyn Observer>>,
     /// Adds candidates for alike intents to each recall.
     pub similarity: Option<Arc<dyn Similarity>>,
 }
 
-/// Receives the changes that the Dreamer, the merge of another process's journal, or a deletion on request made, so
-/// that a program with its own copy of the engine can apply them.
+/// Receives the changes that the Dreamer, the merge of another process's journal, a deletion on request or a reworded
+/// rule made, so that a program with its own copy of the engine can apply them.
 pub trait Observer: std::fmt::Debug + Send + Sync {
     /// Called after the changes were made, on the thread that made them, which waits. A copy of the engine that was
     /// taken in between rejects frames that it has already.

@@ -31,7 +31,7 @@ struct State {
     acknowledged: u64,
     /// Number of synced writes.
     synced: u64,
-    /// Number of rejected writes.
+    /// Number of rejected writes and dropped recalls.
     refused: u64,
     /// Why the last attempt to write to the journal failed; `None` if it did not.
     failure: Option<Failure>,
@@ -69,7 +69,8 @@ pub struct QueueStats {
     pub acknowledged: u64,
     /// Number of accepted writes that are synced (they survive the loss of power).
     pub synced: u64,
-    /// Number of writes rejected because too much was waiting or the journal had failed; each caller got an error.
+    /// Number of writes rejected with an error, and of recalls dropped, because too much was waiting, the journal had
+    /// failed or the memory was closed.
     pub refused: u64,
     /// Number of bytes that wait for the disk.
     pub waiting_bytes: usize,
@@ -194,7 +195,8 @@ impl Progress {
         self.lock().closed
     }
 
-    /// Records that `writes` more have this durability and that `bytes` fewer wait, and wakes the callers that wait.
+    /// Counts `writes` more as acknowledged, or all acknowledged writes as synced, and `bytes` fewer as waiting; wakes
+    /// the callers that wait.
     pub(super) fn advance(&self, durability: Durability, writes: u64, bytes: usize) {
         let mut state = self.lock();
         match durability {

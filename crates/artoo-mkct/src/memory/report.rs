@@ -70,7 +70,7 @@ pub struct Adopted {
 pub struct MemoryStats {
     /// Counts of records, tags and tools.
     pub engine: Stats,
-    /// Counts of the writes that are on their way to the disk.
+    /// Counts of the writes accepted since the memory was opened, and how many of them are on the disk.
     pub queue: QueueStats,
     /// Whether another process has the lock of the memory, so that this process writes a journal of its own.
     pub guest: bool,

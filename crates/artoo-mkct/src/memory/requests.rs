@@ -123,7 +123,8 @@ impl Memory {
         self.change(|engine| engine.promote(ticket, rule, now_ms).map(|frame| vec![frame]))
     }
 
-    /// Replaces the text of a rule, see [`Engine::reword`], and tells the observer; the ids are empty if nothing changed.
+    /// Replaces the text of a rule, see [`Engine::reword`], and tells the observer; the ids are empty if nothing
+    /// changed.
     ///
     /// # Errors
     /// The same as [`Memory::write`].
@@ -234,7 +235,7 @@ impl Memory {
         }
     }
 
-    /// Deletes a record of level M, K or C on request, and erases its text from the journal and the snapshot before it
+    /// Deletes a record that is not a law on request, and erases its text from the journal and the snapshot before it
     /// returns.
     ///
     /// # Errors

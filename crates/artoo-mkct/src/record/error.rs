@@ -62,7 +62,7 @@ pub enum InvalidMegram {
         /// The valence that was given.
         sigma: f64,
     },
-    /// The decay does not fit the level: records of levels M and K decay, those of C and T do not.
+    /// The decay does not fit the record: records of levels M and K decay, those of C and T and notes do not.
     #[error("decay {k} does not fit level {level:?}")]
     Decay {
         /// The decay per day that was given.
@@ -134,7 +134,7 @@ pub enum ApplyError {
         /// The record that was deleted on request.
         id: MegramId,
     },
-    /// The frame would change or delete a record of level T.
+    /// The frame would change or delete a law, a record of level T that was not adopted from rules.
     #[error("{id} is of level T, which never changes")]
     Immutable {
         /// The record of level T.
@@ -184,7 +184,7 @@ pub enum ForgetError {
         /// The record that does not exist.
         id: MegramId,
     },
-    /// The record to delete is of level T, which is never deleted.
+    /// The record to delete is a law, a record of level T that was not adopted from rules.
     #[error("{id} is of level T, which is never deleted")]
     Immutable {
         /// The record of level T.

@@ -78,7 +78,7 @@ pub enum Frame {
 }
 
 impl Frame {
-    /// When the change happened, Unix milliseconds.
+    /// When the change happened, Unix milliseconds; for `Marked`, the time of the watermark.
     #[must_use]
     pub fn at_ms(&self) -> i64 {
         match self {

@@ -11,7 +11,7 @@ pub enum Level {
     K,
     /// Common sense: a rule made of events; it does not decay, but is demoted when events contradict it.
     C,
-    /// Thinking: laws and persona; never demoted, never deleted.
+    /// Thinking: laws and persona; never demoted, and deleted only if a person adopted the text from rules.
     T,
 }
 

@@ -44,7 +44,7 @@ pub struct Megram {
     pub level: Level,
     /// When the record was written, Unix milliseconds.
     pub created_at_ms: i64,
-    /// When a query last returned the record, Unix milliseconds; `None` for never, and for records that are not rules.
+    /// When a query last returned the rule, Unix milliseconds; `None` for never, and for records that never were rules.
     pub last_recalled_at_ms: Option<i64>,
     /// When the rule was demoted to Knowledge, Unix milliseconds; `None` for other levels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,13 +61,14 @@ pub struct Megram {
     pub f: f64,
     /// Valence: from −1 (it failed) to 1 (it worked).
     pub sigma: f64,
-    /// Decay rate per day; 0 for levels C and T, which do not decay.
+    /// Decay rate per day; 0 for levels C and T and for notes, which do not decay.
     pub k: f64,
     /// Who was at fault, if the record is about a failure.
     pub failure_class: Option<FailureClass>,
     /// The task that the record comes from.
     pub task: Option<String>,
-    /// All words of the intent, at most [`MAX_INTENT_BYTES`]; `None` in records of earlier versions.
+    /// All words of the intent, at most [`MAX_INTENT_BYTES`]; `None` if the writer gave none, as in records of earlier
+    /// versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<String>,
     /// What the record is, if it is not an event; `None` for an event or a rule.
@@ -227,7 +228,7 @@ pub struct MegramHead {
     pub f: f64,
     /// Valence: from −1 (it failed) to 1 (it worked).
     pub sigma: f64,
-    /// Decay rate per day; 0 for levels C and T, which do not decay.
+    /// Decay rate per day; 0 for levels C and T and for notes, which do not decay.
     pub k: f64,
     /// Who was at fault, if the record is about a failure.
     pub failure_class: Option<FailureClass>,
@@ -317,7 +318,7 @@ impl Megram {
         self.level == Level::T && self.detail != Some(Detail::Learned)
     }
 
-    /// Number of bytes of the record's texts.
+    /// Number of bytes of the record's texts, without its source.
     pub(crate) fn text_bytes(&self) -> usize {
         let texts = [self.intent.as_deref(), self.task.as_deref(), Some(&self.space), Some(&self.entity)];
         let lesson = self.lesson().map_or(0, |texts| texts.iter().map(|text| text.len()).sum());

@@ -83,7 +83,8 @@ impl Tag {
         Self::new(fit(format!("{ACT}{}", escape(act))), via)
     }
 
-    /// Whether records under the tag can become a rule; false for the tags of whole intents, lessons and notes.
+    /// Whether records under the tag can become a rule; false for the tags of whole intents, lessons, notes and
+    /// hypotheses.
     pub(crate) fn can_be_a_rule(space: &str, entity: &str) -> bool {
         let of_intent = intent_slug(space).is_some() && (entity == ENV_LOCAL || is_lesson(entity));
         !of_intent && !space.starts_with(NOTE) && !space.starts_with(ACT)

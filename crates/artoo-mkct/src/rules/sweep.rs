@@ -9,7 +9,7 @@ use crate::{
     rules::evidence::has_witnesses,
 };
 
-/// Attention below which a sweep deletes a tag with all its records.
+/// Attention below which a sweep may delete a tag's records of levels M and K; rules and laws of the tag stay.
 pub const FADED_ATTENTION: f64 = 0.1;
 
 /// Greatest share of the tags with records that one sweep may delete, rounded up: a wrong clock costs a tenth of the

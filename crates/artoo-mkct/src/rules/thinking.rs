@@ -12,10 +12,11 @@ use crate::{
     },
 };
 
-/// Least number of distinct tasks that must have worked for a proposal.
+/// Least number of distinct tasks that must have worked for a proposal about a set of tools; the text of a skill needs
+/// none.
 pub const MIN_LEARNED_TASKS: usize = 10;
 
-/// Least number of different intents with a rule for a proposal.
+/// Least number of different intents with a rule for a proposal about a set of tools; the text of a skill needs none.
 pub const MIN_LEARNED_INTENTS: usize = 3;
 
 /// Space of the tags of texts that were adopted at level T from rules.
@@ -64,7 +65,8 @@ impl Engine {
         of_tools.chain(skills.filter(is_new)).collect()
     }
 
-    /// The proposal of these rules about one set of tools; `None` if too few tasks confirm it, or a record contradicts.
+    /// The proposal of these rules about one set of tools; `None` if they have too few tasks or intents, or a record
+    /// contradicts.
     fn proposal(&self, via: &str, rules: Vec<MegramId>) -> Option<ThinkingProposal> {
         let (mut tasks, mut contents) = (BTreeSet::new(), Vec::new());
         for rule in rules.iter().filter_map(|id| self.rules.get(id)) {

@@ -65,7 +65,7 @@ fn scribble(disk: &SimDisk, random: &mut Random) -> String {
     format!("kind {kind} at {at}+{length} in {path:?}")
 }
 
-/// Opens a corrupted store, which must be refused, be valid, or report what it lost.
+/// Corrupts a copy of a store and opens it: it must be refused, be valid, or report what it lost. Returns which.
 fn check(seed: u64, built: &SimDisk, known: &BTreeMap<MegramId, String>) -> &'static str {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let disk = built.after(Loss::Nothing);

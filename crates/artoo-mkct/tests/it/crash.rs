@@ -1,4 +1,4 @@
-//! S1: acknowledged records survive the loss of power or of the process.
+//! S1: acknowledged records survive the death of the process, synced ones the loss of power.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -23,7 +23,7 @@ struct Promised {
     forgotten: Vec<(MegramId, String)>,
 }
 
-/// Writes, deletes, compacts, opens a guest, and reopens the memory, until the power fails.
+/// Writes, deletes, compacts, opens a guest, and reopens the memory; `None` if the power failed.
 fn live(disk: &SimDisk, options: &Options, promised: &mut Promised) -> Option<()> {
     let mut number = 0;
     for life in 0..3 {
@@ -69,7 +69,8 @@ fn live(disk: &SimDisk, options: &Options, promised: &mut Promised) -> Option<()
     Some(())
 }
 
-/// Opens the disk after the loss of power and compares the memory with its promises.
+/// Opens a copy of the disk after a loss; asserts that what was promised to survive the loss is there, and that nothing
+/// deleted is.
 fn check(disk: &SimDisk, loss: Loss, options: impl Fn(&SimDisk) -> Options, promised: &Promised, at: usize) {
     let left = disk.after(loss);
     let (memory, summary) = Memory::open(Path::new(FOLDER), options(&left))

@@ -85,7 +85,7 @@ fn without_task(number: usize) -> NewMegram {
     draft
 }
 
-/// Six successes of as many tasks, which are enough for a rule.
+/// Writes six successes of as many tasks, which are enough for a rule.
 fn promising(memory: &Memory) {
     for task in 0..6 {
         let draft = NewMegram::new(Tag::new("intent:count", "via:glob"), State::Accept, format!("it worked {task}"));

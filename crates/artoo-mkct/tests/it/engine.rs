@@ -46,7 +46,7 @@ fn write(engine: &mut Engine, now_ms: i64, draft: NewMegram) -> Megram {
     }
 }
 
-/// `count` events of different tasks at the same time.
+/// Writes `count` events of different tasks at the same time, under `intent:x` and this entity; returns their ids.
 fn burst(engine: &mut Engine, now_ms: i64, entity: &str, state: State, count: usize) -> Vec<MegramId> {
     (0..count).map(|i| write(engine, now_ms, event("intent:x", entity, state, &format!("{state:?}-{i}"))).id).collect()
 }
@@ -79,7 +79,8 @@ fn why(engine: &Engine, space: &str, entity: &str, now_ms: i64) -> Vec<Contribut
     engine.why(&Tag::new(space, entity), now_ms).collect()
 }
 
-/// The tags that qualify for a rule, without the sums, whose last bit depends on the order of additions.
+/// Tickets and evidence of the rules that could be made, without the sums, whose last bit depends on the order of
+/// additions.
 fn tickets(engine: &Engine, now_ms: i64) -> Vec<(PromotionTicket, Vec<Evidence>)> {
     engine.promotions(now_ms).into_iter().map(|promotion| (promotion.ticket, promotion.evidence)).collect()
 }

@@ -19,7 +19,7 @@ const MAX_LIFE_MS: u64 = 150;
 /// In one round of this many, two writers run at once.
 const TWO_WRITERS_EVERY: u64 = 5;
 
-/// In one round of this many, every acknowledged record so far is verified.
+/// In one round of this many, the text of every record is read, instead of only the newest 200.
 const WHOLE_CHECK_EVERY: u64 = 50;
 
 /// Counts of what the rounds found.
@@ -32,7 +32,7 @@ pub(crate) struct Tally {
     pub(crate) lost: u64,
     /// Records that were not what was written.
     pub(crate) half_written: u64,
-    /// Openings that failed.
+    /// Openings, checks and closings that failed, and openings as a guest or with frames that could not be applied.
     pub(crate) failed_opens: u64,
     /// Writers that ended by themselves, e.g. by a panic.
     pub(crate) failed_writers: u64,
@@ -83,7 +83,7 @@ pub(crate) fn write_until_killed(folder: &Path, salt: u64) {
     }
 }
 
-/// Kills `rounds` writers, and verifies the memory after each.
+/// Runs `rounds` rounds, each of which kills one or two writers and then verifies the memory; returns the counts.
 pub(crate) fn rounds(folder: &Path, rounds: u64, seed: u64, command: &dyn Fn(u64) -> Command) -> Tally {
     let mut tally = Tally::default();
     let mut kept: BTreeSet<MegramId> = BTreeSet::new();

@@ -110,7 +110,7 @@ impl List {
     }
 }
 
-/// Performs operations on a memory and a list, and compares them.
+/// Performs operations on a memory and a list, compares them after each, and returns the advice at the end as text.
 fn run(operations: &[Operation]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let clock = TestClock(Arc::new(Mutex::new(NOW)));

@@ -103,20 +103,20 @@ impl SimDisk {
         self.lock().sync_fails = fails;
     }
 
-    /// Whether any file contains these bytes, including files without a name.
+    /// The paths of the files that contain these bytes; files without a name are not searched.
     pub(crate) fn holds(&self, needle: &[u8]) -> Vec<PathBuf> {
         let state = self.lock();
         let holds = |inode: &usize| state.inodes[*inode].content.windows(needle.len()).any(|window| window == needle);
         state.names.iter().filter(|(_, inode)| holds(inode)).map(|(path, _)| path.clone()).collect()
     }
 
-    /// The content of a file.
+    /// The content of a file; `None` if there is no such file.
     pub(crate) fn read(&self, path: &Path) -> Option<Vec<u8>> {
         let state = self.lock();
         state.names.get(path).map(|inode| state.inodes[*inode].content.clone())
     }
 
-    /// Replaces the content of a file, synced.
+    /// Replaces the content of an existing file, synced.
     pub(crate) fn write(&self, path: &Path, content: &[u8]) {
         let mut state = self.lock();
         let inode = state.names[path];

@@ -1,4 +1,4 @@
-//! S11: every version opens stores of version 1, and no version changes stores of a newer one.
+//! S11: stores of earlier versions open with the same records, and journals of a newer version are refused unchanged.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -81,8 +81,7 @@ fn version_2_store_opens_from_snapshot() {
     }
 }
 
-/// Wrote the fixture `store-v1` (ignored) with every kind of frame: events, a law, a rule, its recall, feedback, a
-/// deletion.
+/// Wrote the fixture `store-v1` (ignored): events, a law, a rule, its recall, feedback, and a deletion.
 #[test]
 #[ignore = "wrote the fixture; a new version writes a fixture of its own"]
 fn write_store_v1_fixture() {

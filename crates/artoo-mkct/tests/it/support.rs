@@ -73,7 +73,7 @@ pub(crate) fn repairing(options: Options) -> Options {
     options.with(|options| options.on_damage = DamagePolicy::Repair)
 }
 
-/// The text of every record of a memory, by id, read from the journal.
+/// The text of every record of a memory, by id; panics if one cannot be read.
 pub(crate) fn contents(memory: &Memory) -> BTreeMap<MegramId, String> {
     let engine = memory.engine();
     let read = |id| engine.get(id).unwrap_or_else(|error| panic!("{error}")).unwrap_or_else(|| panic!("{id} is gone"));

@@ -124,8 +124,8 @@ pub enum Target {
 pub enum NameChange {
     /// Replaces the whole name; only for a single file.
     To(String),
-    /// Builds the name from a template with `{stem}`, `{ext}`, `{name}`, `{n}` or `{n:3}` (position from 1, optionally
-    /// zero-padded) and `{modified}` (date of the last change).
+    /// Builds the name from a template with `{stem}`, `{ext}`, `{name}`, `{n}` (position in the selection, from 1) and
+    /// `{date}` (of the last change, in UTC).
     Template(String),
     /// Replaces the extension (given without the dot), or adds it to a name that has none.
     Extension(String),
@@ -142,7 +142,8 @@ pub enum NameChange {
 }
 
 impl Act {
-    /// The query for the files the act changes; `None` for an act that only creates or writes files.
+    /// The query for the files that the act copies, moves, renames, packs, unpacks, deletes or sets the mode of; `None`
+    /// for all other acts.
     #[must_use]
     pub fn selection(&self) -> Option<&Query> {
         match self {

@@ -3,7 +3,8 @@
 use super::{Key, Order, Pred, Query, SortKey};
 
 impl Query {
-    /// The normal form of a query: nested filters merged, predicates normalised, empty filters removed.
+    /// The normal form of a query: paths sorted, nested filters merged, predicates normalised, filters that always hold
+    /// removed.
     #[must_use]
     pub fn normalise(mut self) -> Self {
         for operand in self.operands_mut() {

@@ -47,7 +47,7 @@ pub(super) fn snapshot(act: &Act, fs: &dyn FileSystem) -> String {
     }
 }
 
-/// One line about the entry at a path: kind, size, modification time and mode.
+/// One line about the entry at a path: kind, size, modification time and mode, or why it can't be read.
 fn facts(path: &Path, fs: &dyn FileSystem) -> String {
     fs.metadata(&fs.real(path)).map_or_else(
         |problem| format!("{problem}\n"),
@@ -237,7 +237,8 @@ enum RunForm {
     Redirected,
 }
 
-/// The words of a command with its paths resolved, without an interpreter before a script of its extension.
+/// The words of a simple command with its paths resolved, without an interpreter before a script of its extension;
+/// `None` for shell syntax.
 fn program(line: &str, folder: &str, fs: &dyn FileSystem) -> Option<Vec<String>> {
     let mut words = words(line)?;
     let interpreters = [("sh", "sh"), ("bash", "sh"), ("bash", "bash"), ("python3", "py"), ("node", "js")];
@@ -323,7 +324,8 @@ fn run(
     StepResult { by, calls, ..result }
 }
 
-/// The SHA-256 digests of a call's recorded output, with and without its final newline.
+/// The SHA-256 digests of a call's output: of each whole recorded stream except stderr, and of the shown text with and
+/// without its final newline.
 fn outputs(call: &ToolCall) -> Vec<String> {
     let kept = call.kept.iter().filter(|kept| kept.left_out == 0 && kept.stream != "stderr");
     let mut digests: Vec<String> = kept.map(|kept| kept.sha256.clone()).collect();

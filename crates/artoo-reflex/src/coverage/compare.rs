@@ -78,8 +78,9 @@ use Mismatch::{Other, Unknown, Wrong};
 /// The calls that brought a path into its simulated state, or why it differs.
 type Compared = Result<Vec<EvidenceId>, Mismatch>;
 
-/// Compares the paths of one step with the simulation. `is_open` says whether a command or an unread part of the
-/// request may have changed a path too; `is_partial`, whether a part of the request is not read.
+/// Compares the paths of one step with the simulation; files that `left` still selects count as not done. `is_open`
+/// says whether a command or an unread part of the request may have changed a path too; `is_partial`, whether a part of
+/// the request is not read.
 pub(super) fn paths(
     paths: &BTreeSet<PathBuf>,
     left: Option<&Query>,

@@ -37,8 +37,8 @@ impl GitContext {
     }
 }
 
-/// The current commit, the current branch, and the value of the ref that an action creates or checks out, separated by
-/// spaces.
+/// The current commit, the current branch, and the ref that an action creates or checks out (for an init or a commit,
+/// whether there is a repository), separated by spaces.
 pub(super) fn snapshot(folder: &str, action: &GitAction, fs: &dyn FileSystem) -> String {
     let data = data(folder, fs);
     let is_there = fs.metadata(&data).is_ok_and(|entry| entry.kind == EntryKind::Folder);

@@ -223,7 +223,7 @@ fn has_limit(query: &Query) -> bool {
     matches!(query, Query::Limit { .. }) || query.operand().is_some_and(has_limit)
 }
 
-/// The query with only its conditions on paths and names, which can be tested on deleted files.
+/// The query without limit and order and with only its conditions on names, which can be tested on deleted files.
 fn by_known_conditions(query: &Query) -> Query {
     match query {
         Query::Limit { of, .. } | Query::Sort { of, .. } => by_known_conditions(of),

@@ -19,7 +19,8 @@ use crate::eval::FileSystem;
 use crate::repository::is_as_committed;
 
 impl Ledger {
-    /// The coverage report, with the proposed readings that would be met if the user confirmed them.
+    /// The coverage report. Confirmed readings count as the user's words; unconfirmed ones are offered for confirmation
+    /// if they would be met.
     pub(super) fn covered(&self, calls: &[ToolCall], fs: &dyn FileSystem) -> Coverage {
         let records = Records::of(calls, fs);
         if self.reading.offered.is_empty() {

@@ -69,7 +69,7 @@ impl World {
         })
     }
 
-    /// Records a call that ran a command and changed these paths.
+    /// Changes the disk and records a call of this command with the states of these paths before and after.
     pub(super) fn call(
         &mut self,
         command: &str,

@@ -124,7 +124,8 @@ fn step(fields: &mut Fields<'_>) -> Result<Step, String> {
     }))
 }
 
-/// The query of a check of kind `measured`, which has a question in plain English.
+/// The query of the field `question`, which has a question in plain English; an error if it is not read as one
+/// question.
 fn question(fields: &mut Fields<'_>) -> Result<Query, String> {
     let question = fields.line("question")?;
     let now = Now { wall: fields.fs.now(), uptime_ms: 0 };

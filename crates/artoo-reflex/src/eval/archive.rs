@@ -19,7 +19,7 @@ pub(crate) struct Member {
     /// The entry's name as stored in the archive, without a trailing slash.
     pub(crate) name: Vec<u8>,
     pub(crate) is_folder: bool,
-    /// SHA-256 of the entry's content, if it is a file.
+    /// SHA-256 of the entry's content in hexadecimal; empty for a folder, and that of no bytes for a link or device.
     pub(crate) digest: String,
 }
 
@@ -129,7 +129,8 @@ fn pax_path(mut records: &[u8]) -> Option<Vec<u8>> {
     None
 }
 
-/// The entries of a zip archive, from its central directory; `None` if it is damaged or over 4 GB.
+/// The entries of a zip archive, from its central directory; `None` if it is damaged, over 4 GB or compressed by an
+/// unknown method.
 fn zip(bytes: &[u8]) -> Option<Vec<Member>> {
     let end = bytes.windows(ZIP_END.len()).rposition(|window| window == ZIP_END)?;
     let count = number::<2>(bytes, end + 10)?;

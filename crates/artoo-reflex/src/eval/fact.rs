@@ -151,7 +151,7 @@ fn after(path: &str, start: &str, fs: &dyn FileSystem) -> Result<String, EvalErr
     word.map(str::to_owned).ok_or(EvalError::NoSecondSource("this entry"))
 }
 
-/// The number of bytes in `/proc/meminfo` under a key such as `MemFree`.
+/// The number of bytes in `/proc/meminfo` under a key such as `MemFree:`.
 fn memory(key: &str, fs: &dyn FileSystem) -> Result<u64, EvalError> {
     let kilobytes = after("/proc/meminfo", key, fs)?.parse::<u64>();
     kilobytes.map(|kilobytes| kilobytes * 1024).map_err(|_| EvalError::NoSecondSource("memory"))

@@ -25,7 +25,7 @@ pub(crate) fn tree(
     Ok(found)
 }
 
-/// The entries at the given paths that exist and are of this kind.
+/// The entries at the given paths that exist and are of this kind, each once, sorted by path.
 pub(crate) fn named(paths: &[String], kind: Kind, fs: &dyn FileSystem) -> Result<Vec<Entry>, EvalError> {
     let mut found = Vec::new();
     for path in paths {
@@ -102,7 +102,7 @@ pub(crate) fn compare(keys: &[SortKey], a: &Entry, b: &Entry, totals: &HashMap<s
     })
 }
 
-/// The file's extension in lower case; empty if the name has none.
+/// The part of a file's name after its last dot, in lower case; empty if the name has no dot.
 pub(crate) fn extension(entry: &Entry) -> Vec<u8> {
     let name = entry.name_bytes();
     match name.iter().rposition(|byte| *byte == b'.') {
@@ -119,7 +119,8 @@ pub(crate) fn total_size(folder: &Path, fs: &dyn FileSystem) -> Result<u64, Eval
     Ok(regular.fold(0, |sum: u64, entry| sum.saturating_add(entry.bytes)))
 }
 
-/// Collects all entries below a folder, without the folder itself.
+/// Adds all entries below a folder to `found`, without the folder itself; a folder below it that can't be read counts
+/// as empty.
 pub(crate) fn walk(
     root: &Path,
     depth: Depth,

@@ -16,7 +16,7 @@ pub struct Line {
     pub text: Vec<u8>,
     /// The file that the line comes from; `None` if its path is not shown with the line.
     pub file: Option<Arc<PathBuf>>,
-    /// The line number in its file, from 1.
+    /// The line number in its file, from 1; 0 for a line that has none.
     pub number: u64,
     /// Whether the line is shown with its line number.
     pub is_numbered: bool,
@@ -75,7 +75,7 @@ pub(super) fn of_archive(path: &Path, fs: &dyn FileSystem) -> Result<Vec<Line>, 
     Ok(archive::members(path, fs)?.into_iter().map(|member| Line::plain(member.shown_name())).collect())
 }
 
-/// Sorts lines by the sort keys; equal lines keep their order.
+/// Sorts lines by the sort keys and drops their paths and numbers; equal lines keep their order.
 pub(super) fn sort(mut lines: Vec<Line>, keys: &[SortKey]) -> Vec<Line> {
     let number = |line: &Line| decimal::leading(&line.text).unwrap_or(0);
     lines.sort_by(|a, b| {
@@ -112,7 +112,7 @@ pub(super) fn part(lines: Vec<Line>, part: Part) -> Vec<Line> {
     lines.into_iter().skip(skip).take(take).collect()
 }
 
-/// Each line that occurs at least this often, once, in the order of first occurrence.
+/// Each line that occurs at least this often, once, in the order of first occurrence, without path and number.
 pub(super) fn unique(lines: Vec<Line>, at_least: usize) -> Vec<Line> {
     let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
     for line in &lines {

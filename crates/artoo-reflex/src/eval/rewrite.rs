@@ -83,7 +83,7 @@ fn wrapped(line: &[u8], width: usize) -> Result<Vec<Vec<u8>>, EvalError> {
     Ok(parts)
 }
 
-/// For each file a line with a part of its path, such as its name or extension.
+/// For each file a line with a part of its path; a name without a dot gives no line for its extension.
 pub(super) fn names(found: &[Entry], part: NamePart) -> Vec<Line> {
     let name = |entry: &Entry| match part {
         NamePart::Name => Some(entry.name_bytes().to_vec()),

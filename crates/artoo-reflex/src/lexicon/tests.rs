@@ -311,7 +311,7 @@ fn understood(request: &str) -> bool {
     read(request).is_ok() || parse(request, &[before], &environment(), now(), &MemoryFileSystem::default()).is_ok()
 }
 
-/// Each meaning of each phrase is understood in some request.
+/// Each meaning of each phrase, except verbs for unknown kinds of change, is understood in some request.
 #[test]
 fn every_phrase_is_understood() {
     let all: Vec<_> = lexicon().all().collect();

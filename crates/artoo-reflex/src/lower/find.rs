@@ -184,7 +184,8 @@ fn account<'a>(name: &'a str, what: &'static str) -> Result<&'a str, Unsupported
     ensure(is_name, || Unsupported::Predicate(what)).map(|()| name)
 }
 
-/// A `find` pattern, matched bytewise, for a test of a name; an error if it has `?` or a character class.
+/// A `find` pattern, matched bytewise, for a test of a name; an error for a glob with `?`, a character class, a
+/// backslash or a slash.
 fn pattern(test: &NameTest) -> Result<String, Unsupported> {
     Ok(match test {
         NameTest::Is(text) => literal(text),

@@ -39,7 +39,8 @@ pub(super) struct Built {
 }
 
 impl Built {
-    /// The note on a number or a folder that the request doesn't name and that was chosen for it.
+    /// The first note on a number, folder, order or direction that the request doesn't name and that was chosen for it;
+    /// `None` if there is none.
     pub(super) fn chosen(&self) -> Option<&str> {
         self.assumptions.iter().map(String::as_str).find(|note| note.starts_with("no "))
     }
@@ -350,7 +351,7 @@ fn only_there(cx: &mut BuildContext<'_>, path: String) -> String {
     found
 }
 
-/// The query for the one file or folder at a path; without elements if it doesn't exist.
+/// The query for the one file at a path; without elements if there is no file.
 fn only(place: &Place) -> Query {
     let name = file_name(&place.path).unwrap_or_default();
     let tree = Query::Tree {

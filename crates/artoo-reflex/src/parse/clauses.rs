@@ -167,7 +167,7 @@ type Read = Result<Vec<Step>, Unread>;
 #[derive(Debug, Clone, Default)]
 struct Chain {
     clauses: Vec<(Range<usize>, Read)>,
-    /// The number of words in clauses that were not read.
+    /// The number of words in clauses that were not read, without courtesies and background.
     unread: usize,
     before: Option<Antecedent>,
     is_lost: bool,

@@ -224,7 +224,7 @@ fn one<T: Clone>(a: &Option<T>, b: &Option<T>) -> Option<Option<T>> {
 }
 
 impl Draft {
-    /// Merges two drafts; `None` if both set the same feature.
+    /// Merges two drafts; `None` if both set the same feature, or if the words after each other would be ambiguous.
     pub(crate) fn merge(&self, other: &Self) -> Option<Self> {
         let clash = (!self.types.is_empty() && !other.types.is_empty())
             || (!self.scope.is_empty() && !other.scope.is_empty())
@@ -272,8 +272,8 @@ impl Draft {
         Some(merged)
     }
 
-    /// Whether this draft names one file and the other compares it with a second one ("also in b.txt"), so that both may
-    /// name a path.
+    /// Whether this draft names one file and the other compares it with a second one ("also in b.txt"), so that both
+    /// may name a path.
     fn takes_second_file(&self, other: &Self) -> bool {
         self.relation.is_none() && other.relation.is_some() && self.object.len() == 1
     }
@@ -298,7 +298,8 @@ impl Draft {
         rest == Self::default()
     }
 
-    /// Whether the draft has a verb, a question or a pronoun, and not only a noun phrase.
+    /// Whether the draft has more than a noun phrase: a verb, a question, a pronoun, a destination, a property of files
+    /// or a fact.
     pub(crate) fn says_what_to_do(&self) -> bool {
         self.verb.is_some()
             || self.act.is_some()

@@ -232,7 +232,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The only folder here whose name differs from this one in letter case alone.
+    /// The only folder directly in the current folder whose name, in lower case, is `name` (which must be in lower
+    /// case); `None` if there is none or several.
     pub(crate) fn folder_in_any_case(&self, name: &str) -> Option<Place> {
         let here = self.fs.list(Path::new(&self.environment.cwd)).unwrap_or_default();
         let named = |known: &[u8]| String::from_utf8_lossy(known).to_lowercase() == name;

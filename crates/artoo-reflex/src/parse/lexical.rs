@@ -108,7 +108,7 @@ pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases)
     found
 }
 
-/// Whether the token at a position is a verb after "I", "you" or "we".
+/// Whether the token at a position follows "I", "you", "we", "they" or "to".
 fn follows_person(tokens: &[Token], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|at| tokens.get(at));
     before.is_some_and(|token| matches!(token.folded.as_str(), "i" | "you" | "we" | "they" | "to"))
@@ -323,7 +323,8 @@ fn meanings(run: &[Token]) -> &'static [Meaning] {
     lexicon().meanings(&words.join(" "))
 }
 
-/// The items for the token at a position that is not in the dictionary, such as a path or a number.
+/// The items for the token at a position by its class, such as a path, a number or a text, whatever the dictionary says
+/// of it.
 fn literal(context: &Context<'_>, tokens: &[Token], at: usize) -> Vec<Item> {
     let Some(token) = tokens.get(at) else { return Vec::new() };
     if let Some(owner) = owner(context, token) {

@@ -31,8 +31,8 @@ pub(super) fn settled(context: &Context<'_>, query: &mut Query) -> Vec<(String, 
     replaced
 }
 
-/// The only file below the current folder with the name of a path that is not in it; `None` if a similar name stands
-/// beside it.
+/// The only entry below the current folder with the name of a path directly in that folder, or with that name before
+/// its extension; `None` if there are several, or a similar name stands beside the path.
 pub(super) fn elsewhere(context: &Context<'_>, path: &str) -> Option<String> {
     let name = file_name(path).filter(|_| parent(path) == context.environment.cwd)?.to_lowercase();
     let near = suggest::near(Path::new(path), context.fs);
@@ -68,8 +68,8 @@ fn only_below(context: &Context<'_>, is_it: &dyn Fn(&Entry) -> bool) -> Option<S
     only.path.to_str().map(str::to_owned)
 }
 
-/// The entries below the current folder, hidden folders not entered; `None` if they are too many to be compared with the
-/// words of a request.
+/// The entries below the current folder, hidden folders not entered; `None` if they are too many to be compared with
+/// the words of a request.
 pub(super) fn entries(context: &Context<'_>) -> Option<Vec<Entry>> {
     let mut open = VecDeque::from([PathBuf::from(&context.environment.cwd)]);
     let mut found = Vec::new();
@@ -109,7 +109,7 @@ fn set_path(query: &mut Query, from: &str, to: &str) -> bool {
     }
 }
 
-/// How a path is typed: from the current folder if it lies below, else from the home folder.
+/// How a path is typed: from the current folder if it lies below, else from the home folder, else in full.
 pub(super) fn typed(context: &Context<'_>, path: &str) -> String {
     let below = |folder: &str| path.strip_prefix(folder)?.strip_prefix('/');
     let from_home = || below(&context.environment.home).map(|rest| format!("~/{rest}"));

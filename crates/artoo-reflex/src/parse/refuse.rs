@@ -38,7 +38,7 @@ fn english_of(steps: &[Built]) -> String {
     english_steps(&super::steps_of(steps))
 }
 
-/// The refusal for a request with several readings, which it lists.
+/// The refusal for a request with several readings, which names the first two.
 pub(super) fn ambiguous(readings: &[Vec<Built>]) -> Abstention {
     let mut read = readings.iter().map(|reading| english_of(reading));
     let (first, second) = (read.next().unwrap_or_default(), read.next().unwrap_or_default());

@@ -27,7 +27,7 @@ const GRAMMAR: [&[Rule]; 9] = [
     machine::RULES,
 ];
 
-/// All items that the neighbours `left` and `right` mean together; `at_end` if `right` ends the request.
+/// All items that the neighbours `left` and `right` mean together; `at_end` if a step can end after `right`.
 pub(crate) fn combine(context: &Context<'_>, left: &Item, right: &Item, at_end: bool) -> Vec<Item> {
     // A function word belongs to the words after it; only at the end of the request it has none.
     if matches!(left, Item::Skip | Item::Comma) {

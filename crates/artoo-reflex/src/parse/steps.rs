@@ -56,8 +56,8 @@ impl StepBoundaries {
         Self::new(tokens.len(), between)
     }
 
-    /// Also boundaries that leave parts of a request unread: before a verb that the grammar doesn't know, and after a
-    /// comma.
+    /// Also boundaries that leave parts of a request unread: after a comma or "and" before a verb, known or not, or a
+    /// statement, and before words such as "because"; none if the request corrects itself, as with "I mean".
     pub(super) fn wide(tokens: &[Token]) -> Self {
         // What is said after "I mean" changes what is said before.
         if (0..tokens.len()).any(|at| phrase("corrections", tokens, at).is_some()) {
@@ -309,7 +309,8 @@ pub(super) fn read_range(
     found
 }
 
-/// Whether a step uses its words as they were said: names and texts as a whole, a single line where they say "line".
+/// Whether a step fits the words it was read from; not if it ignores some, cuts a name or text, or the words can mean
+/// another step.
 fn fits_words(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
     let of = match step {
         Step::Do(act) => act.selection(),

@@ -178,7 +178,8 @@ fn first_key(query: &Query) -> Option<Key> {
     }
 }
 
-/// The query as the parser builds it: with details if it is sorted by size or time.
+/// The query as the parser builds it: with details if it is sorted by size or time, with total sizes if it is sorted by
+/// them.
 fn shown(of: Query) -> Query {
     match (first_key(&of), of.kind()) {
         (Some(Key::Size | Key::Modified), Kind::File) => Query::Details { of: boxed(of) },

@@ -2,7 +2,7 @@
 
 use super::MegramId;
 
-/// A record id is written as a lowercase UUID, and no other spelling of it can be read.
+/// A record id is written as a lowercase UUID; an uppercase one, one with a sign and other texts are rejected.
 #[test]
 fn ids_have_one_spelling() {
     let id = MegramId::compose(1_772_000_000_000, 5, u64::MAX);

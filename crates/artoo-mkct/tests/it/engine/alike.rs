@@ -46,7 +46,8 @@ fn paraphrases_are_recalled_as_alike() {
     }
 }
 
-/// Intents with similar words and another meaning never count as the same, and opposites give no advice.
+/// Intents with similar words and another meaning never count as the same, and the opposite of a known intent gives no
+/// advice.
 #[test]
 fn different_actions_in_similar_words_differ() {
     for (known, other) in pairs(include_str!("../../fixtures/intents/others.tsv")) {

@@ -178,7 +178,7 @@ fn t_level_survives_every_operation() {
     assert_eq!(engine.thinking().count(), 1);
 }
 
-/// After a deletion on request no query, sum or count includes the record.
+/// After a deletion on request, potentials, contributions, recent records and counts leave the record out.
 #[test]
 fn deleted_record_is_in_no_answer() {
     let mut engine = Engine::new();

@@ -79,7 +79,7 @@ fn potentials_halve_at_half_lives() {
     }
 }
 
-/// One abandoned task makes memory advise against its approach for 12.8 days, and give no advice after 12.9.
+/// The potentials of one abandoned task imply "avoid" after 12.8 days, and nothing after 12.9.
 #[doc = "holds: design M8"]
 #[test]
 fn one_abandon_discourages_for_twelve_days() {

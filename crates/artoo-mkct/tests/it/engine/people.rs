@@ -129,7 +129,8 @@ fn notes_are_kept_and_found_by_words() {
     assert_eq!(texts(&engine, "Compress the videos").len(), 2, "few and short: returned for every intent");
 }
 
-/// Tools that worked for three intents with the same act are proposed for a new one, until failures outweigh successes.
+/// Tools that worked for three intents with the same act are proposed for a new one, until they failed twice by their
+/// own fault.
 #[test]
 fn approach_of_three_intents_becomes_hypothesis() {
     let mut engine = Engine::new();
@@ -200,7 +201,7 @@ fn level_t_text_needs_tasks_and_approval() {
     assert_eq!(engine.forget(law, NOW), Err(ForgetError::Immutable { id: law }));
 }
 
-/// A similarity that returns one remembered intent for every query.
+/// A similarity that returns for every query one remembered intent, with a similarity of 7, and one unknown intent.
 #[derive(Debug)]
 struct Near(&'static str);
 
@@ -271,7 +272,8 @@ fn long_intents_are_cut_and_compared_alike() {
     assert_eq!(recall(&engine, &long).advice[0].potentials.action, Action::Exploit);
 }
 
-/// Feedback against a rule lowers the advice for every intent under the rule's tag.
+/// Feedback against a rule lowers the advice for a known intent under the rule's tag, and is about no intent of its
+/// own.
 #[test]
 fn feedback_against_a_rule_concerns_every_intent() {
     let mut engine = Engine::new();

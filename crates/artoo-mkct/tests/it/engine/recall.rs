@@ -271,7 +271,7 @@ fn advice_shares_sum_to_the_total() {
     assert_eq!(why(&engine, "intent:unknown", ENV_LOCAL, NOW), []);
 }
 
-/// A query with a 10 MB intent and 100,000 tool and target names returns without advice and without reading them all.
+/// A query with a 10 MB intent and 100,000 tool and target names returns, without advice.
 #[test]
 fn hostile_queries_cost_little() {
     let mut engine = Engine::new();

@@ -90,7 +90,7 @@ pub(super) fn with_bare_ends(texts: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     [texts, bare].concat()
 }
 
-/// The text with a final newline only if the file had one before.
+/// The text, without its final newline if the file was not empty and had none before.
 fn with_end_of(before: &[u8], mut text: Vec<u8>) -> Vec<u8> {
     if !before.is_empty() && !before.ends_with(b"\n") && text.ends_with(b"\n") {
         text.pop();

@@ -1,4 +1,4 @@
-//! Tests of each kind of act: performed, not performed, and performed with an additional change.
+//! Tests of acts on files: performed, not performed, and performed with an additional change.
 
 use artoo_proto::CoverageState::{NotShown, Refuted, Shown};
 
@@ -17,7 +17,7 @@ const FILES: [(&str, &str); 5] = [
 ];
 
 #[expect(clippy::too_many_lines, reason = "one table")]
-/// For each kind of act: the act, the change of the disk that performs it, and changes that don't.
+/// Acts, each with the change of the disk that performs it, and changes that don't.
 fn cases() -> Vec<(Act, Change, Vec<Change>)> {
     let at = |path: &str| format!("/w/{path}");
     vec![

@@ -143,7 +143,7 @@ impl<'a> Fields<'a> {
         typed.iter().map(|path| self.resolved("paths", path)).collect()
     }
 
-    /// Takes a field with at least one path.
+    /// Takes the paths in the field `paths` or `path`; an error, which names `field`, if there is none.
     pub(super) fn paths(&mut self, field: &'static str) -> Result<Vec<String>, String> {
         let paths = self.paths_if_given()?;
         ensure(!paths.is_empty(), || self.wrong(field, "is missing; give a path or a list of paths"))?;
@@ -165,7 +165,8 @@ impl<'a> Fields<'a> {
         self.left.get(field).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// The absolute path of one that a check names; an error for a pattern such as `*.txt`.
+    /// The absolute path of one that a check names; an error for a pattern such as `*.txt`, unless a file has that
+    /// name.
     fn resolved(&self, field: &str, typed: &str) -> Result<String, String> {
         let place = resolve(typed, self.environment);
         let path = place.ok_or_else(|| self.wrong(field, "is no path; write ~/x, an absolute or a relative one"))?.path;

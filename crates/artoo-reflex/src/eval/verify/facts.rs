@@ -10,7 +10,7 @@ use super::{Checked, ensure, fail, judged, shown, take_word};
 use crate::algebra::{Fact, Source, Ty};
 use crate::eval::{Answer, EvalError, FileSystem, fact, unreadable};
 
-/// Tolerance in bytes for free and used disk space, which other programs change.
+/// Tolerance in bytes for free and used disk and swap space, which other programs change.
 const DISK_TOLERANCE_BYTES: u64 = 256 << 20;
 
 /// Tolerance in bytes for the disk usage of a folder that contains artoo's own data folder.

@@ -100,7 +100,8 @@ pub(super) fn groups(expected: &[(Vec<u8>, u64)], output: &str) -> Checked {
     Ok(format!("computed again: the same {count} groups"))
 }
 
-/// Parses an output line into a known group and its number; `None` if it names no known group.
+/// Parses an output line, `name<tab>number` with a known name or `number name`, into name and number; `None` for
+/// another form.
 fn group_line<'a>(line: &'a str, known: &HashMap<String, u64>) -> Option<(&'a str, u64)> {
     if let Some((name, number)) = line.rsplit_once('\t')
         && known.contains_key(name)

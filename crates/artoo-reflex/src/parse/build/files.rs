@@ -139,7 +139,8 @@ pub(super) fn found(cx: &BuildContext<'_>, of: &Query) -> Option<BTreeSet<PathBu
     }
 }
 
-/// Whether the name of something in one of the folders has a text, a plural "s" left out, in any case.
+/// Whether the name of something in one of the folders has a text, a plural "s" left out, in any case; also if the
+/// folders can't be read.
 pub(super) fn is_in_a_name(cx: &BuildContext<'_>, folders: &[Place], text: &str) -> bool {
     let stem = text.strip_suffix('s').filter(|stem| stem.len() > 2).unwrap_or(text);
     let roots = folders.iter().map(|place| place.path.clone()).collect();

@@ -31,7 +31,8 @@ pub(super) fn is_binary(cx: &BuildContext<'_>, path: &str) -> bool {
     })
 }
 
-/// The column separator and how it was found: on every line of the file, else guessed from the file's name.
+/// The column separator and its English name: one that is equally often on every line, else the usual one of the file's
+/// extension, else white space; an error if the lines of a table differ.
 pub(super) fn separator(cx: &BuildContext<'_>, source: &Query) -> Result<(Separator, &'static str), BuildError> {
     let path = if let Query::TextFile { path } = source { path.as_str() } else { "" };
     let usual = match path.to_ascii_lowercase().rsplit('.').next() {
@@ -77,7 +78,8 @@ pub(super) fn has_column(
     if is_there { Ok(()) } else { Err(BuildError::Fewer { name: path.clone(), count, what: "columns" }) }
 }
 
-/// The query for the rows of a table: its lines without the heading and empty lines.
+/// The query for the rows of a table: its lines without the heading, and a condition in `keep` against empty lines;
+/// other files are unchanged.
 pub(super) fn rows(cx: &mut BuildContext<'_>, source: Query, keep: &mut Vec<Pred>) -> Result<Query, BuildError> {
     let Query::TextFile { path } = &source else { return Ok(source) };
     let lower = path.to_ascii_lowercase();

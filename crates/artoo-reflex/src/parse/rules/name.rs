@@ -87,7 +87,8 @@ fn named(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The item's text, if it can be content: quoted, or a word without another meaning.
+/// The item's text, if it can be content: quoted, a phrase, a file name, a path, digits, a word unknown to the lexicon,
+/// or a known word for which `is_sayable` holds.
 pub(super) fn content_text(item: &Item) -> Option<&str> {
     let Item::Text(text) = item else { return None };
     use TextKind::{Bare, Digits, FileName, Known, Path, Phrase, Quoted};
@@ -96,7 +97,8 @@ pub(super) fn content_text(item: &Item) -> Option<&str> {
     is_content.then_some(text.text.as_str()).filter(|text| !text.is_empty())
 }
 
-/// Whether a word of the lexicon says nothing about files or texts, so that "containing return" means the word.
+/// Whether a word of the lexicon can be content to look for, as in "containing return": all its meanings are verbs,
+/// facts of the machine or, if it is capitalized, days and months.
 fn is_sayable(word: &str) -> bool {
     let is_name = word.starts_with(char::is_uppercase);
     let meanings = lexicon().meanings(&word.to_lowercase());
@@ -348,7 +350,8 @@ fn kinds(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The condition on the extension for an item whose word is an extension; `None` for any other item.
+/// The condition on the extension that an item's text names, such as "rs", ".rs" or "*.rs"; `None` if it can't be an
+/// extension.
 pub(super) fn literal_extension(item: &Item) -> Option<Pred> {
     let text = name_text(item)?;
     let bare = text.text.strip_prefix("*.").unwrap_or(&text.text);

@@ -224,8 +224,9 @@ fn within(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     Some(Item::draft(draft))
 }
 
-/// The known folder of this name, below the home folder if it exists there, or the workspace; `.` and `~`
-/// are kept as typed.
+/// The known folder of this name: the first that exists of the one below the home folder and the one in the current
+/// folder, also in lower case; else the one below the home folder. For "workspace" it is the workspace, or `None` if
+/// the current folder has a folder of this name too.
 pub(in crate::parse) fn home_folder(context: &Context<'_>, name: &str) -> Option<Place> {
     let typed = match name {
         "." | "~" => name.to_owned(),

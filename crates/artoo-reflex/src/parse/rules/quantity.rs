@@ -72,7 +72,7 @@ fn size(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The note that a size unit such as MB is read as decimal or binary; empty for units with one meaning.
+/// The note that a decimal size unit such as MB differs from the binary one (MiB); empty for other units.
 fn unit_note(unit: u64) -> BTreeSet<String> {
     let note = match unit {
         1000 => "1 KB is 1,000 bytes (1 KiB is 1,024)",
@@ -84,7 +84,8 @@ fn unit_note(unit: u64) -> BTreeSet<String> {
     BTreeSet::from([note.to_owned()])
 }
 
-/// The lower or upper bound that a comparison such as "more than 5" puts on a value; `None` if nothing can satisfy it.
+/// The lower and upper bounds that a comparison such as "more than 5" puts on a value; `None` if nothing can satisfy
+/// it.
 pub(super) fn bounds(bound: Bound, value: u64, min: fn(u64) -> Pred, max: fn(u64) -> Pred) -> Option<Vec<Pred>> {
     Some(match bound {
         Bound::Above => vec![min(value.checked_add(1)?)],

@@ -99,7 +99,7 @@ fn replacing(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The item's text, if it can be replaced: quoted, a word without another meaning, or a separator's name.
+/// The item's text, if it can be replaced: text that can be content, or the sign that a separator's name means.
 fn replaceable(item: &Item) -> Option<&str> {
     if let Item::Mark(Concept::Separator(text)) = item {
         return Some(text);

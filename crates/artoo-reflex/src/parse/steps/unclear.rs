@@ -244,7 +244,7 @@ fn after_fillers(said: &[Token], at: usize) -> usize {
     at
 }
 
-/// The texts that a step writes, replaces or looks for.
+/// The texts that a step writes, sets as a value or looks for.
 fn texts(step: &Step) -> Vec<String> {
     // A query's texts are those in quotes in its sentence.
     let quoted = |sentence: String| sentence.split('"').skip(1).step_by(2).map(str::to_owned).collect();

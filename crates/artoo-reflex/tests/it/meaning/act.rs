@@ -75,7 +75,7 @@ impl Scene {
         Self { fs, listed: files.into_iter().map(|entry| entry.path).collect(), changed: Vec::new() }
     }
 
-    /// Creates or overwrites a file and records the change.
+    /// Creates a file, and its folder if it is missing, and records the changes.
     fn make(&mut self, path: &Path, bytes: &[u8], modified: Timestamp) {
         if let Some(folder) = path.parent().filter(|folder| self.fs.metadata(folder).is_err()) {
             self.fs.add_folder(folder, at(5));
@@ -85,7 +85,7 @@ impl Scene {
         self.changed.push(change(path, None, Some(sha(bytes))));
     }
 
-    /// Deletes a path and records the change.
+    /// Deletes a file and records the change.
     fn remove(&mut self, path: &Path) {
         let bytes = content(&self.fs, path);
         self.fs.remove(path);

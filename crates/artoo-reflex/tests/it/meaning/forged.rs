@@ -33,7 +33,7 @@ fn boxed(query: Query) -> Box<Query> {
     Box::new(query)
 }
 
-/// The query for all files of the tree.
+/// The query for all files of the tree that are not hidden.
 fn files(twin: &Twin) -> Query {
     Query::Tree { roots: vec![twin.root.clone()], depth: Depth::Whole, hidden: false, kind: Kind::File }
 }
@@ -111,7 +111,7 @@ fn questions(twin: &Twin) -> Vec<(Query, Option<&'static str>)> {
     ]
 }
 
-/// Whether the query has no sort order.
+/// Whether the answer may be in any order: the query only finds files, with or without conditions.
 fn is_unordered(query: &Query) -> bool {
     if let Query::Filter { of, .. } = query { is_unordered(of) } else { matches!(query, Query::Tree { .. }) }
 }

@@ -11,7 +11,7 @@ use artoo_reflex::algebra::{
 /// The placeholder for the root in generated queries.
 const ROOT: &str = "/ROOT";
 
-/// The same query with the placeholder replaced by a real root.
+/// The same query in normal form, with the placeholder replaced by a real root.
 pub(super) fn rooted(query: &Query, root: &str) -> Query {
     let text = serde_json::to_string(query).unwrap().replace(ROOT, root);
     serde_json::from_str::<Query>(&text).unwrap().normalise()
@@ -141,7 +141,7 @@ fn kinds() -> impl Strategy<Value = Kind> {
     prop_oneof![4 => Just(Kind::File), 1 => Just(Kind::Folder), 1 => Just(Kind::Any)]
 }
 
-/// A random selection of files, sorted and limited at random.
+/// A random selection of entries, sorted and limited at random.
 fn ordered() -> BoxedStrategy<Query> {
     kinds()
         .prop_flat_map(|kind| {

@@ -61,7 +61,8 @@ fn answer(query: &Query, twin: &Twin) -> Option<(String, Verification)> {
     Some((format!("{}\n{output}", command(&pipeline)), verify(&value, &output, &twin.memory)))
 }
 
-/// Whether a query asks for the largest or smallest size of no files: 0 in `eval`, while the programs print nothing.
+/// Whether a query asks for the largest or smallest size and `eval` answers 0, as it does for no files; the programs
+/// print nothing then.
 fn is_of_none(query: &Query, twin: &Twin) -> bool {
     let extreme = |function: &Function| matches!(function, Function::LargestBytes | Function::SmallestBytes);
     matches!(query, Query::Aggregate { function, .. } if extreme(function))

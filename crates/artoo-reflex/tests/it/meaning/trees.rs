@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use artoo_reflex::eval::{EntryKind, FileSystem};
 use artoo_reflex::testing::MemoryFileSystem;
 
-/// A file or folder to create: its path below the root, content and modification time.
+/// A file or folder to create: its path below the root, content (`None` for a folder) and modification time.
 pub(super) type Thing = (Vec<Vec<u8>>, Option<Vec<u8>>, i64);
 
 /// One tree of files, both in a temporary folder on disk and in memory.
@@ -23,7 +23,8 @@ pub(super) struct Twin {
     pub(super) memory: MemoryFileSystem,
 }
 
-/// Creates these files and folders both in a temporary folder and in memory.
+/// Creates these files and folders, and three fixed folders, both in a temporary folder and in memory; what can't be at
+/// its path is left out.
 pub(super) fn twin(things: &[Thing]) -> Twin {
     let dir = TempDir::new().unwrap();
     let root = dir.path().canonicalize().unwrap();
@@ -104,7 +105,7 @@ fn plain_name() -> impl Strategy<Value = Vec<u8>> {
     "[a-c]{1,2}(\\.(txt|TXT|md))?|\\.[a-c]|[a-b] [a-b]'?".prop_map(String::into_bytes)
 }
 
-/// A random file content with several lines.
+/// A random file content of up to seven lines.
 pub(super) fn text() -> impl Strategy<Value = Vec<u8>> {
     let line = prop_oneof![
         4 => "[ab]{0,3}",
