@@ -65,6 +65,15 @@ impl MemoryFileSystem {
         self.nodes.insert(path, file);
     }
 
+    /// Adds a symbolic link, and the missing parents of its path.
+    pub fn add_link(&mut self, path: impl Into<PathBuf>, target: &str) {
+        let path = path.into();
+        self.add_file(&path, target, Timestamp::default());
+        if let Some(node) = self.nodes.get_mut(&path) {
+            node.kind = EntryKind::Link;
+        }
+    }
+
     /// Removes a path with everything below it.
     pub fn remove(&mut self, path: impl AsRef<Path>) {
         self.nodes.retain(|known, _| !known.starts_with(path.as_ref()));
@@ -117,6 +126,11 @@ impl FileSystem for MemoryFileSystem {
             Some(node) if node.kind != EntryKind::File => Err(FileSystemError::OtherKind),
             Some(node) => Ok(Box::new(node.content.as_slice())),
         }
+    }
+
+    fn link(&self, path: &Path) -> Option<PathBuf> {
+        let node = self.nodes.get(path).filter(|node| node.kind == EntryKind::Link)?;
+        String::from_utf8(node.content.clone()).ok().map(PathBuf::from)
     }
 
     fn real(&self, path: &Path) -> PathBuf {

@@ -146,7 +146,9 @@ fn source(form: &Form<'_>, name: &str) -> Option<Query> {
     };
     let of = match (form.located(of), name) {
         // Files alone have a content, each in a folder of its own.
-        (Query::Tree { roots, depth, hidden, .. }, "others") => Query::Tree { roots, depth, hidden, kind: Kind::File },
+        (Query::Tree { roots, depth, hidden, .. }, "others" | "same") => {
+            Query::Tree { roots, depth, hidden, kind: Kind::File }
+        }
         (of, _) => of,
     };
     // All are of a kind if none is of another.

@@ -123,16 +123,6 @@ fn of_lines(known: &Known, lines: &[String]) -> Result<Vec<String>, EvalError> {
         "once" => {
             lines.iter().filter(|line| lines.iter().filter(|other| other == line).count() == 1).cloned().collect()
         }
-        "repeated" => {
-            let mut seen: BTreeMap<&String, usize> = BTreeMap::new();
-            let mut found = Vec::new();
-            for line in lines {
-                let times = seen.entry(line).or_default();
-                *times += 1;
-                found.extend((*times == 2).then(|| line.clone()));
-            }
-            found
-        }
         "long" => {
             let n = n()?;
             lines.iter().filter(|line| words(line) > n).cloned().collect()

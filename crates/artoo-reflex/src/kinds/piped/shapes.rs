@@ -19,7 +19,7 @@ pub(super) enum From {
 pub(super) type Shape = (&'static str, From, &'static str, &'static str);
 
 /// All shapes of question that are computed from the answer to another query.
-const SHAPES: [Shape; 51] = [
+const SHAPES: [Shape; 50] = [
     ("every", From::Lines, "every line in {n} of the {of}", "awk 'NR%{n}==0'"),
     ("but_last", From::Lines, "{of}, but the last {n}", "head -n -{n}"),
     (
@@ -163,7 +163,6 @@ const SHAPES: [Shape; 51] = [
         "{of} that stand there only once",
         "awk '{l[NR]=$0;c[$0]++} END{for(i=1;i<=NR;i++)if(c[l[i]]==1)print l[i]}'",
     ),
-    ("repeated", From::Lines, "{of} that stand there more than once", "awk 'c[$0]++==1'"),
     ("changed", From::Files, "time of the last change of the {of}", "xargs -0 -r stat -c %y -- | cut -c 1-19"),
     (
         "more",

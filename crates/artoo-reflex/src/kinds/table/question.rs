@@ -4,7 +4,7 @@ use std::iter::Peekable;
 use std::vec::IntoIter;
 
 use super::cells::{Table, is_number};
-use super::roles::{Role, comparison, is_name_of, is_truth, is_year, roles, set};
+use super::roles::{Role, comparison, dated, is_name_of, is_truth, is_year, roles, set};
 use super::{CONDITIONS, OR, finished};
 use crate::algebra::{Function, Query};
 use crate::eval::FileSystem;
@@ -82,14 +82,17 @@ impl Asked {
             Role::Date(date) => self.limit(table.only_dates()?, "within", date)?,
             Role::Number(count) => match rest.peek() {
                 Some(Role::Word("maximum" | "minimum") | Role::Of("most" | "least", _)) => set(&mut self.first, count)?,
-                _ if self.is_after_row || table.log.is_some() => {
-                    let (column, value) = table.value(&count, None)?;
-                    self.limit(column, "is", value)?;
-                }
                 _ => {
-                    // A year.
-                    let column = table.only_dates().filter(|_| count.len() == 4)?;
-                    self.limit(column, "within", format!("{count}-"))?;
+                    let is_cell = self.is_after_row || table.log.is_some();
+                    let found = table.value(&count, None).filter(|_| is_cell);
+                    match found {
+                        Some((column, value)) => self.limit(column, "is", value)?,
+                        // A year.
+                        None => {
+                            let column = table.only_dates().filter(|_| is_year(&count))?;
+                            self.limit(column, "within", format!("{count}-"))?;
+                        }
+                    }
                 }
             },
             Role::Of(how @ ("above" | "below"), column) => {
@@ -198,8 +201,8 @@ impl Asked {
     fn bound(&mut self, word: &'static str, rest: &mut Peekable<IntoIter<Role>>, table: &Table) -> Option<()> {
         match word {
             "between" => {
-                let (Role::Number(from) | Role::Date(from)) = rest.next()? else { return None };
-                let (Role::Number(to) | Role::Date(to)) = rest.next()? else { return None };
+                let (Role::Number(from) | Role::Date(from)) = dated(rest.next()?, table) else { return None };
+                let (Role::Number(to) | Role::Date(to)) = dated(rest.next()?, table) else { return None };
                 if let Some(column) =
                     table.only_dates().filter(|_| from.contains('-') || is_year(&from) && is_year(&to))
                 {
@@ -212,7 +215,7 @@ impl Asked {
             }
             "above" | "below" | "since" | "until" => {
                 let how = comparison(word)?;
-                match rest.next()? {
+                match dated(rest.next()?, table) {
                     Role::Number(bound) if is_year(&bound) && !self.has_bound() && table.only_dates().is_some() => {
                         self.limit_date(table.only_dates()?, how, &bound, table)?;
                     }
@@ -254,7 +257,7 @@ impl Asked {
         };
         match rest.next_if(belongs) {
             Some(Role::Word(how)) => {
-                let (Role::Number(bound) | Role::Date(bound)) = rest.next()? else { return None };
+                let (Role::Number(bound) | Role::Date(bound)) = dated(rest.next()?, table) else { return None };
                 match table.dates(column) {
                     Some(_) => self.limit_date(column, comparison(how)?, &bound, table),
                     None => self.limit(column, comparison(how)?, bound),

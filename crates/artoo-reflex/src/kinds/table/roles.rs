@@ -168,3 +168,11 @@ pub(super) fn set<T>(slot: &mut Option<T>, value: T) -> Option<()> {
 pub(super) fn is_truth(table: &Table, column: usize) -> bool {
     table.rows.iter().all(|(_, row)| ["true", "false"].contains(&table.cell(row, column)))
 }
+
+/// A cell of dates as a date; any other role as it is.
+pub(super) fn dated(role: Role, table: &Table) -> Role {
+    match role {
+        Role::Cell(column, date) if table.dates(column).is_some() => Role::Date(date),
+        role => role,
+    }
+}
