@@ -39,7 +39,7 @@ uuid_id!(
     MegramId
 );
 
-/// Longest readable part of a task id, in characters.
+/// Maximum length of the readable part (the slug) of a task id, in characters.
 const SLUG_MAX_CHARS: usize = 40;
 
 /// The id of a task: `<slug>-<uuid>`, safe as a file name and as a key. Cheap to clone.

@@ -16,7 +16,7 @@ use super::{lying_model, recipes};
 /// Number of criteria of the only subtask under the profiles `Partial` and `Sinking`.
 const MANY_CRITERIA: usize = 6;
 
-/// The reply of an honest model, or of a lying one if the request has a lie.
+/// The reply of an honest model, of a lying one if the request has a lie, or of the simulated parser under `Recipes`.
 pub(super) fn reply(
     rng: &mut Rng,
     fault_rates: &FaultRates,
