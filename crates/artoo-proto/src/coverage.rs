@@ -175,8 +175,8 @@ impl Coverage {
         self.rows.iter().filter(|row| row.required || !self.by_required)
     }
 
-    /// Whether every deciding part of the request (at least one, courtesies aside) is shown to be done, and no other change
-    /// was made.
+    /// Whether every deciding part of the request (at least one, courtesies aside) is shown to be done, and no other
+    /// change was made.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         let is_met = |row: &Covered| matches!(row.state, CoverageState::Shown | CoverageState::Courtesy);

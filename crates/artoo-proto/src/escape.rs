@@ -112,8 +112,8 @@ pub fn short_line(text: &str, max: usize) -> String {
     out
 }
 
-/// The first and last characters of a text, `max` in all, with the number of bytes left out between them; the whole text
-/// if it is not longer. The second value says whether anything was left out.
+/// The first and last characters of a text, `max` in all, with the number of bytes left out between them; the whole
+/// text if it is not longer. The second value says whether anything was left out.
 #[must_use]
 pub fn head_tail(text: &str, max: usize) -> (String, bool) {
     let total = text.chars().count();
@@ -186,7 +186,8 @@ impl<'a> Iterator for Pieces<'a> {
     }
 }
 
-/// Whether a byte is an ASCII character that needs no escaping: a printable one, or with `keep_layout` a line feed or tab.
+/// Whether a byte is an ASCII character that needs no escaping: a printable one, or with `keep_layout` a line feed or
+/// tab.
 fn is_plain_byte(byte: u8, keep_layout: bool) -> bool {
     matches!(byte, b' '..=b'~') || (keep_layout && matches!(byte, b'\n' | b'\t'))
 }

@@ -137,7 +137,8 @@ macro_rules! text_id {
 }
 
 text_id!(
-    /// The id of one piece of evidence, the result of a tool call or a check: `e1`, `e2` …, unique within a subtask.
+    /// The id of a recorded tool call, by which verdicts cite it: `1a2b3c4d.e1`, from the subtask's id and a number.
+    /// Unique within a task.
     EvidenceId
 );
 text_id!(

@@ -26,13 +26,14 @@ const SECRET_NAMES: &[&str] = &["password", "passwd", "secret", "token", "api_ke
 const SECRET_ENDS: &[&str] =
     &["password", "passwd", "_secret", "-secret", "_token", "-token", "_key", "-key", "apikey"];
 
-/// Shortest value redacted after the name of a secret field: shorter ones are words like `none` or `true`.
+/// Shortest value redacted after the name of a secret field, in bytes: shorter ones are words like `none` or `true`.
 const VALUE_MIN_CHARS: usize = 6;
 
 /// Shortest credential redacted after `Bearer`, in characters.
 const BEARER_MIN_CHARS: usize = 8;
 
-/// Length in bytes below which a text without `=` or `:` is not searched: every known key and credential is longer.
+/// Length in bytes below which a text without `=` or `:` is not searched: every known key and credential has more or as
+/// many.
 const SHORTEST_BYTES: usize = 15;
 
 /// A search for one kind of secret; returns the redacted text if it found one.
@@ -83,7 +84,7 @@ pub fn redact_keys(text: &str) -> Cow<'_, str> {
     passes.into_iter().fold(Cow::Borrowed(text), |out, pass| pass(&out).map_or(out, Cow::Owned))
 }
 
-/// Whether the value of a field or variable with this name is a secret.
+/// Whether the value of a field or variable with this name, in any letter case, is a secret.
 #[must_use]
 pub fn is_secret_name(name: &str) -> bool {
     // The last letter rules out most names quickly.
@@ -251,7 +252,7 @@ impl Bytes {
     }
 }
 
-/// Positions of `mark` (ASCII, any letter case), without overlaps.
+/// Byte positions of `mark` (ASCII, any letter case) in the text, without overlaps.
 fn mark_positions<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = usize> + 'a {
     let first = mark.bytes().next().map(|byte| byte.to_ascii_lowercase());
     let mut from = 0;

@@ -13,7 +13,8 @@ use crate::grounding;
 pub(super) struct Objection {
     pub(super) class: FailureClass,
     pub(super) detail: String,
-    /// Whether no retry follows: the executor gave up, a model failed, a call was interrupted, or a search had no network.
+    /// Whether no retry follows: the executor gave up, a model failed, a call was interrupted, or a search had no
+    /// network.
     pub(super) is_final: bool,
 }
 

@@ -93,8 +93,8 @@ pub struct AgentValidator {
 }
 
 impl AgentValidator {
-    /// Assesses a reported attempt by rules in code: rejects it at once, or starts the checks that it needs, or, if it needs
-    /// none, goes on to the model.
+    /// Assesses a reported attempt by rules in code: rejects it at once, or starts the checks that it needs, or, if it
+    /// needs none, goes on to the model.
     fn assess(&mut self, cx: &mut Context<'_>, result: ExecutionResult) -> Vec<Effect> {
         self.attempt = result.attempt;
         // R3 reports the calls of one attempt; the outcome contains those of all attempts.

@@ -117,8 +117,8 @@ const RECEIVED_OFF: usize = 50;
 /// Number of characters by which a prompt may be shorter than estimated: the folder's name and the hour.
 const ABOVE: usize = 2;
 
-/// Asserts that the estimated and the real calls have the same roles and `max_tokens`, that a prompt is estimated at most
-/// `ABOVE` characters too long or 2 % too short, and a reply at most `RECEIVED_OFF` characters too short.
+/// Asserts that the estimated and the real calls have the same roles and `max_tokens`, that a prompt is estimated at
+/// most `ABOVE` characters too long or 2 % too short, and a reply at most `RECEIVED_OFF` characters too short.
 fn check(tools: &[ToolSpec], request: &str, session: &[SessionTurn], course: Course) {
     let task = TaskInput { environment: &environment(), tools, request, session };
     let (estimated, made) = (calls(&task, course), real_calls(tools, request, session, course));

@@ -37,8 +37,8 @@ pub(super) fn verdicts(coverage: &Coverage, round: u32) -> Vec<CriterionVerdict>
     coverage.deciding().filter_map(decided).collect()
 }
 
-/// The failed verdicts on a skill that does not cover the request: one for each part that is not shown, and one if there
-/// were changes that nobody asked for.
+/// The failed verdicts on a skill that does not cover the request: one for each part that is not shown, and one if
+/// there were changes that nobody asked for.
 pub(super) fn verdicts_on_skill(coverage: &Coverage) -> Vec<CriterionVerdict> {
     let failed = |text: String, evidence: String, cites: Vec<EvidenceId>| CriterionVerdict {
         criterion: Criterion::Prose { text, mode: Mode::Verifiable, required: true },

@@ -152,8 +152,8 @@ impl Perceiver {
         vec![Effect::AskModel(id, request)]
     }
 
-    /// Rejects an empty request, and one that is too long or has too much material; otherwise has code read it, and asks
-    /// the model.
+    /// Rejects an empty request, and one that is too long or has too much material; otherwise has code read it, and
+    /// asks the model.
     fn begin(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         let problem = if self.request.raw_input.trim().is_empty() {
             "the request is empty; say what you want done".to_owned()

@@ -283,8 +283,8 @@ impl Planner {
         }
     }
 
-    /// Publishes a plan, after adding memory's advice and the user's words to its subtasks. In the first round and after a
-    /// skill, code first checks the readings that the plan proposes.
+    /// Publishes a plan, after adding memory's advice and the user's words to its subtasks. In the first round and
+    /// after a skill, code first checks the readings that the plan proposes.
     fn issue(&mut self, cx: &mut Context<'_>, drafted: Drafted, advised: &Advised) -> Vec<Effect> {
         let Drafted { mut plan, meets, mut readings, confirmed } = drafted;
         // Where the user can't be asked, a question would deny what Law 1 allows.

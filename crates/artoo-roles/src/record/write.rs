@@ -89,8 +89,8 @@ impl Records {
         Ok(Open { path, file, bytes: header().len() as u64 })
     }
 
-    /// Appends a frame to the record of a task, if it has one. A frame that is too large is left out; after a failed write
-    /// the record ends.
+    /// Appends a frame to the record of a task, if it has one. A frame that is too large is left out; after a failed
+    /// write the record ends.
     pub fn append(&self, task: &TaskId, frame: &Frame) {
         let mut opened = self.opened();
         let Some(open) = opened.get_mut(task) else { return };

@@ -315,8 +315,8 @@ impl Driver {
         });
     }
 
-    /// Adds the usage of a finished effect to its task, writes a message that is kept to the task's record, and passes the
-    /// event to displays and the auditor.
+    /// Adds the usage of a finished effect to its task, writes a message that is kept to the task's record, and passes
+    /// the event to displays and the auditor.
     fn observe(&mut self, at: Timestamp, event: TapEvent) {
         if let TapEvent::EffectFinished(finished) = &event
             && let Some(waiting) = finished.task_id.as_ref().and_then(|task| self.waiting.get_mut(task))

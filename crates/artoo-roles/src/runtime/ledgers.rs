@@ -72,8 +72,8 @@ impl Ledgers {
         Ok(())
     }
 
-    /// Reads a request into a new ledger, or adds proposed readings to the ledger that the task has already. The error is a
-    /// text for the user: a required check can't be read, or a skill's readings can't count.
+    /// Reads a request into a new ledger, or adds proposed readings to the ledger that the task has already. The error
+    /// is a text for the user: a required check can't be read, or a skill's readings can't count.
     ///
     /// Its place is taken before this returns, so that it can't be taken after the task was forgotten. `needs_none` says
     /// of a ledger that the embedded parser plans: its recipes have checks of their own, so that nothing needs to be

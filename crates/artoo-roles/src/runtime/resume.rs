@@ -75,8 +75,8 @@ pub(super) struct Resuming<'a> {
 }
 
 impl Resuming<'_> {
-    /// Creates the System (rebuilt if a task is resumed) and the records of its tasks; without a data folder, a new System
-    /// and no records.
+    /// Creates the System (rebuilt if a task is resumed) and the records of its tasks; without a data folder, a new
+    /// System and no records.
     pub(super) fn rebuilt(
         &self,
         config: SystemConfig,
@@ -213,8 +213,8 @@ fn restore(record: &Record, ledgers: &Ledgers, tools: &Registry) {
 }
 
 impl Driver {
-    /// Performs the effects that an interrupted task waited for, asks its open questions again, and delivers its result if
-    /// it has one.
+    /// Performs the effects that an interrupted task waited for, asks its open questions again, and delivers its result
+    /// if it has one.
     pub(super) fn resume(&mut self, resumption: Resumption) {
         let now = self.now();
         let Resumption { task_id, open, questions, writes, result, unrecorded, approved, undo } = resumption;

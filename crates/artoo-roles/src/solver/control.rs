@@ -40,16 +40,16 @@ impl Solver {
         }
     }
 
-    /// Whether the last round is delivered instead of abandoning the task: the profile has `DeliverLast`, D is at most its
-    /// threshold `delta`, and no required criterion is unmet.
+    /// Whether the last round is delivered instead of abandoning the task: the profile has `DeliverLast`, D is at most
+    /// its threshold `delta`, and no required criterion is unmet.
     pub(super) fn is_close_enough(&self, decision: &Decision) -> bool {
         let profile = self.controller.profile();
         let is_near = decision.loss.d.value() <= profile.parameters().delta && !decision.required_unmet;
         profile.has(Switch::DeliverLast) && is_near && !self.account.rounds.is_empty()
     }
 
-    /// The last directive, for a new round, without the blocked targets that the controller releases (denied ones stay);
-    /// `None` if it releases none, or if there is no plan because of a model failure or an abstention.
+    /// The last directive, for a new round, without the blocked targets that the controller releases (denied ones
+    /// stay); `None` if it releases none, or if there is no plan because of a model failure or an abstention.
     pub(super) fn released(&mut self, cx: &Context<'_>, rejected: &PlanRejected) -> Option<PlanDirective> {
         if rejected.model_failure.is_some() || rejected.abstention.is_some() {
             return None;

@@ -7,8 +7,8 @@ use crate::agent_validator::may_have_changed;
 use crate::skill::Episode;
 
 impl Solver {
-    /// The memory record against the skill whose round fell short; `None` for another plan. If the skill changed nothing,
-    /// the next round may teach one.
+    /// The memory record against the skill whose round fell short; `None` for another plan. If the skill changed
+    /// nothing, the next round may teach one.
     pub(super) fn against_skill(&mut self, request: &ReplanRequest) -> Option<Effect> {
         let skill = self.manifest.as_ref()?.skill()?;
         let mut calls = request.outcomes.iter().flat_map(|outcome| &outcome.tool_calls);

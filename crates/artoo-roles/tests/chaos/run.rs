@@ -185,7 +185,8 @@ impl Run {
         }
     }
 
-    /// Handles one event from outside: a new request, a user's message, a late completion, or work; false if there is none.
+    /// Handles one event from outside: a new request, a user's message, a late completion, or work; false if there is
+    /// none.
     fn outside_event(&mut self) -> bool {
         let begun = !self.scripted_requests.is_empty();
         let choices = [

@@ -224,7 +224,8 @@ struct RunCounts {
 }
 
 /// Runs one kind of request twenty times with changing arguments; the files move after the tenth. Each run is compared
-/// with the same request in a copy of the home folder where artoo has no skills. Returns each run's model calls and time.
+/// with the same request in a copy of the home folder where artoo has no skills. Returns each run's model calls and
+/// time.
 async fn curve(kind: &Kind) -> RunCounts {
     let (mut home, mut twin, mut curve) = (Home::new(), Home::new(), RunCounts::default());
     for (at, name) in ARGUMENTS.iter().enumerate() {

@@ -97,7 +97,8 @@ impl InvariantChecker {
         self.hold(criteria && !plan.task_criteria.is_empty(), "(4) a plan without criteria", shown);
     }
 
-    /// Checks that a round is executed once, as one of at most four, and that its subtask ids are new and the System's own.
+    /// Checks that a round is executed once, as one of at most four, and that its subtask ids are new and the System's
+    /// own.
     fn manifest(&self, task: &TaskHistory, manifest: &DispatchManifest) {
         let shown = || format!("{manifest:?}");
         self.hold(!task.manifests.contains_key(&manifest.round), "(6) two executions of a round", shown);
