@@ -220,7 +220,8 @@ mod tests {
 
     use super::{head_tail, is_hostile, is_plain, one_line, path_from_line, path_line, short_line, shorten, visible};
 
-    /// Escapes a text one character at a time, as the reference for [`escape`].
+    /// Escapes a text one character at a time, as the reference for [`escape`]; `keep_layout` keeps line feeds and
+    /// tabs.
     fn escape_slowly(text: &str, keep_layout: bool) -> String {
         let escaped = |c: char| match c {
             '\n' | '\t' if keep_layout => c.to_string(),

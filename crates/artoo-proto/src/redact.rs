@@ -104,7 +104,8 @@ fn ends_with(text: &str, end: &str) -> bool {
     start.and_then(|start| text.as_bytes().get(start..)).is_some_and(|tail| tail.eq_ignore_ascii_case(end.as_bytes()))
 }
 
-/// Redacts `-----BEGIN … PRIVATE KEY-----` up to its end mark, or to the end of the text if there is none.
+/// Redacts each private key from `-----BEGIN … PRIVATE KEY-----` to its end mark, or to the end of the text if it has
+/// none; `None` if there is no key.
 fn private_keys(text: &str) -> Option<String> {
     text.find(PRIVATE_KEY)?;
     let mut out = String::new();
@@ -131,7 +132,7 @@ fn private_keys(text: &str) -> Option<String> {
     found.then_some(out)
 }
 
-/// Redacts `Bearer <credential>`, in any letter case.
+/// Redacts the credential, of at least `BEARER_MIN_CHARS`, after each `Bearer` (any letter case); `None` if none.
 fn bearer(text: &str) -> Option<String> {
     replace_after(text, BEARER, |rest| {
         let spaces = rest.len() - rest.trim_start_matches(' ').len();
@@ -141,7 +142,7 @@ fn bearer(text: &str) -> Option<String> {
     })
 }
 
-/// Redacts the password in `scheme://user:password@host`.
+/// Redacts the password in each `scheme://user:password@host`; `None` if there is none.
 fn url_credentials(text: &str) -> Option<String> {
     replace_after(text, AUTHORITY, |rest| {
         let authority = run(rest, |c| !c.is_whitespace() && !"/?#\"'<>".contains(c));
@@ -152,7 +153,7 @@ fn url_credentials(text: &str) -> Option<String> {
     })
 }
 
-/// Redacts the value in `NAME=value` and `name: value` if the name is that of a secret.
+/// Redacts the value in each `NAME=value` and `name: value` whose name is that of a secret; `None` if there is none.
 fn assignments(text: &str) -> Option<String> {
     let mut out = String::new();
     let mut copied = 0;
@@ -189,7 +190,8 @@ fn prefixes() -> impl Iterator<Item = (usize, &'static str)> {
     KEY_SHAPES.iter().flat_map(|(least, prefixes)| prefixes.iter().map(|prefix| (*least, *prefix)))
 }
 
-/// Redacts keys with a known prefix at the start of a word, if `is_key` accepts what follows the prefix.
+/// Redacts keys with a known prefix at the start of a word, if `is_key` accepts what follows the prefix; `None` if
+/// there is none.
 fn key_shapes(text: &str, is_key: fn(&str) -> bool) -> Option<String> {
     let mut changed: Option<String> = None;
     let bytes = Bytes::of(text);
@@ -269,7 +271,8 @@ fn mark_positions<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = usiz
     })
 }
 
-/// Redacts a part after each `mark` (ASCII, any letter case); `secret` returns how many bytes to skip and to replace.
+/// Redacts a part after each `mark` (ASCII, any letter case). `secret` gets the text after the mark and returns how
+/// many bytes to skip and to replace. `None` if nothing is redacted.
 fn replace_after(text: &str, mark: &str, secret: impl Fn(&str) -> Option<(usize, usize)>) -> Option<String> {
     let mut out = String::new();
     let mut copied = 0;

@@ -238,7 +238,8 @@ impl MetaValidator {
         self.decide(review, None)
     }
 
-    /// Reports success if every criterion passed; otherwise reports the gap to R7 (the Solver).
+    /// Reports success if there are criteria and each passed or its failure is excused (see `decides`); otherwise
+    /// reports the gap to R7 (the Solver).
     fn decide(&mut self, mut review: Review, model_failure: Option<ModelFailure>) -> Vec<Effect> {
         if let Some(failure) = &model_failure {
             review.verdicts.fail_open(failure);

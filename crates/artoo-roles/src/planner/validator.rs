@@ -242,7 +242,7 @@ impl PlanRules<'_> {
     }
 
     /// The problem of a plan that uses only the classes of the blocked tools although `break_symmetry` demands another
-    /// class and a tool of another class is available.
+    /// class and a tool of another class is available; `None` for another plan or directive.
     fn same_class(&self, plan: &Plan) -> Option<Problem> {
         let directive = self.directive.filter(|d| d.directive == ReplanDirective::BreakSymmetry)?;
         let used = classes(&directive.blocked_tools, self.tools);

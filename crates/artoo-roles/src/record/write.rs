@@ -183,7 +183,7 @@ fn lock(file: &File) -> io::Result<()> {
     })
 }
 
-/// Sets the Unix permission bits of a file or folder, so that other users can't read it.
+/// Sets the Unix permission bits of a file or folder, so that other users can't read it; elsewhere does nothing.
 fn private(path: &Path, mode: u32) -> io::Result<()> {
     #[cfg(unix)]
     {

@@ -39,7 +39,7 @@ pub(super) struct Ledgers {
 }
 
 impl Ledgers {
-    /// The slot of a task's ledger; with `add`, a missing slot is added.
+    /// The slot of a task's ledger; with `add`, a missing slot is added, and without it, `None` stands for it.
     fn place(&self, task_id: &TaskId, add: bool) -> Option<LedgerSlot> {
         let mut places = self.places.lock().ok()?;
         if add {

@@ -123,7 +123,8 @@ fn records(dir: &Path, begun: Begun, resume: Option<&Record>, tools: &Registry) 
 }
 
 /// Rebuilds the System of an interrupted task and the runtime's knowledge of it. `begun` has the conditions under which
-/// a task would begin now.
+/// a task would begin now. An error if the task has ended, they differ from the record's, or the replay differs from
+/// it.
 fn rebuild(
     record: &Record,
     begun: &Begun,

@@ -16,7 +16,8 @@ impl Solver {
         Some(Effect::Record(experience::of_skill(self.phase.spec()?, skill, MacroState::Abandon, "did not serve:")))
     }
 
-    /// The memory record of a covered request: for the skill that answered it, or an episode to learn one from.
+    /// The memory record of a covered request: for the skill that answered it, or an episode to learn one from; `None`
+    /// if nothing can be learned from it.
     pub(super) fn of_skill(&self, summary: &OutcomeSummary) -> Option<MegramDraft> {
         let (spec, manifest) = (self.phase.spec()?, self.manifest.as_ref()?);
         if let Some(skill) = manifest.skill() {

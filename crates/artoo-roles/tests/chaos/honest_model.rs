@@ -146,7 +146,7 @@ fn execute(rng: &mut Rng, fault_rates: &FaultRates, context: &ExecuteContext) ->
     json!({"calls": calls, "answer_is_output": rng.chance(600), "status": "uncertain", "output": ""})
 }
 
-/// The name of the file that a request names, without its folder.
+/// The first word of a request that ends with `.txt` or `.md`, without its folder; `None` if it has none.
 fn named_file(text: &str) -> Option<&str> {
     let word = text.split_whitespace().find(|word| word.ends_with(".txt") || word.ends_with(".md"))?;
     word.rsplit('/').next()
