@@ -140,7 +140,8 @@ impl Bus {
         self.events.push((at, event));
     }
 
-    /// Takes the delivery at `index` in publish order; 0 is the oldest.
+    /// Removes the delivery at `index` in publish order from the queue and returns it; 0 is the oldest. `None` if there
+    /// is none.
     pub fn take(&mut self, index: usize) -> Option<Delivery> {
         self.mailboxes.take(index)
     }
@@ -172,7 +173,8 @@ impl Bus {
         std::mem::take(&mut self.events)
     }
 
-    /// Removes an ended task: its queued deliveries, and the ids that may be named as causes.
+    /// Removes an ended task: the queued deliveries to its own instances (not to memory, which all tasks share), and
+    /// the ids that may be named as causes.
     pub fn forget(&mut self, task: &TaskId) {
         self.mailboxes.forget(task);
         self.published.remove(task);

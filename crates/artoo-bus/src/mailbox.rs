@@ -7,7 +7,7 @@ use artoo_proto::{Address, Envelope, TaskId};
 
 /// Maximum number of queued deliveries for one address.
 ///
-/// The busiest address is the meta-validator: at most 32 subtasks × 4 rounds, each with one outcome and one missing
+/// The busiest address is the meta-validator: at most 64 subtasks × 4 rounds, each with one outcome and one missing
 /// notice. A role that floods its receiver loses only deliveries to that address, and they are counted.
 pub const MAILBOX_CAPACITY: usize = 512;
 
@@ -40,7 +40,7 @@ impl Mailboxes {
         Ok(())
     }
 
-    /// Removes the delivery at `index`; 0 is the oldest.
+    /// Removes the delivery at `index` and returns it; 0 is the oldest. `None` if there is none.
     pub(crate) fn take(&mut self, index: usize) -> Option<Delivery> {
         let delivery = self.queue.remove(index)?;
         if let Some(waiting) = self.waiting.get_mut(&delivery.to) {

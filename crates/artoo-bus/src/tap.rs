@@ -16,7 +16,8 @@ use crate::refusal::Refusal;
 /// Maximum number of unread events on the auditor's tap: about 64 MB of ordinary messages, minutes of a busy task.
 pub const TAP_CAPACITY: usize = 65_536;
 
-/// An event that observers of the bus see: a message, a refusal, a drop, an effect, a panic, or a gap.
+/// An event that observers of the bus see: a message, a refusal, a drop, an effect, a panic, an ignored input, or a
+/// gap.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum TapEvent {
@@ -118,8 +119,8 @@ pub fn tap(capacity: usize) -> (TapSender, Tap) {
 }
 
 impl TapSender {
-    /// Sends an event. If the tap is full the event is lost, and a [`TapEvent::Gap`] reports it as soon as there is
-    /// room.
+    /// Sends an event. If the tap is full or its observer gone, the event is lost, and a [`TapEvent::Gap`] reports it
+    /// as soon as there is room.
     pub fn offer(&mut self, at: Timestamp, event: TapEvent) {
         if self.missing > 0 {
             let gap = TapEvent::Gap { missing: self.missing };
@@ -172,13 +173,13 @@ impl Drop for TapSender {
 }
 
 impl Tap {
-    /// The next event; `None` when the sender was dropped and everything was read.
+    /// Waits for the next event; `None` when the sender was dropped and everything was read.
     #[must_use]
     pub fn recv(&self) -> Option<Observed> {
         self.receiver.recv().inspect(|_| self.count_received()).or_else(|_| self.final_gap.recv()).ok()
     }
 
-    /// The next event within `timeout`; `Ok(None)` if there was none.
+    /// Waits at most `timeout` for the next event; `Ok(None)` if there was none.
     ///
     /// # Errors
     /// [`TapClosed`] when the sender was dropped and everything was read.

@@ -45,7 +45,8 @@ pub enum ReplayError {
     },
 }
 
-/// Replays `log` and writes it with all replies to `out`; returns how many replies the log had, all of which agreed.
+/// Replays `log` and writes it with all replies to `out`; returns how many replies the log had. An error at the first
+/// that differs.
 pub fn replay_log(log: impl BufRead, mut out: impl Write) -> Result<usize, ReplayError> {
     let mut lines = log.lines();
     let heading = lines.next().ok_or(ReplayError::Empty)??;
@@ -73,7 +74,7 @@ pub fn replay_log(log: impl BufRead, mut out: impl Write) -> Result<usize, Repla
     Ok(agreed)
 }
 
-/// A record as one line of a log.
+/// A record as one line of a log, without a line feed.
 pub fn line_of(record: &LogEntry<String>) -> Result<String, serde_json::Error> {
     serde_json::to_string(record)
 }

@@ -42,7 +42,7 @@ fn execute((tool, target): (&str, &str)) -> SubtaskMeasure {
 }
 
 /// The next call that the directive allows: calls of tools that memory advises come first, and calls of tools that
-/// memory advises against are left out.
+/// memory advises against are left out. `None` if no call is left.
 fn plan(memory: &Engine, directive: Option<&Replan>, now_ms: i64) -> Option<(&'static str, &'static str)> {
     let recall = memory.recall(&RecallQuery::new(INTENT), now_ms);
     let advised = |tool: &str, action: Action| {

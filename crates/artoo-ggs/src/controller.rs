@@ -140,7 +140,7 @@ impl<K: Ord + Clone> Controller<K> {
     }
 
     /// Releases the oldest blocked target, for a planner that found no plan under the last directive; returns that
-    /// directive without the target. Call it until a plan is found.
+    /// directive without the target, `None` if there is none to release. Call it until a plan is found.
     ///
     /// `None` if no target is left to release, each being released at most once, or if the profile doesn't have
     /// [`Switch::ReleaseTargets`](crate::Switch::ReleaseTargets): then [`Controller::stop`] the task.

@@ -119,8 +119,8 @@ impl DecisionInputs {
         Counterfactual { then: change.apply(self).evaluate(profile).state(), ..change }
     }
 
-    /// The smallest change of `term`, below `within` micro-units, that leads to another state. Tries the micro-units
-    /// around each breakpoint; between breakpoints the state is constant.
+    /// The smallest change of `term`, up or down by less than `within` micro-units, that leads to another state; `None`
+    /// if none does. Tries the micro-units around each breakpoint; between breakpoints the state is constant.
     fn flip_within(
         &self,
         term: LossTerm,

@@ -106,7 +106,7 @@ impl DecisionInputs {
         Self { d, p, omega, ..Self::default() }
     }
 
-    /// Looks up the decision table, then lets Law 2 and the limit on replans overrule a directive.
+    /// Looks up the decision table, then lets Law 2, repeated cycles and the limit on replans overrule a directive.
     #[must_use]
     pub fn evaluate(&self, profile: &Profile) -> Evaluation {
         let parameters = profile.parameters();

@@ -147,7 +147,7 @@ impl<K: Ord + Clone> Controller<K> {
         }
     }
 
-    /// Makes the call of `event`, and returns the reply to it.
+    /// Makes the call of `event`, and returns the reply to it; an error if the controller refuses the call.
     fn reply(&mut self, event: &ControllerEvent<K>) -> Result<ControllerReply, ControllerError> {
         let now_ms = event.at_ms;
         let decided = |decision| ControllerReply::Decided(Box::new(decision));

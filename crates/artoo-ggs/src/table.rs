@@ -8,7 +8,7 @@ use crate::profile::Profile;
 use crate::switches::Switch;
 use crate::unit::{Unit, micros};
 
-/// The inputs of the decision table: D, P, Ω and the total gradient.
+/// The inputs of the decision table: D, P, Ω, the total gradient, and whether a required criterion is unmet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct TableInputs {
@@ -96,7 +96,7 @@ pub enum Urgency {
 }
 
 impl Urgency {
-    /// The urgency that follows from the direction of the loss.
+    /// The urgency that follows from the direction of the loss; with `UrgencyWithoutOmega`, without its Ω part.
     pub(crate) fn of(gradient: &Gradient, profile: &Profile) -> Self {
         let without_omega = profile.has(Switch::UrgencyWithoutOmega);
         let change = if without_omega { gradient.without_omega() } else { gradient.total };

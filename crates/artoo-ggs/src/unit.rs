@@ -26,7 +26,7 @@ impl Unit {
     /// The number 1 as a [`Unit`].
     pub const ONE: Self = Self(1.0);
 
-    /// Checks that `value` is in 0..=1.
+    /// The number `value` as a [`Unit`], if it is in 0..=1.
     ///
     /// # Errors
     /// [`UnitRangeError`] for NaN, an infinity, or anything outside 0..=1.
@@ -47,7 +47,7 @@ impl Unit {
         Self::clamped(micros as f64 / MICROS as f64)
     }
 
-    /// The ratio `part / whole`, clamped to 0..=1; 0/0 is 0.
+    /// The ratio `part / whole`, clamped to 0..=1; 0 if `whole` is not above 0.
     #[must_use]
     pub(crate) fn ratio(part: f64, whole: f64) -> Self {
         if whole > 0.0 { Self::clamped(part / whole) } else { Self::ZERO }

@@ -40,7 +40,7 @@ pub enum Criterion {
 }
 
 impl Criterion {
-    /// A criterion in words, judged by a model; not required.
+    /// A criterion in words that a model judges: plausible, not required.
     #[must_use]
     pub fn prose(text: impl Into<String>) -> Self {
         Self::Prose { text: text.into(), mode: Mode::Plausible, required: false }

@@ -175,7 +175,8 @@ impl Coverage {
         self.rows.iter().filter(|row| row.required || !self.by_required)
     }
 
-    /// Whether every part of the request is proven to be done, and no other change was made.
+    /// Whether every deciding part of the request (at least one, courtesies aside) is shown to be done, and no other
+    /// change was made.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         let is_met = |row: &Covered| matches!(row.state, CoverageState::Shown | CoverageState::Courtesy);
@@ -189,7 +190,7 @@ impl Coverage {
         (!self.answers.is_empty()).then(|| Answer::join(&self.answers))
     }
 
-    /// The parts of the request that are proven not to be done as asked.
+    /// The deciding parts of the request that are proven not to be done as asked.
     pub fn refuted(&self) -> impl Iterator<Item = &Covered> {
         self.deciding().filter(|row| row.state == CoverageState::Refuted)
     }

@@ -218,11 +218,11 @@ pub struct CriterionReport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
-    /// A check in code decided every criterion.
+    /// Recorded facts show every part of the request.
     Checked,
-    /// In every subtask at least one check in code about the machine passed; a model judged the rest.
+    /// Facts show a part of the request, or no model judged and only checks in code decided.
     Mixed,
-    /// A model judged evidence from this machine; in some subtask no check in code supports it.
+    /// A model judged evidence from this machine; no fact shows a part of the request.
     Judged,
     /// Nothing: no tool ran, so the answer is words only.
     WordsOnly,

@@ -18,7 +18,8 @@ pub struct Address {
 }
 
 impl Address {
-    /// The address of the instance of `role` that handles this task and subtask.
+    /// The address of the instance of `role` that handles this task and subtask; an id that the role has none of is
+    /// left out.
     #[must_use]
     pub fn of(role: Role, task_id: Option<&TaskId>, subtask_id: Option<SubTaskId>) -> Self {
         match role {

@@ -71,7 +71,7 @@ pub fn path_from_line(line: &str) -> Option<Vec<u8>> {
     (path_line(&out) == line).then_some(out)
 }
 
-/// The first `max` characters, followed by the number of characters left out.
+/// The text if it has at most `max` characters; otherwise its first `max`, followed by the number of those left out.
 #[must_use]
 pub fn shorten(text: &str, max: usize) -> String {
     let total = text.chars().count();
@@ -112,9 +112,8 @@ pub fn short_line(text: &str, max: usize) -> String {
     out
 }
 
-/// The first and last characters of a long text, `max` in all, with the number of bytes left out between them.
-///
-/// Returns the text, and whether anything was left out.
+/// The first and last characters of a text, `max` in all, with the number of bytes left out between them; the whole
+/// text if it is not longer. The second value says whether anything was left out.
 #[must_use]
 pub fn head_tail(text: &str, max: usize) -> (String, bool) {
     let total = text.chars().count();
@@ -135,7 +134,8 @@ pub fn capitalised(text: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// Whether a text is ASCII without control characters, so that [`visible`] would not change it.
+/// Whether a text is ASCII without control characters other than line feeds and tabs, so that [`visible`] would not
+/// change it.
 #[must_use]
 pub fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| is_plain_byte(byte, true))
@@ -186,7 +186,8 @@ impl<'a> Iterator for Pieces<'a> {
     }
 }
 
-/// Whether a byte is an ASCII character that needs no escaping.
+/// Whether a byte is an ASCII character that needs no escaping: a printable one, or with `keep_layout` a line feed or
+/// tab.
 fn is_plain_byte(byte: u8, keep_layout: bool) -> bool {
     matches!(byte, b' '..=b'~') || (keep_layout && matches!(byte, b'\n' | b'\t'))
 }
@@ -219,7 +220,8 @@ mod tests {
 
     use super::{head_tail, is_hostile, is_plain, one_line, path_from_line, path_line, short_line, shorten, visible};
 
-    /// Escapes a text one character at a time, as the reference for [`escape`].
+    /// Escapes a text one character at a time, as the reference for [`escape`]; `keep_layout` keeps line feeds and
+    /// tabs.
     fn escape_slowly(text: &str, keep_layout: bool) -> String {
         let escaped = |c: char| match c {
             '\n' | '\t' if keep_layout => c.to_string(),

@@ -154,7 +154,7 @@ impl ModelFailure {
         }
     }
 
-    /// The usage of the failed call: at least one call, unless nothing was sent.
+    /// The usage of the failed call: at least one call, unless nothing was sent or the task was cancelled.
     #[must_use]
     pub fn usage(&self) -> Usage {
         match self {

@@ -39,7 +39,7 @@ uuid_id!(
     MegramId
 );
 
-/// Longest readable part of a task id, in characters.
+/// Maximum length of the readable part (the slug) of a task id, in characters.
 const SLUG_MAX_CHARS: usize = 40;
 
 /// The id of a task: `<slug>-<uuid>`, safe as a file name and as a key. Cheap to clone.
@@ -137,7 +137,8 @@ macro_rules! text_id {
 }
 
 text_id!(
-    /// The id of one piece of evidence, the result of a tool call or a check: `e1`, `e2` …, unique within a subtask.
+    /// The id of a recorded tool call, by which verdicts cite it: `1a2b3c4d.e1`, from the subtask's id and a number.
+    /// Unique within a task.
     EvidenceId
 );
 text_id!(

@@ -166,7 +166,7 @@ pub struct PlanContext {
     pub now: Now,
 }
 
-/// Memory's advice in words that code wrote for the planner's prompt; at most ten entries in all.
+/// Memory's advice in words that code wrote for the planner's prompt; at most ten entries besides lessons and notes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Calibration {
     /// Approaches that MUST NOT be used.

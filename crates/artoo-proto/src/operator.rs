@@ -45,7 +45,7 @@ pub struct UserRequest {
     pub by_required: bool,
 }
 
-/// The perceiver's questions to the user, all in one message.
+/// The perceiver's question to the user about an unclear request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClarificationRequest {
     /// The task's id.

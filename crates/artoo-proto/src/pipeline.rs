@@ -32,7 +32,7 @@ pub fn command(pipeline: &[Vec<String>]) -> String {
     pipeline.iter().map(program).collect::<Vec<_>>().join(" | ")
 }
 
-/// The input of a tool call for display: the field `pipeline` of the tool `shell` as a `command`.
+/// The input of a tool call for display: the field `pipeline` of the tool `shell` as a `command`, any other unchanged.
 pub(crate) fn shown<'a>(tool: &str, input: &'a Value) -> Cow<'a, Value> {
     let pipeline = input.get("pipeline").filter(|_| tool == "shell");
     let Some(Ok(pipeline)) = pipeline.map(Vec::<Vec<String>>::deserialize) else { return Cow::Borrowed(input) };

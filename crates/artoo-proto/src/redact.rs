@@ -26,13 +26,14 @@ const SECRET_NAMES: &[&str] = &["password", "passwd", "secret", "token", "api_ke
 const SECRET_ENDS: &[&str] =
     &["password", "passwd", "_secret", "-secret", "_token", "-token", "_key", "-key", "apikey"];
 
-/// Shortest value redacted after the name of a secret field: shorter ones are words like `none` or `true`.
+/// Shortest value redacted after the name of a secret field, in bytes: shorter ones are words like `none` or `true`.
 const VALUE_MIN_CHARS: usize = 6;
 
 /// Shortest credential redacted after `Bearer`, in characters.
 const BEARER_MIN_CHARS: usize = 8;
 
-/// Length in bytes below which a text without `=` or `:` is not searched: every known key and credential is longer.
+/// Length in bytes below which a text without `=` or `:` is not searched: every known key and credential has more or as
+/// many.
 const SHORTEST_BYTES: usize = 15;
 
 /// A search for one kind of secret; returns the redacted text if it found one.
@@ -83,7 +84,7 @@ pub fn redact_keys(text: &str) -> Cow<'_, str> {
     passes.into_iter().fold(Cow::Borrowed(text), |out, pass| pass(&out).map_or(out, Cow::Owned))
 }
 
-/// Whether the value of a field or variable with this name is a secret.
+/// Whether the value of a field or variable with this name, in any letter case, is a secret.
 #[must_use]
 pub fn is_secret_name(name: &str) -> bool {
     // The last letter rules out most names quickly.
@@ -103,7 +104,8 @@ fn ends_with(text: &str, end: &str) -> bool {
     start.and_then(|start| text.as_bytes().get(start..)).is_some_and(|tail| tail.eq_ignore_ascii_case(end.as_bytes()))
 }
 
-/// Redacts `-----BEGIN … PRIVATE KEY-----` up to its end mark, or to the end of the text if there is none.
+/// Redacts each private key from `-----BEGIN … PRIVATE KEY-----` to its end mark, or to the end of the text if it has
+/// none; `None` if there is no key.
 fn private_keys(text: &str) -> Option<String> {
     text.find(PRIVATE_KEY)?;
     let mut out = String::new();
@@ -130,7 +132,7 @@ fn private_keys(text: &str) -> Option<String> {
     found.then_some(out)
 }
 
-/// Redacts `Bearer <credential>`, in any letter case.
+/// Redacts the credential, of at least `BEARER_MIN_CHARS`, after each `Bearer` (any letter case); `None` if none.
 fn bearer(text: &str) -> Option<String> {
     replace_after(text, BEARER, |rest| {
         let spaces = rest.len() - rest.trim_start_matches(' ').len();
@@ -140,7 +142,7 @@ fn bearer(text: &str) -> Option<String> {
     })
 }
 
-/// Redacts the password in `scheme://user:password@host`.
+/// Redacts the password in each `scheme://user:password@host`; `None` if there is none.
 fn url_credentials(text: &str) -> Option<String> {
     replace_after(text, AUTHORITY, |rest| {
         let authority = run(rest, |c| !c.is_whitespace() && !"/?#\"'<>".contains(c));
@@ -151,7 +153,7 @@ fn url_credentials(text: &str) -> Option<String> {
     })
 }
 
-/// Redacts the value in `NAME=value` and `name: value` if the name is that of a secret.
+/// Redacts the value in each `NAME=value` and `name: value` whose name is that of a secret; `None` if there is none.
 fn assignments(text: &str) -> Option<String> {
     let mut out = String::new();
     let mut copied = 0;
@@ -188,7 +190,8 @@ fn prefixes() -> impl Iterator<Item = (usize, &'static str)> {
     KEY_SHAPES.iter().flat_map(|(least, prefixes)| prefixes.iter().map(|prefix| (*least, *prefix)))
 }
 
-/// Redacts keys with a known prefix at the start of a word, if `is_key` accepts what follows the prefix.
+/// Redacts keys with a known prefix at the start of a word, if `is_key` accepts what follows the prefix; `None` if
+/// there is none.
 fn key_shapes(text: &str, is_key: fn(&str) -> bool) -> Option<String> {
     let mut changed: Option<String> = None;
     let bytes = Bytes::of(text);
@@ -251,7 +254,7 @@ impl Bytes {
     }
 }
 
-/// Positions of `mark` (ASCII, any letter case), without overlaps.
+/// Byte positions of `mark` (ASCII, any letter case) in the text, without overlaps.
 fn mark_positions<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = usize> + 'a {
     let first = mark.bytes().next().map(|byte| byte.to_ascii_lowercase());
     let mut from = 0;
@@ -268,7 +271,8 @@ fn mark_positions<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = usiz
     })
 }
 
-/// Redacts a part after each `mark` (ASCII, any letter case); `secret` returns how many bytes to skip and to replace.
+/// Redacts a part after each `mark` (ASCII, any letter case). `secret` gets the text after the mark and returns how
+/// many bytes to skip and to replace. `None` if nothing is redacted.
 fn replace_after(text: &str, mark: &str, secret: impl Fn(&str) -> Option<(usize, usize)>) -> Option<String> {
     let mut out = String::new();
     let mut copied = 0;

@@ -138,7 +138,8 @@ static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
     patterns.map(pattern).collect()
 });
 
-/// Why other programs act on a file of this name; `None` for an ordinary name.
+/// Why other programs act on the file at this path (with `is_folder`, the folder), judged by its names alone; `None`
+/// for ordinary names.
 #[must_use]
 pub fn run_by(path: &Path, is_folder: bool) -> Option<&'static str> {
     let names: Vec<&[u8]> = path.components().map(|name| name.as_os_str().as_encoded_bytes()).collect();

@@ -47,8 +47,8 @@ impl Cache {
     }
 }
 
-/// The compact notation of `schema` on one line. A part that occurs several times is defined first, on a line of its
-/// own.
+/// The compact notation of `schema` on one line. A long part that occurs several times is defined first, on a line of
+/// its own.
 ///
 /// Cached by schema: it is needed for every call, and takes longer to make than the rest of a request.
 #[must_use]

@@ -43,7 +43,7 @@ pub struct SubtaskDraft {
     pub meets: Vec<u32>,
 }
 
-/// The valid entries of a list; invalid ones are skipped, since nothing in the list is trusted.
+/// The valid entries of a list; invalid ones are skipped, since nothing in the list is trusted. Empty for no list.
 fn usable<'de, D: Deserializer<'de>, T: DeserializeOwned>(list: D) -> Result<Vec<T>, D::Error> {
     let Value::Array(entries) = Value::deserialize(list)? else { return Ok(Vec::new()) };
     Ok(entries.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect())

@@ -65,7 +65,7 @@ pub enum PerceptionFailure {
         /// Which part of the request was understood and which was not.
         abstention: Abstention,
     },
-    /// The request is empty or too large.
+    /// The request is empty or too large, or a required check can't be read.
     BadInput {
         /// What is wrong and what to do, for the user.
         detail: String,

@@ -199,7 +199,8 @@ impl ToolCall {
         pipeline::shown(&self.tool, &self.input)
     }
 
-    /// The item of the evidence store with the complete output, if there is one.
+    /// The item of the evidence store with the complete output; `None` if nothing or several streams are stored, or a
+    /// part is left out.
     #[must_use]
     pub fn whole_output(&self) -> Option<&KeptOutput> {
         match self.kept.as_slice() {

@@ -170,7 +170,8 @@ pub struct SubTaskOutcome {
     pub words_only: bool,
 }
 
-/// The meta-validator's report to the solver that a subtask failed or that a criterion of the task is not met.
+/// The meta-validator's report to the solver that a subtask failed, a criterion of the task is not met, or facts refute
+/// a part of the request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReplanRequest {
     /// The task's id.
@@ -219,7 +220,8 @@ pub struct UnverifiedOutput {
     pub output: String,
 }
 
-/// The meta-validator's report to the solver that every criterion is met.
+/// The meta-validator's report to the solver that the task is done: facts cover the request, or every criterion that
+/// decides is met.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutcomeSummary {
     /// The task's id.
@@ -235,7 +237,7 @@ pub struct OutcomeSummary {
     pub summary: String,
     /// The outcome of every subtask.
     pub outcomes: Vec<SubTaskOutcome>,
-    /// Verdicts on the task's criteria, all passed.
+    /// Verdicts on the task's criteria; only a check that the plan added may have failed.
     pub task_verdicts: Vec<CriterionVerdict>,
     /// Which parts of the request are shown to be done.
     #[serde(default)]

@@ -9,7 +9,7 @@ use artoo_proto::{AbandonReason, ClarificationRequest, ConsentRequest, ConsentSc
 use artoo_roles::runtime::{Consent, Operator, System};
 use async_trait::async_trait;
 
-/// An operator that approves only calls which move files to the trash.
+/// An operator that approves only calls whose first effect is a move to the trash.
 struct TrashOnly;
 
 #[async_trait]

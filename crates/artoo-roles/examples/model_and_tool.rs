@@ -43,7 +43,7 @@ impl Model for Table {
     }
 }
 
-/// The replies of a model to the five roles that ask one; the prompts of `prompts/` describe them.
+/// The table's reply to each kind of model request, as JSON; the prompts of `prompts/` describe the replies.
 fn reply_to(context: &RoleContext) -> Value {
     match context {
         RoleContext::Perceive(context) => json!({

@@ -28,7 +28,7 @@ fn runner() -> TestRunner {
     )
 }
 
-/// Asserts that every value that is valid for the schema can be read as a `T`, which has a field for each of its parts.
+/// Asserts for `CASES` random values that are valid for the schema that each can be read as a `T` without loss.
 #[track_caller]
 pub(crate) fn whatever_fits_is_read<T: DeserializeOwned + Serialize + Debug>(schema: &Value) {
     let read = runner().run(&values(schema), |value| {
@@ -42,7 +42,7 @@ pub(crate) fn whatever_fits_is_read<T: DeserializeOwned + Serialize + Debug>(sch
     read.unwrap_or_else(|error| panic!("{error}\n{schema}"));
 }
 
-/// Asserts that every written `T` is valid for the schema.
+/// Asserts for `CASES` random values of `drawn` that each, as `written` makes it JSON, is valid for the schema.
 #[track_caller]
 pub(crate) fn whatever_is_written_fits<T: Debug>(
     schema: &Value,

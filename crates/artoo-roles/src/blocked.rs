@@ -9,7 +9,7 @@ use crate::grounding;
 /// Maximum length of one blocked target shown in a prompt, in characters: enough for a path or a command.
 const SHOWN_CHARS: usize = 300;
 
-/// Whether one of the blocked targets forbids a call of `tool` on `target`.
+/// Whether one of the blocked targets forbids a call of `tool` on `target`. Entries that can't be parsed are ignored.
 pub(crate) fn is_hit(blocked: &[String], tool: &str, target: &str) -> bool {
     parsed(blocked).any(|entry| entry.matches(tool, target))
 }

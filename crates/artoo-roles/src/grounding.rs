@@ -58,8 +58,8 @@ pub fn needs_whole_output(claim: &str) -> bool {
     bare_words(&lower).any(|word| QUANTIFIERS.has(word))
 }
 
-/// Whether an output contains a claiming word within a few words after "I" or "we" or, if `may_open`, at the start of a
-/// sentence.
+/// Whether an output contains a claiming word within a few words after "I", "we" or "successfully" or, if `may_open`,
+/// after "been" or at the start of a sentence.
 fn claims(output: &str, is_claim: impl Fn(&str) -> bool, may_open: bool) -> bool {
     let lower = output.to_lowercase();
     let tokens: Vec<&str> = lower.split_whitespace().collect();

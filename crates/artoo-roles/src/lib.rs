@@ -1,6 +1,6 @@
 //! The roles of artoo as machines, the System that drives them, and the async runtime that performs their effects.
 //!
-//! *Is*: eight roles and the dispatcher, each a [`machine::Machine`] with an effect enum of its own; one synchronous
+//! *Is*: seven roles and the dispatcher, each a [`machine::Machine`] with an effect enum of its own; one synchronous
 //! [`System`] whose every step is a function of its inputs.
 //! *Is not*: a model, a tool or a store. Without the feature `runtime` this crate has neither tokio nor reqwest.
 //!

@@ -51,7 +51,8 @@ pub const CONTEXT_OUTPUT_CHARS: usize = 4_000;
 pub const EVIDENCE_CHARS: usize = 4_000;
 /// Maximum length of one fenced block of untrusted text in a prompt, in characters: a few tool outputs.
 pub const FENCE_CHARS: usize = 24_000;
-/// Maximum length of all tool outputs in one prompt together, in characters. Many outputs share it equally.
+/// Maximum length of all tool outputs in one prompt together, in characters. Many outputs share it equally, but each
+/// gets at least `EVIDENCE_MIN_CHARS`, so that very many exceed it.
 pub const EVIDENCE_TOTAL_CHARS: usize = 64_000;
 /// Minimum share of one tool output in a prompt, in characters, however many outputs there are: enough to recognise it.
 pub const EVIDENCE_MIN_CHARS: usize = 400;

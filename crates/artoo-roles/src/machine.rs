@@ -272,7 +272,7 @@ impl Misrouted {
     }
 }
 
-/// The result of an effect (a model call, tool call, check, timer or memory write).
+/// The result of an effect: a model call, tool call, checks, a timer, a memory write, a reading or a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "result", rename_all = "snake_case")]
 pub enum Completion {
@@ -350,7 +350,8 @@ pub struct CoverOrder {
     pub calls: Vec<ToolCall>,
 }
 
-/// Work that a role requests from outside: a model call, a tool call, checks, a timer or a memory write.
+/// Work that a role requests from outside: a model call, a tool call, checks, a timer, a memory write, a reading of the
+/// request, or a comparison of it with the record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Work {

@@ -32,7 +32,7 @@ impl Fenced {
 /// The placeholders of a template and the given values do not match.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PromptError {
-    /// The template has a placeholder (`{{name}}`) without a value.
+    /// The template has a placeholder (`{{name}}`) without a value, or a `{{` without its `}}`.
     #[error("the placeholder {hole:?} of the template has no value")]
     Missing {
         /// Name of the placeholder without a value.

@@ -66,7 +66,7 @@ pub(crate) fn missing(n: u8, s: u8) -> Message {
     SubTaskMissing { parent_task_id: task(n), subtask_id: subtask(s), round: 0, reason }.into()
 }
 
-/// The user's approval for a subtask.
+/// The user's denial of a call of this task and subtask.
 pub(crate) fn consent(n: u8, s: u8) -> Message {
     let hash = ConsentHash(String::new());
     let scope = artoo_proto::ConsentScope::Once;

@@ -9,8 +9,7 @@ use artoo_bus::{Bus, Delivery};
 
 use crate::publish::{at, consent, drain, id, memory_query, missing, request, sender, spec, task};
 
-/// A random sequence of steps: sender, message, cause among earlier messages, and whether a delivery is taken
-/// afterwards.
+/// A random step: sender, message, cause among earlier messages, and whether a delivery is taken afterwards.
 fn steps() -> impl Strategy<Value = (Role, Message, prop::sample::Index, bool)> {
     let message = (0_u8..2, 0_u8..3, 0_usize..7).prop_map(|(n, s, kind)| match kind {
         0 => request(n),

@@ -63,7 +63,8 @@ impl Blocklist {
         self.tools.iter().any(|blocked| blocked == tool)
     }
 
-    /// If every available tool is blocked, releases the oldest one that was never released.
+    /// If every available tool is blocked, releases the oldest one that was never released, and returns its name;
+    /// `Ok(None)` if one is not blocked or none is known.
     pub(crate) fn release_if_all_blocked(
         &mut self,
         available: &[AvailableTool],

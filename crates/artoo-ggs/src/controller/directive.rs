@@ -45,7 +45,8 @@ impl TaskState {
         replan
     }
 
-    /// Creates one directive for the whole plan; it blocks nothing new unless it `blocks`.
+    /// Creates one directive for the whole plan; it blocks nothing new unless it `blocks`. `None` if no tool would be
+    /// left.
     fn replan_whole(
         &mut self,
         action: ReplanAction,
@@ -93,6 +94,7 @@ impl TaskState {
     }
 
     /// Creates one directive for each subtask in `told`. Tools are blocked for the subtask alone, targets for all.
+    /// `None` if a subtask would have no tool left.
     fn replan_by_subtask(
         &mut self,
         action: ReplanAction,

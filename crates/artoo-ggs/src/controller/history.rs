@@ -99,8 +99,8 @@ impl History {
         indices.iter().filter_map(|at| self.subtasks.get(*at)).collect()
     }
 
-    /// Records the claims that failed with a verdict; returns whether they are those of two rounds ago, and counts such
-    /// returns.
+    /// Records the claims that failed with a verdict; returns whether they are those of two rounds ago and not of the
+    /// last, and counts such returns.
     pub(super) fn note_cycle(&mut self, failing: &[Failing<'_>]) -> bool {
         let judged = failing.iter().filter(|f| f.verdict == Verdict::Fail);
         let now: BTreeSet<String> = judged.map(|f| f.claim.clone().into_owned()).collect();
@@ -134,7 +134,8 @@ impl History {
         self.targets.extend_from_slice(targets);
     }
 
-    /// Releases the oldest blocked target that was never released, and returns the last directive without it.
+    /// Releases the oldest blocked target that was never released, and returns the last directive without it; `None` if
+    /// there is no directive or no such target.
     pub(super) fn release(&mut self, blocked: &mut Blocklist) -> Option<Replan> {
         let issued = self.issued.as_mut()?;
         let oldest = self.targets.iter().position(|target| !self.released.contains(target))?;
@@ -198,7 +199,7 @@ pub(super) fn assign_changes(
     if each == 0 { [told(None, &whole)].into() } else { (0..each).map(|at| told(Some(at), &whole)).collect() }
 }
 
-/// Whether a subtask did not run, or failed without a verdict.
+/// Whether a subtask did not run, or failed by infrastructure or without a verdict.
 fn is_unjudged(subtask: &SubtaskMeasure) -> bool {
     let has = |verdict| subtask.criteria.iter().any(|c| c.verdict == verdict);
     match subtask.status {

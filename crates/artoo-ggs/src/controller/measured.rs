@@ -23,8 +23,8 @@ impl<'a> MeasuredRound<'a> {
         Ok(Self { round, failing, measurement })
     }
 
-    /// The claim that contributes most to D: required before optional, then the heaviest, then the first declared. If D
-    /// comes from the task criteria, an optional criterion of a subtask does not count.
+    /// The claim that contributes most to D: required before optional, then those of the part (subtasks or task) that D
+    /// comes from, then the heaviest, then the first declared. `None` if every criterion is met.
     pub(super) fn primary_failed(&self) -> Option<String> {
         let from_task = self.measurement.d > self.measurement.subtask_distance;
         let rank = |f: &Failing<'_>| (f.required, (f.scope == CriterionScope::Task) == from_task, micros(f.weight));

@@ -273,7 +273,7 @@ fn failing_in_task(criterion: &CriterionMeasure) -> Option<Failing<'_>> {
     })
 }
 
-/// Weight of a failed criterion in D: 1, or k/N for a plausible one.
+/// Weight of a failed criterion in D: 1, or k/N for a plausible one (k at least 1; with N = 0 the weight is 1).
 fn weight(criterion: &CriterionMeasure) -> f64 {
     match criterion.mode {
         CriterionMode::Plausible if criterion.attempts > 0 => {

@@ -22,7 +22,8 @@ impl Run {
     }
 }
 
-/// Runs a task with one subtask: the planner takes the first tool and target that are not blocked.
+/// Runs a task with one subtask: the planner takes the first tool and target that are not blocked, and after `refine`
+/// keeps the last ones.
 fn drive(profile: Profile, tools: &[&str], targets: &[&str], round_ms: u64, environment: &Environment<'_>) -> Run {
     let tools = crate::build::tools(tools);
     let mut controller = begun(profile);
@@ -72,7 +73,8 @@ fn failed_call(tool: &AvailableTool, target: &str) -> SubtaskMeasure {
     subtask(vec![environmental("done")]).with_calls([ToolTarget::failed(&tool.name, target)])
 }
 
-/// The share of 1,000 tasks that are accepted if each call fails at random every second time.
+/// The share of 1,000 tasks that are accepted if each call fails at random every second time, by a verdict or (without
+/// `is_judged`) by infrastructure.
 fn share_done(profile: &Profile, is_judged: bool) -> f64 {
     let mut random = 7_u64;
     let mut fails = move || {
@@ -94,7 +96,7 @@ fn share_done(profile: &Profile, is_judged: bool) -> f64 {
     done.count() as f64 / 1_000.0
 }
 
-/// If calls fail at random every second time, `anytime` accepts at least 90 % of tasks, and `v0.8` at most 55 %.
+/// If calls fail at random every second time, `anytime` accepts at least 90 % of tasks, and `v0.8` less than 55 %.
 #[test]
 fn random_call_failures_are_retried() {
     for is_judged in [false, true] {
@@ -103,7 +105,7 @@ fn random_call_failures_are_retried() {
     }
 }
 
-/// `anytime` keeps using a tool whose results improve from round to round until the task is accepted; `v0.8` blocks it.
+/// `anytime` keeps using a tool whose results improve from round to round until the task is accepted; `v0.8` abandons.
 #[test]
 fn improving_tool_is_kept() {
     let tools = ["writer/text", "shell/shell", "web/web"];

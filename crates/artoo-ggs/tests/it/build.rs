@@ -100,7 +100,7 @@ pub(crate) fn states(decisions: &[Decision]) -> Vec<String> {
     decisions.iter().map(shown).collect()
 }
 
-/// The directive of a decision.
+/// The directive of a decision; panics for another outcome.
 pub(crate) fn replan(decision: &Decision) -> &Replan {
     let Outcome::Replan(replan) = &decision.outcome else { panic!("expected a directive: {decision}") };
     replan

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The path of the library that this test was linked with.
+/// The path of the newest build of the library beside this test.
 fn library() -> PathBuf {
     let test = std::env::current_exe().expect("a path to this test");
     let folder = test.parent().expect("a folder");

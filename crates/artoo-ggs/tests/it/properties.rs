@@ -88,7 +88,7 @@ fn subtask() -> impl Strategy<Value = SubtaskMeasure> {
     )
 }
 
-/// A random round with at least one subtask or criterion.
+/// A random round with at least one subtask.
 pub(crate) fn round() -> impl Strategy<Value = Round> {
     let available = prop_oneof![Just(vec![]), Just(build::tools(&["f/p", "g/p", "h/q"]))];
     (prop::collection::vec(subtask(), 1..4), prop::collection::vec(criterion(), 0..3), available).prop_map(
@@ -322,7 +322,7 @@ proptest! {
         prop_assert_eq!(decide_all_rounds(&profile, &rounds), decide_all_rounds(&profile, &rounds));
     }
 
-    /// The display line of a decision contains no text of claims or targets, and so no control characters from them.
+    /// The display line of a decision has no control characters, although its claims and targets have some.
     #[test]
     fn explanations_omit_outside_text((profile, rounds) in task()) {
         for (mut round, _) in decide_all_rounds(&profile, &rounds) {

@@ -4,7 +4,7 @@ use artoo_ggs::*;
 
 use crate::build::*;
 
-/// Checks that valid JSON is read, and that each replacement in it gives this error.
+/// Checks that valid JSON is read, and that each replacement in it gives an error that begins with this message.
 fn refused<T: serde::de::DeserializeOwned>(good: &str, table: &[(&str, &str, &str)]) {
     assert!(serde_json::from_str::<T>(good).is_ok(), "{good}");
     for (from, to, message) in table {

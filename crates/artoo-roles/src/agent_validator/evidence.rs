@@ -13,11 +13,13 @@ use crate::grounding;
 pub(super) struct Objection {
     pub(super) class: FailureClass,
     pub(super) detail: String,
-    /// Whether no retry follows, because the executor gave up, a model failed or a call was interrupted.
+    /// Whether no retry follows: the executor gave up, a model failed, a call was interrupted, or a search had no
+    /// network.
     pub(super) is_final: bool,
 }
 
-/// The criteria of the subtask. If all are about the output's form only, a criterion is added that the work was done.
+/// The criteria of the subtask. If there are none, or all are about the output's form only, a criterion is added that
+/// the work was done.
 pub(super) fn declared_or_implied(subtask: &SubTask) -> Vec<Criterion> {
     let mut criteria = subtask.success_criteria.clone();
     let substance = |criterion: &Criterion| criterion.check().is_none_or(Check::is_substantive);
@@ -82,7 +84,8 @@ fn primary(calls: &[ToolCall]) -> Option<&ToolCall> {
     calls.iter().rev().find(|call| call.class != EffectClass::ReadOnly).or_else(|| calls.last())
 }
 
-/// The last call that was not read-only, if it failed in an earlier attempt and this attempt made only read-only calls.
+/// The last call that was not read-only, if it is of class `Creating`, failed in an earlier attempt, and this attempt
+/// made only read-only calls; otherwise `None`.
 fn unrepaired_act<'a>(result: &ExecutionResult, calls: &'a [ToolCall]) -> Option<&'a ToolCall> {
     if result.tool_calls.iter().any(|call| call.class != EffectClass::ReadOnly) {
         return None;
@@ -92,7 +95,8 @@ fn unrepaired_act<'a>(result: &ExecutionResult, calls: &'a [ToolCall]) -> Option
     (act.status != CallStatus::Ok && act.class == EffectClass::Creating).then_some(act)
 }
 
-/// Whether the network or a server failed, which another attempt a moment later doesn't change (specification, R4a).
+/// Whether the call is a web search that failed because of the network or a server, which a retry a moment later
+/// doesn't change (specification, R4a).
 fn is_network_failure(call: &ToolCall) -> bool {
     call.environmental && call.status == CallStatus::Failed && call.tool == "search"
 }
@@ -183,7 +187,8 @@ fn own_change<'a>(named: &str, calls: &'a [ToolCall]) -> Option<&'a ToolCall> {
     calls.iter().rev().filter(ok).find(own)
 }
 
-/// A pass or fail verdict of a check on the output's format (empty, a number, exit code), with `seen` as evidence.
+/// The verdict of a check that needs no look at the machine (output's format, exit code, no call that changed the
+/// file), with `seen` as evidence.
 fn by_form(criterion: &Criterion, pass: bool, seen: String) -> CriterionVerdict {
     CriterionVerdict {
         criterion: criterion.clone(),

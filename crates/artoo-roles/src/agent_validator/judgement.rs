@@ -117,8 +117,8 @@ pub(crate) struct Grounds<'a> {
 }
 
 /// The verdict on criterion `number` that follows from a model's judgement. One `fail` overrides any `pass`, a missing
-/// verdict fails, and a `pass` counts only if it cites existing calls that can prove it. If the executor was uncertain,
-/// a model's `pass` fails.
+/// verdict fails, and a `pass` counts only if it cites existing calls that can prove it (with `words_only`, without
+/// any). If the executor was uncertain, a model's `pass` fails.
 pub(crate) fn apply_judgement(
     criterion: &Criterion,
     number: u32,

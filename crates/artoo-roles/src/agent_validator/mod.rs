@@ -93,7 +93,8 @@ pub struct AgentValidator {
 }
 
 impl AgentValidator {
-    /// Assesses a reported attempt by rules in code, and starts the checks that it needs.
+    /// Assesses a reported attempt by rules in code: rejects it at once, or starts the checks that it needs, or, if it
+    /// needs none, goes on to the model.
     fn assess(&mut self, cx: &mut Context<'_>, result: ExecutionResult) -> Vec<Effect> {
         self.attempt = result.attempt;
         // R3 reports the calls of one attempt; the outcome contains those of all attempts.
@@ -117,7 +118,7 @@ impl AgentValidator {
     }
 
     /// Asks a model about the criteria that code left open. If a criterion has failed already, the model is asked only
-    /// after the last attempt.
+    /// after the last attempt; for a skill's subtask it is never asked.
     fn judge(&mut self, cx: &mut Context<'_>, assessment: Assessment) -> Vec<Effect> {
         let open = assessment.verdicts.open();
         // A failed check decides that there is another attempt. The last attempt is measured criterion by criterion.

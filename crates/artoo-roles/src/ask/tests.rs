@@ -17,7 +17,7 @@ struct Wanted {
 
 impl Reply for Wanted {}
 
-/// A reply type that is read from recipes; it stores their number.
+/// A reply type that is read from a plan of recipes; it stores the number of the plan's assumptions.
 #[derive(Debug, PartialEq, Deserialize)]
 struct Recipes(usize);
 

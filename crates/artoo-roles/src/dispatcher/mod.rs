@@ -127,7 +127,7 @@ impl Dispatcher {
         effects
     }
 
-    /// The outputs of the matched subtasks in sequence order, which become context of the next group.
+    /// The outputs of the matched subtasks, each shortened, in sequence order; they become context of the next group.
     fn prior_outputs(&self) -> String {
         let matched = self.entries.iter().filter_map(|entry| match &entry.state {
             EntryState::Matched(output) => Some((&entry.planned.intent, output)),

@@ -16,7 +16,7 @@ use crate::testing::world::{World, config, environment, ok_call, understood, val
 
 const COURSES: [Course; 3] = [Course::Checked, Course::Words, Course::Judged];
 
-/// A text of meaningless words with this number of characters.
+/// A text of meaningless words with this number of characters, at least one.
 fn filler(chars: usize) -> String {
     "lorem ".chars().cycle().take(chars.max(1)).collect()
 }
@@ -117,8 +117,8 @@ const RECEIVED_OFF: usize = 50;
 /// Number of characters by which a prompt may be shorter than estimated: the folder's name and the hour.
 const ABOVE: usize = 2;
 
-/// Asserts that the estimate has the same roles as the real calls, and that no estimated size is greater, or more than
-/// 2 % smaller, than the sent one.
+/// Asserts that the estimated and the real calls have the same roles and `max_tokens`, that a prompt is estimated at
+/// most `ABOVE` characters too long or 2 % too short, and a reply at most `RECEIVED_OFF` characters too short.
 fn check(tools: &[ToolSpec], request: &str, session: &[SessionTurn], course: Course) {
     let task = TaskInput { environment: &environment(), tools, request, session };
     let (estimated, made) = (calls(&task, course), real_calls(tools, request, session, course));

@@ -124,7 +124,8 @@ impl Executor {
             || blocked::is_hit(&subtask.blocked_targets, &call.tool, &call.target)
     }
 
-    /// Whether R7 (the Solver) has blocked exactly this call because the user denied it earlier in the task.
+    /// Whether a blocked target matches this call as it is `shown`: R7 (the Solver) blocks what the user denied
+    /// earlier.
     fn was_refused(&self, tool: &str, shown: &str) -> bool {
         blocked::is_hit(&self.subtask.blocked_targets, tool, shown)
     }

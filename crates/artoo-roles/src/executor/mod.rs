@@ -207,7 +207,8 @@ impl Executor {
         }
     }
 
-    /// Acts on a model's reply: makes its usable calls, asks again if none is usable, or reports the answer.
+    /// Acts on a model's reply: makes its usable calls, asks again if none is usable (after `IDLE_REPLIES_MAX` such
+    /// replies the attempt fails), or reports the answer.
     fn reply(&mut self, cx: &mut Context<'_>, turn: Turn) -> Vec<Effect> {
         let subtask = &self.subtask;
         let known = self.attempt.calls.iter().chain(&self.earlier_calls);

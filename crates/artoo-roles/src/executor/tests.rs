@@ -331,7 +331,7 @@ fn denied_consent_ends_step_and_is_listed() {
     assert!(call.output.starts_with("[LAW1] not run"));
 }
 
-/// In a subtask marked for confirmation, calls are sent with `confirm` set until the first change was made.
+/// In a subtask marked for confirmation, calls are sent with `confirm` set until the user has approved one.
 #[doc = "holds: design D22"]
 #[test]
 fn caution_requires_approval_before_first_change() {

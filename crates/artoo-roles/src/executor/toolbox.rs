@@ -28,7 +28,8 @@ pub(super) struct ToolText {
     /// What the tool does and its input, on one line. It is never shortened, because a model could not use a partial
     /// form.
     pub(super) line: String,
-    /// JSON schema of the tool's input, with limits on all lengths, against which a reply is checked.
+    /// JSON schema of the tool's input, with limits on all lengths, for servers that enforce a schema; artoo's own
+    /// check of a reply ignores it.
     pub(super) input: Value,
 }
 

@@ -78,7 +78,7 @@ impl Turn {
     }
 }
 
-/// The blocked target that is literally a field of the call's input; `None` if there is none.
+/// The first text field of the call's input that a blocked target forbids; `None` if there is none.
 fn forbidden<'a>(call: &'a ToolRequest, blocked_targets: &[String]) -> Option<&'a str> {
     let named = call.input.as_object().into_iter().flat_map(|input| input.values()).filter_map(Value::as_str);
     named.into_iter().find(|target| blocked::is_hit(blocked_targets, &call.tool, target))

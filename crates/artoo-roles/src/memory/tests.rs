@@ -143,7 +143,7 @@ fn lesson(task: u128, wrong: &str) -> MegramDraft {
     }
 }
 
-/// The message that a task has ended.
+/// The record that R7 (the Solver) writes at the end of a task.
 fn ended(task: u128, state: MacroState, failure_class: Option<FailureClass>) -> MegramDraft {
     MegramDraft {
         task_id: TaskId::new("a task", uuid::Uuid::from_u128(task)),
@@ -237,7 +237,7 @@ fn matching_user_note_is_recalled() {
     assert_eq!(recall(&bench.step(Input::Query(query()))).notes, ["reports are in ~/docs/reports"]);
 }
 
-/// A text that the user adopted at level T is part of every recall.
+/// A text that the user adopted at level T is among the notes of a recall.
 #[test]
 fn adopted_habit_reaches_every_plan() {
     let mut engine = Engine::new();

@@ -37,8 +37,8 @@ pub(super) fn verdicts(coverage: &Coverage, round: u32) -> Vec<CriterionVerdict>
     coverage.deciding().filter_map(decided).collect()
 }
 
-/// The verdicts on a skill that does not cover the request: each part that is not shown fails, and each change that was
-/// not asked for.
+/// The failed verdicts on a skill that does not cover the request: one for each part that is not shown, and one if
+/// there were changes that nobody asked for.
 pub(super) fn verdicts_on_skill(coverage: &Coverage) -> Vec<CriterionVerdict> {
     let failed = |text: String, evidence: String, cites: Vec<EvidenceId>| CriterionVerdict {
         criterion: Criterion::Prose { text, mode: Mode::Verifiable, required: true },
@@ -86,7 +86,8 @@ pub(super) fn of_recipes(spec: &TaskSpec, verdicts: &[CriterionVerdict]) -> Cove
     Coverage { rows, ..Coverage::default() }
 }
 
-/// Whether all parts of the request are done or can only be judged, except those whose reading the user can confirm.
+/// Whether all parts of the request are done or can only be judged, except those (at least one) whose reading the user
+/// can confirm.
 ///
 /// Changes that nobody asked for don't count: an offered reading may ask for them.
 pub(super) fn needs_only_confirmation(coverage: &Coverage) -> bool {

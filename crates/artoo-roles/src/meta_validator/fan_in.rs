@@ -113,13 +113,13 @@ impl Gathered {
         self.missing.iter().any(|missing| missing.reason != MissingReason::EarlierGroupFailed)
     }
 
-    /// The outputs of the matched subtasks, joined unchanged in sequence order.
+    /// The outputs of the matched subtasks in sequence order, without their trailing newlines, joined by newlines.
     pub(super) fn merged_output(&self) -> String {
         let matched = self.outcomes.iter().filter(|outcome| outcome.status == OutcomeStatus::Matched);
         matched.map(|outcome| outcome.output.trim_end_matches('\n')).collect::<Vec<_>>().join("\n")
     }
 
-    /// The outputs of the subtasks that answer the user, in sequence order, each with the step that it answers.
+    /// The outputs of the matched subtasks that answer the user, in sequence order, each labelled with its intent.
     pub(super) fn answers(&self) -> Vec<Answer> {
         let answers = |entry: &ManifestEntry| {
             let columns = entry.answers.clone()?;

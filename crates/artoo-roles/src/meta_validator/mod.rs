@@ -106,7 +106,8 @@ pub struct MetaValidator {
 }
 
 impl MetaValidator {
-    /// Starts the comparison of the request with all calls of the task, once the round is complete.
+    /// Once the round is complete, starts the comparison of the request with all calls of the task. A round that the
+    /// embedded parser planned is decided by its criteria, without a comparison.
     fn gather(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         self.phase = Phase::Gathering;
         match self.fan_in.take_complete() {
@@ -124,8 +125,8 @@ impl MetaValidator {
         vec![Effect::Cover(id, CoverOrder { task_id: self.spec.task_id.clone(), calls })]
     }
 
-    /// Decides by facts where they suffice: a covered request is done, and a refuted part of it is a gap, whatever the
-    /// criteria of the plan say. Otherwise those criteria decide.
+    /// Decides by facts where they suffice: a covered request is done; a refuted part, or a skill's round that is not
+    /// covered, is a gap. Otherwise the user is asked once about offered readings, or the criteria of the plan decide.
     fn covered(&mut self, cx: &mut Context<'_>, mut gathered: Gathered, coverage: Coverage) -> Vec<Effect> {
         gathered.coverage = coverage;
         let (coverage, round) = (&gathered.coverage, gathered.manifest.round);
@@ -221,8 +222,8 @@ impl MetaValidator {
         vec![Effect::AskModel(id, request)]
     }
 
-    /// Whether a failed verdict fails the round: always, except the failed check of a model's plan in a round that
-    /// changed something.
+    /// Whether a failed verdict fails the round: always, except the failed check of a model's plan after calls that did
+    /// something.
     fn decides(&self, failed: &CriterionVerdict, gathered: &Gathered) -> bool {
         gathered.is_by_code() || !is_excused(failed, &self.with_earlier_acts(gathered))
     }
@@ -237,7 +238,8 @@ impl MetaValidator {
         self.decide(review, None)
     }
 
-    /// Reports success if every criterion passed; otherwise reports the gap to R7 (the Solver).
+    /// Reports success if there are criteria and each passed or its failure is excused (see `decides`); otherwise
+    /// reports the gap to R7 (the Solver).
     fn decide(&mut self, mut review: Review, model_failure: Option<ModelFailure>) -> Vec<Effect> {
         if let Some(failure) = &model_failure {
             review.verdicts.fail_open(failure);

@@ -26,7 +26,7 @@ fn bench(raw_input: &str) -> Bench<Lifecycle<MetaValidator>> {
     bench
 }
 
-/// Feeds a complete round without a comparison of the request. A round of recipes is decided without a comparison.
+/// Feeds a complete round and answers the comparison with an empty coverage. A round of recipes has no comparison.
 fn gather(
     bench: &mut Bench<Lifecycle<MetaValidator>>,
     manifest: DispatchManifest,
@@ -43,7 +43,7 @@ fn covered(bench: &mut Bench<Lifecycle<MetaValidator>>, effects: &[RoleEffect], 
     bench.step(Input::Covered(id, coverage))
 }
 
-/// Feeds a complete round until R4b compares the request with the calls.
+/// Feeds the manifest and then the outcomes of a round; returns the effects of the last one.
 fn arrive(
     bench: &mut Bench<Lifecycle<MetaValidator>>,
     manifest: DispatchManifest,

@@ -112,12 +112,13 @@ pub struct Perceiver {
 }
 
 impl Perceiver {
-    /// Whether R1 may ask the user another question: a user is present and fewer than the maximum were asked.
+    /// Whether R1 may ask the user another question: a user is present, fewer than the maximum were asked, and the last
+    /// answer was not empty.
     fn may_ask(&self) -> bool {
         self.request.interactive && !self.questions_over && self.questions_asked() < CLARIFICATION_ROUNDS
     }
 
-    /// Number of questions that the user was asked.
+    /// Number of questions that the user was asked and has answered.
     fn questions_asked(&self) -> u32 {
         u32::try_from(self.clarifications.len()).unwrap_or(u32::MAX)
     }
@@ -151,7 +152,8 @@ impl Perceiver {
         vec![Effect::AskModel(id, request)]
     }
 
-    /// Rejects an empty or too long request; otherwise has code read it, and asks the model.
+    /// Rejects an empty request, and one that is too long or has too much material; otherwise has code read it, and
+    /// asks the model.
     fn begin(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         let problem = if self.request.raw_input.trim().is_empty() {
             "the request is empty; say what you want done".to_owned()

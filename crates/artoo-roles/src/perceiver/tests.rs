@@ -34,7 +34,7 @@ fn bench() -> Bench<Lifecycle<Perceiver>> {
     Bench::new(Lifecycle::new(environment()))
 }
 
-/// Begins a request that the parser can't read; returns the model request.
+/// Begins a request in which code reads no parts; returns the model request.
 fn begun(bench: &mut Bench<Lifecycle<Perceiver>>, request: UserRequest) -> (EffectId, ModelRequest) {
     let effects = bench.step(Input::Request(request));
     assert!(bench.step(Input::Read(reading(&effects).0, Ok(Reading::default()))).is_empty());

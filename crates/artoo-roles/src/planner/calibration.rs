@@ -191,7 +191,8 @@ impl Advised {
         self.avoided_pairs.push((artoo_ggs::BlockedTarget::pair(tool, target).to_string(), decision));
     }
 
-    /// The same advice without what forbids, for a plan that is used although memory objects.
+    /// The same advice without the forbidden approaches and pairs, for a plan that is used although memory objects. Its
+    /// text is unchanged.
     pub(super) fn without_prohibitions(mut self) -> Self {
         (self.avoided, self.avoided_pairs) = (Vec::new(), Vec::new());
         self

@@ -226,7 +226,7 @@ impl Planner {
         vec![Effect::Worded(Wording { task_id: self.spec.task_id.clone(), words })]
     }
 
-    /// Publishes that no acceptable plan was found for the round, with the problems of the last draft.
+    /// Publishes that no acceptable plan was found for the round, with the problems of all its drafts.
     fn reject(&mut self, model_failure: Option<ModelFailure>, abstention: Option<Abstention>) -> Vec<Effect> {
         vec![Effect::Rejected(PlanRejected {
             task_id: self.spec.task_id.clone(),
@@ -283,8 +283,8 @@ impl Planner {
         }
     }
 
-    /// Publishes a plan, after adding memory's advice and the user's words to its subtasks. In the first round, code
-    /// first checks the readings that the plan proposes, while nothing has changed.
+    /// Publishes a plan, after adding memory's advice and the user's words to its subtasks. In the first round and
+    /// after a skill, code first checks the readings that the plan proposes.
     fn issue(&mut self, cx: &mut Context<'_>, drafted: Drafted, advised: &Advised) -> Vec<Effect> {
         let Drafted { mut plan, meets, mut readings, confirmed } = drafted;
         // Where the user can't be asked, a question would deny what Law 1 allows.

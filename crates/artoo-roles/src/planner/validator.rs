@@ -55,7 +55,8 @@ pub(super) enum Problem {
     /// All criteria of the task or subtask are about the output's form.
     #[error("{place} has only form checks; add a criterion about what the output says or what was left on disk")]
     FormOnly { place: String },
-    /// No subtask has a tool, although the request concerns this machine or asks for a change.
+    /// No subtask of a model's plan has a tool, although the request is about this machine and asks for more than how
+    /// something is done.
     #[error("the request is about this machine, but no subtask has a tool; words can't do it")]
     WordsForAnAct,
     /// The plan equals one that failed in this task.
@@ -125,7 +126,7 @@ pub(super) struct PlanRules<'a> {
     pub(super) advised: &'a Advised,
     /// Signatures of the plans that failed in this task.
     pub(super) failed: &'a [Signature],
-    /// Whether a model wrote the plan, and not the embedded parser.
+    /// Whether a model wrote the plan, and not the embedded parser or a skill.
     pub(super) from_model: bool,
 }
 
@@ -241,7 +242,7 @@ impl PlanRules<'_> {
     }
 
     /// The problem of a plan that uses only the classes of the blocked tools although `break_symmetry` demands another
-    /// class and a tool of another class is available.
+    /// class and a tool of another class is available; `None` for another plan or directive.
     fn same_class(&self, plan: &Plan) -> Option<Problem> {
         let directive = self.directive.filter(|d| d.directive == ReplanDirective::BreakSymmetry)?;
         let used = classes(&directive.blocked_tools, self.tools);

@@ -23,8 +23,8 @@ pub(super) const FRAME_HEADER_BYTES: usize = 8;
 /// The first eight bytes of a task record, which identify the format.
 const MAGIC: [u8; 8] = *b"ARTOTASK";
 
-/// One entry of a task record: the start conditions, an input, an effect, a message, a ledger, denials, a resumption or
-/// the end.
+/// One entry of a task record: the start conditions, an input, its effects, a message, a ledger, denials, an unrecorded
+/// call, a resumption or the end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "frame", rename_all = "snake_case")]
 pub enum Frame {

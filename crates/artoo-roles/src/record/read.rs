@@ -143,7 +143,7 @@ impl Record {
         })
     }
 
-    /// Whether another process has the record open, so that its task still runs.
+    /// Whether a process (this one counts too) has the record open for writing, so that its task still runs.
     #[must_use]
     pub fn is_running(&self) -> bool {
         fs::File::open(&self.path).is_ok_and(|file| matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)))

@@ -24,7 +24,7 @@ pub struct Replay {
     pub questions: Vec<Message>,
     /// Writes of memory that the replay asked for and that the store does not have.
     pub writes: Vec<(EffectId, Vec<Value>)>,
-    /// The task's result, if it ended with the last input.
+    /// The task's result; `None` if the replayed inputs did not end it.
     pub result: Option<FinalResult>,
     /// Events of the bus in order.
     pub events: Vec<Observed>,

@@ -157,7 +157,7 @@ fn oversized_record_stops_growing() {
     assert!(fs::metadata(path).unwrap().len() <= RECORD_MAX_BYTES);
 }
 
-/// Runs a request in a simulated world, and returns the frames of its record.
+/// Runs a request in a simulated world, and returns its record and its result.
 fn recorded(words: &str) -> (Record, FinalResult) {
     let mut world = World::new(1);
     world.model = Box::new(|request| match request.role {

@@ -14,7 +14,8 @@ use super::read::{ENDED, OPEN, Record};
 
 /// Maximum size of a task record in bytes. A record that would exceed it is ended, and its task can't be resumed.
 pub const RECORD_MAX_BYTES: u64 = 64 * 1024 * 1024;
-/// Maximum number of task records in the folder. When a task begins, the oldest ended ones beyond it are deleted.
+/// Number of files in the records' folder from which on, when a task begins, the older half of the ended records is
+/// deleted.
 pub const RECORDS_MAX: usize = 500;
 
 /// The records of the open tasks of one process.
@@ -88,7 +89,8 @@ impl Records {
         Ok(Open { path, file, bytes: header().len() as u64 })
     }
 
-    /// Appends a frame to the record of a task, if it has one; after a failed write the record ends.
+    /// Appends a frame to the record of a task, if it has one. A frame that is too large is left out; after a failed
+    /// write the record ends.
     pub fn append(&self, task: &TaskId, frame: &Frame) {
         let mut opened = self.opened();
         let Some(open) = opened.get_mut(task) else { return };
@@ -181,7 +183,7 @@ fn lock(file: &File) -> io::Result<()> {
     })
 }
 
-/// Sets the Unix permission bits of a file or folder, so that other users can't read it.
+/// Sets the Unix permission bits of a file or folder, so that other users can't read it; elsewhere does nothing.
 fn private(path: &Path, mode: u32) -> io::Result<()> {
     #[cfg(unix)]
     {

@@ -233,7 +233,8 @@ fn default_tools(environment: &Environment) -> ToolConfig {
     config
 }
 
-/// The resumed task with its handle, registered so that a caller can wait for its result.
+/// The task of `record`, registered so that a caller can wait for its result, with its handle; empty and `None` without
+/// a record.
 fn waited(
     record: Option<&Record>,
     usage: BTreeMap<Role, Usage>,

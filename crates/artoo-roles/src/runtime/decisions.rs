@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 /// Name of the log; the previous log has another suffix.
 const NAME: &str = "decisions.jsonl";
-/// Maximum size of a log in bytes; then a new one begins. Only the previous log is stored too, so both take at most
-/// twice this size.
+/// Size of a log in bytes from which on the next entry begins a new one. Only the previous log is stored too, so both
+/// take about twice this size at most.
 const SIZE_MAX: u64 = 8 * 1024 * 1024;
 /// Utility logged for a result that the user called wrong: −1.
 const WRONG: f64 = -1.0;
@@ -34,7 +34,7 @@ impl DecisionLog {
         Self { path: folder.join(NAME), header }
     }
 
-    /// Appends the decisions of an ended task.
+    /// Appends the header with the profile, then the decisions of an ended task.
     pub(super) fn add(&self, records: Vec<Value>) {
         self.append(self.header.iter().cloned().chain(records));
     }

@@ -10,8 +10,8 @@ use artoo_mkct::{
 
 use crate::skill::{self, Skill};
 
-/// A distiller that writes the text of a memory rule from fixed sentences, without a model. Of untrusted text only an
-/// intent gets into a rule.
+/// A distiller that writes a memory rule without a model: a fixed sentence, or, under the tag of a skill, the skill as
+/// JSON. Of untrusted text only an intent or a path gets into a sentence.
 #[derive(Debug)]
 pub(super) struct PlainWords;
 

@@ -211,7 +211,7 @@ impl Driver {
         }
     }
 
-    /// The current time: wall clock, and milliseconds since the driver started.
+    /// The current time: wall clock, and milliseconds since the driver started plus its `uptime_ms`.
     pub(super) fn now(&self) -> Now {
         Now {
             wall: SystemTime::now().into(),
@@ -315,7 +315,8 @@ impl Driver {
         });
     }
 
-    /// Adds the usage of a finished effect to its task, and passes the event to displays and the auditor.
+    /// Adds the usage of a finished effect to its task, writes a message that is kept to the task's record, and passes
+    /// the event to displays and the auditor.
     fn observe(&mut self, at: Timestamp, event: TapEvent) {
         if let TapEvent::EffectFinished(finished) = &event
             && let Some(waiting) = finished.task_id.as_ref().and_then(|task| self.waiting.get_mut(task))

@@ -49,7 +49,8 @@ pub fn utc_offset_s(at: Timestamp) -> i32 {
     LOCAL.get_or_init(time_zone).to_offset(at).seconds()
 }
 
-/// The time zone of this machine, read directly from its zone file, because listing all zones would take too long.
+/// The time zone of this machine: that of `/etc/localtime` unless `TZ` is set, because listing all zones takes too
+/// long.
 fn time_zone() -> TimeZone {
     let read = || TimeZone::tzif("local", &std::fs::read("/etc/localtime").ok()?).ok();
     let own = if std::env::var_os("TZ").is_none() { read() } else { None };

@@ -31,7 +31,8 @@ pub enum RuntimeError {
         /// The data folder.
         path: PathBuf,
     },
-    /// The audit log can't be written; artoo doesn't run without it.
+    /// The audit log can't be written, and artoo doesn't run without it; or the auditor failed or did not answer in
+    /// time.
     #[error("the audit log can't be written, and artoo does not run without it")]
     Audit(#[from] AuditError),
     /// The stored memory can't be opened.

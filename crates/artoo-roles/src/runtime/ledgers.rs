@@ -39,7 +39,7 @@ pub(super) struct Ledgers {
 }
 
 impl Ledgers {
-    /// The slot of a task's ledger; with `add`, a missing slot is added.
+    /// The slot of a task's ledger; with `add`, a missing slot is added, and without it, `None` stands for it.
     fn place(&self, task_id: &TaskId, add: bool) -> Option<LedgerSlot> {
         let mut places = self.places.lock().ok()?;
         if add {
@@ -72,7 +72,8 @@ impl Ledgers {
         Ok(())
     }
 
-    /// Reads a request into a new ledger, or adds proposed readings to the ledger that the task has already.
+    /// Reads a request into a new ledger, or adds proposed readings to the ledger that the task has already. The error
+    /// is a text for the user: a required check can't be read, or a skill's readings can't count.
     ///
     /// Its place is taken before this returns, so that it can't be taken after the task was forgotten. `needs_none` says
     /// of a ledger that the embedded parser plans: its recipes have checks of their own, so that nothing needs to be
@@ -148,7 +149,7 @@ impl Ledgers {
         }
     }
 
-    /// The offered readings to show with a consent question; none if they were shown before in this task.
+    /// The offered readings to show with a consent question, which then count as shown; none if they were shown before.
     pub(super) async fn to_show(&self, task_id: &TaskId) -> Vec<OfferedReading> {
         let show = |kept: &mut Option<TaskLedger>| {
             let kept = kept.as_mut().filter(|kept| !kept.shown)?;

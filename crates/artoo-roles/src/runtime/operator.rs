@@ -25,7 +25,8 @@ pub trait Operator: Send + Sync {
     /// Asks the user a question and returns the answer; an empty answer means that the task goes on without one.
     async fn clarify(&self, request: &ClarificationRequest) -> String;
 
-    /// Asks the user whether readings of the request say what was meant. Only a person may confirm them.
+    /// Asks the user whether readings of the request say what was meant. Only a person may confirm them; the default
+    /// returns `false`.
     async fn confirm_readings(&self, _request: &ReadingRequest) -> bool {
         false
     }

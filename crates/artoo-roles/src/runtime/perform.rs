@@ -92,7 +92,8 @@ impl EffectRunner {
         }
     }
 
-    /// Asks the model, unless the embedded parser explains the whole task.
+    /// Asks the model; with `reflex_first`, only if the embedded parser does not explain the whole task and no approved
+    /// skill fits it.
     async fn ask_model(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
         if self.reflex_first {
             if let Some(reply) = reply_in_full(request) {
@@ -118,7 +119,8 @@ impl EffectRunner {
         }
     }
 
-    /// Records the expected file changes of a request before a call, since they can't be computed after a change.
+    /// Appends a task's ledger (the request as code read it, with its expected changes) to the task's record, if it has
+    /// both: what was expected can't be computed after a change.
     async fn record_ledger(&self, task_id: &TaskId) {
         if let Some(records) = &self.records
             && let Some(ledger) = self.ledgers.saved(task_id).await
@@ -219,7 +221,7 @@ fn whole_output<'a>(order: &'a CheckOrder, evidence: Option<&EvidenceStore>) -> 
     ))
 }
 
-/// Decides one check by reading the files of this machine; returns its outcome.
+/// Decides one check by the output, the calls and the files of this machine; returns its outcome.
 fn decide(
     check: &Check,
     order: &CheckOrder,

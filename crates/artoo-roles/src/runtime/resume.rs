@@ -75,7 +75,8 @@ pub(super) struct Resuming<'a> {
 }
 
 impl Resuming<'_> {
-    /// Creates the System (rebuilt if a task is resumed) and the records of its tasks.
+    /// Creates the System (rebuilt if a task is resumed) and the records of its tasks; without a data folder, a new
+    /// System and no records.
     pub(super) fn rebuilt(
         &self,
         config: SystemConfig,
@@ -122,7 +123,8 @@ fn records(dir: &Path, begun: Begun, resume: Option<&Record>, tools: &Registry) 
 }
 
 /// Rebuilds the System of an interrupted task and the runtime's knowledge of it. `begun` has the conditions under which
-/// a task would begin now.
+/// a task would begin now. An error if the task has ended, they differ from the record's, or the replay differs from
+/// it.
 fn rebuild(
     record: &Record,
     begun: &Begun,
@@ -175,7 +177,8 @@ fn rebuild(
     Ok(Rebuilt { system, resumption, usage, uptime_ms: last.uptime_ms, events })
 }
 
-/// Whether a task would begin now under the recorded conditions.
+/// Compares the recorded version of artoo, prompts, model and tools with those of now; an error for the first that
+/// differs.
 fn same_conditions(was: &Begun, is: &Begun) -> Result<(), NotResumable> {
     let tools = |begun: &Begun| {
         let names: Vec<&str> = begun.config.tools.iter().map(|tool| tool.name.as_str()).collect();
@@ -211,7 +214,8 @@ fn restore(record: &Record, ledgers: &Ledgers, tools: &Registry) {
 }
 
 impl Driver {
-    /// Performs the effects that an interrupted task waited for.
+    /// Performs the effects that an interrupted task waited for, asks its open questions again, and delivers its result
+    /// if it has one.
     pub(super) fn resume(&mut self, resumption: Resumption) {
         let now = self.now();
         let Resumption { task_id, open, questions, writes, result, unrecorded, approved, undo } = resumption;

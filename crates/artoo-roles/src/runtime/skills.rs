@@ -65,7 +65,8 @@ pub fn stored_skills(engine: &Engine) -> Vec<StoredSkill> {
     skills
 }
 
-/// The first skill in the given state that applies to a request in this folder, with the calls it makes for it.
+/// The first skill in the given state that applies to a request in this folder, with the calls it makes for it; `None`
+/// if none applies.
 #[must_use]
 pub fn fitting_skill(engine: &Engine, state: SkillState, request: &str, folder: &str) -> Option<(StoredSkill, Body)> {
     let mut skills = stored_skills(engine).into_iter().filter(|skill| skill.state == state);
@@ -84,7 +85,8 @@ impl Skills {
         Self { memory: memory.map(Arc::downgrade) }
     }
 
-    /// The filled-in calls of the first approved skill that fits a request, with the skill's space tag.
+    /// The space tag and the filled-in calls of the first approved skill that fits a request; `None` if none fits or
+    /// there is no memory.
     fn find(&self, request: &str, environment: &Environment) -> Option<(String, Body)> {
         let memory = self.memory.as_ref()?.upgrade()?;
         let found = fitting_skill(&memory.engine(), SkillState::Approved, request, &environment.cwd);

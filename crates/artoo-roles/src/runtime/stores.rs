@@ -35,7 +35,7 @@ impl Default for Stores {
 }
 
 impl Stores {
-    /// Opens the audit log and the memory of a data folder.
+    /// Opens the audit log of a data folder and, unless `without_memory`, its memory.
     pub(super) fn open(
         dir: &Path,
         without_memory: bool,

@@ -174,7 +174,7 @@ fn masked(text: &str, word: &str) -> String {
     made
 }
 
-/// The positions at which a value occurs in a text, without a letter or digit beside it.
+/// The byte positions at which a value occurs in a text, without a letter or digit beside it.
 pub(super) fn occurrences<'a>(text: &'a str, value: &'a str) -> impl Iterator<Item = usize> + 'a {
     text.match_indices(value).map(|(at, _)| at).filter(move |at| {
         let before = text.get(..*at).and_then(|head| head.chars().next_back());

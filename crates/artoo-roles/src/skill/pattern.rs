@@ -69,8 +69,8 @@ impl Slots {
     }
 }
 
-/// The words of a request without the marks around them; a quoted text is one word. `None` for an unclosed quote or a
-/// control character.
+/// The words of a request without quotes and without the punctuation after them; a quoted text is one word. `None` for
+/// an unclosed quote, or a control character that is no white space.
 pub(super) fn words(request: &str) -> Option<Vec<String>> {
     if request.chars().any(|c| c.is_control() && !c.is_whitespace()) {
         return None;
@@ -127,7 +127,8 @@ pub(super) fn shown_body(template: &Value) -> Value {
     }
 }
 
-/// A JSON value with its markers replaced by the values of the slots; `None` if a marker has none.
+/// A JSON value with its markers replaced by the values of the slots; `None` if a marker has no value, or a number's
+/// marker a value that is no number.
 pub(super) fn filled(template: &Value, slots: &Slots) -> Option<Value> {
     Some(match template {
         Value::String(text) => match text.strip_prefix([MARK]).and_then(|rest| rest.strip_prefix(NUMBER)) {
@@ -146,7 +147,7 @@ pub(super) fn filled(template: &Value, slots: &Slots) -> Option<Value> {
     })
 }
 
-/// A text with its markers replaced by values.
+/// A text with its markers replaced by values; `None` if a marker has no value.
 pub(super) fn filled_text(template: &str, values: &[String]) -> Option<String> {
     let mut text = String::new();
     for (at, piece) in template.split(MARK).enumerate() {
@@ -158,7 +159,7 @@ pub(super) fn filled_text(template: &str, values: &[String]) -> Option<String> {
     Some(text)
 }
 
-/// The text that stands for a slot inside a pattern.
+/// The marker that stands for a slot in the texts of a template.
 pub(super) fn marker(slot: usize) -> String {
     format!("{MARK}{slot}{MARK}")
 }

@@ -7,12 +7,13 @@ use super::{Effect, Solver};
 use crate::machine::Context;
 
 impl Solver {
-    /// Whether the last plan consists of recipes, which code wrote.
+    /// Whether the last plan has a recipe, which code wrote.
     pub(super) fn is_by_recipe(&self) -> bool {
         self.manifest.iter().flat_map(|manifest| &manifest.subtasks).any(|subtask| subtask.recipe)
     }
 
-    /// Makes a call of the `artoo-ggs` controller and stores the log entry of the call and its reply.
+    /// Makes a call of the `artoo-ggs` controller and stores the log entry of the call and its reply; an error if the
+    /// controller refuses the call.
     pub(super) fn call(
         &mut self,
         cx: &Context<'_>,
@@ -39,16 +40,16 @@ impl Solver {
         }
     }
 
-    /// Whether the last round is so near to the goal, by the threshold of the profile, that it is delivered instead of
-    /// abandoning the task.
+    /// Whether the last round is delivered instead of abandoning the task: the profile has `DeliverLast`, D is at most
+    /// its threshold `delta`, and no required criterion is unmet.
     pub(super) fn is_close_enough(&self, decision: &Decision) -> bool {
         let profile = self.controller.profile();
         let is_near = decision.loss.d.value() <= profile.parameters().delta && !decision.required_unmet;
         profile.has(Switch::DeliverLast) && is_near && !self.account.rounds.is_empty()
     }
 
-    /// The last directive without one of the targets that it blocks, if the model found no valid plan and the
-    /// controller releases a target.
+    /// The last directive, for a new round, without the blocked targets that the controller releases (denied ones
+    /// stay); `None` if it releases none, or if there is no plan because of a model failure or an abstention.
     pub(super) fn released(&mut self, cx: &Context<'_>, rejected: &PlanRejected) -> Option<PlanDirective> {
         if rejected.model_failure.is_some() || rejected.abstention.is_some() {
             return None;

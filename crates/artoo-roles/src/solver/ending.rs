@@ -42,7 +42,8 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// Collects the denied actions of a round, and whether any tool ran.
+    /// Collects from a round's outcomes the denied actions with their targets, the tools that ran, and what corrections
+    /// taught.
     pub(super) fn note(&mut self, outcomes: &[SubTaskOutcome]) {
         let ran = outcomes.iter().flat_map(|outcome| &outcome.tool_calls);
         let ran: BTreeSet<&String> =
@@ -252,7 +253,7 @@ pub(super) fn success(account: &Account) -> Ending {
     Ending::Success { unmet }
 }
 
-/// The ending of an abandoned task, with the unmet criteria of its best round. If no round was measured, every planned
+/// The ending of an abandoned task, with the unmet criteria of its best round. If there are none, every planned
 /// criterion is reported as unmet.
 pub(super) fn abandon(
     account: &Account,
@@ -277,8 +278,8 @@ pub(super) fn abandon(
     Ending::Abandon { reason, unmet }
 }
 
-/// The request to write the ending text of an abandoned task; `None` unless a part was verified and neither time nor
-/// budget ended the task.
+/// The request to write the ending text of an abandoned task; `None` unless a criterion was met and the controller
+/// stopped the replans (the maximum, diverging, cycling, or no tool left).
 pub(super) fn wording(
     task_id: &TaskId,
     account: &Account,

@@ -58,9 +58,9 @@ fn credit(spec: &TaskSpec, decision: &Decision) -> Vec<MegramDraft> {
     decision.credit.iter().flat_map(of_credit).collect()
 }
 
-/// The memory records of an ended task: one for its intent and, if a plan was dispatched, one for the tools of that
-/// plan; for a done task also the credit of tools. Empty unless facts cover the request, or a task that ran a tool was
-/// abandoned for a reason that teaches something.
+/// The memory records of an ended task: one for its intent, one for the tools that ran in its last round, and for a
+/// done task the credit of tools and the lessons. Empty if no tool ran, and unless facts cover the request or the task
+/// was abandoned for a reason that teaches something.
 pub(super) fn of_ending(spec: &TaskSpec, decision: &Decision, ending: &Ending, account: &Account) -> Vec<MegramDraft> {
     let (state, failure_class, word) = match ending {
         Ending::Accept { basis: Basis::Checked } if account.ran_tool => (MacroState::Accept, None, "done:"),

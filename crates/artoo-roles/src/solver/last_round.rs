@@ -30,7 +30,8 @@ pub(super) fn provider_failure(request: &ReplanRequest) -> Option<ModelFailure> 
     all.find(|failure| !failure.is_worth_asking_again()).cloned()
 }
 
-/// The model failure that explains a round; `None` unless every failed subtask of the round failed because of a model.
+/// The model failure that explains a round, the judge's or a subtask's; `None` if there is none, or if a subtask failed
+/// for another reason.
 pub(super) fn unusable_model(request: &ReplanRequest) -> Option<ModelFailure> {
     let failed = || request.outcomes.iter().filter(|outcome| outcome.status == OutcomeStatus::Failed);
     let of_failed = failed().find_map(|outcome| outcome.model_failure.clone());

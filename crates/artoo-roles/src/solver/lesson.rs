@@ -13,12 +13,14 @@ pub(super) fn of_correction(outcome: &SubTaskOutcome) -> Option<Lesson> {
     lesson(criterion, first.wrong.as_deref().unwrap_or_default(), std::slice::from_ref(outcome))
 }
 
-/// What a replan taught: the gap of the round before, and the call that closed it.
+/// What a replan taught: the gap of the round before, and the call that closed it; `None` if an outcome failed or no
+/// call succeeded.
 pub(super) fn of_replan((criterion, wrong): (String, String), outcomes: &[SubTaskOutcome]) -> Option<Lesson> {
     lesson(&criterion, &wrong, outcomes)
 }
 
-/// A lesson from the last call that succeeded, if every outcome matched. Secrets are left out of its texts.
+/// A lesson from the last successful call that was not read-only, or else the last successful one, if every outcome
+/// matched. Secrets are left out of its texts.
 fn lesson(criterion: &str, wrong: &str, outcomes: &[SubTaskOutcome]) -> Option<Lesson> {
     if outcomes.iter().any(|outcome| outcome.status != OutcomeStatus::Matched) {
         return None;

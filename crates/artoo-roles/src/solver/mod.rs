@@ -46,7 +46,7 @@ pub enum Input {
     Manifest(DispatchManifest),
     /// A round ended with unmet criteria.
     FellShort(ReplanRequest),
-    /// A round ended with every criterion met.
+    /// A round ended as done: facts cover the request, or every deciding criterion is met.
     Met(OutcomeSummary),
     /// The user is asked for approval; the task's time budget pauses.
     ConsentAsked(SubTaskId, ConsentHash),
@@ -175,7 +175,8 @@ pub struct Solver {
 }
 
 impl Solver {
-    /// A Solver for one task that can use `tools`, with the decision parameters of `profile`.
+    /// A Solver for one task that can use `tools`, with the decision parameters of `profile`; `folder` is the current
+    /// one.
     #[must_use]
     pub fn new(profile: Profile, tools: &[ToolSpec], folder: &str, task_id: TaskId) -> Self {
         let tools = tools.iter().map(|t| AvailableTool::new(&t.name, format!("{:?}", t.class))).collect();
@@ -215,7 +216,7 @@ impl Solver {
     }
 
     /// Measures a round with unmet criteria and follows the decision; ends the task if a model provider failed for
-    /// good.
+    /// good, or if a call of a recipe was denied.
     fn fell_short(&mut self, cx: &mut Context<'_>, request: ReplanRequest) -> Vec<Effect> {
         self.account.note(&request.outcomes);
         self.account.tried = translate::tried(&request, self.manifest.as_ref());
@@ -363,8 +364,9 @@ impl Solver {
         self.abandon(reason, None)
     }
 
-    /// Abandons a task for which no acceptable plan was found, with the most informative reason: a denial, a failed
-    /// recipe, an abstention or the problems of the plan.
+    /// Answers a rejected plan: directs another one if a blocked target is released, delivers a last round that is
+    /// close enough, or abandons the task for the most informative reason (a model failure, a denial, a failed recipe,
+    /// an abstention, or the plan's problems).
     fn not_planned(&mut self, cx: &mut Context<'_>, rejected: PlanRejected) -> Vec<Effect> {
         if let Some(directive) = self.released(cx, &rejected) {
             return vec![Effect::Direct(directive)];

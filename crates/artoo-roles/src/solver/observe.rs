@@ -81,7 +81,7 @@ fn not_reported(missing: &MissingOutcome, manifest: Option<&DispatchManifest>) -
     subtask.with_tools(planned_tools(missing.subtask_id, manifest))
 }
 
-/// The tools that the plan names for a subtask; empty if the manifest doesn't contain it.
+/// The tools that the manifest names for a subtask; empty without a manifest, or if it doesn't contain the subtask.
 fn planned_tools(id: artoo_proto::SubTaskId, manifest: Option<&DispatchManifest>) -> Vec<String> {
     let entry = manifest.and_then(|manifest| manifest.subtasks.iter().find(|entry| entry.subtask_id == id));
     entry.map(|entry| entry.tools.clone()).unwrap_or_default()

@@ -7,7 +7,8 @@ use crate::agent_validator::may_have_changed;
 use crate::skill::Episode;
 
 impl Solver {
-    /// The memory record against the skill whose round fell short.
+    /// The memory record against the skill whose round fell short; `None` for another plan. If the skill changed
+    /// nothing, the next round may teach one.
     pub(super) fn against_skill(&mut self, request: &ReplanRequest) -> Option<Effect> {
         let skill = self.manifest.as_ref()?.skill()?;
         let mut calls = request.outcomes.iter().flat_map(|outcome| &outcome.tool_calls);
@@ -15,7 +16,8 @@ impl Solver {
         Some(Effect::Record(experience::of_skill(self.phase.spec()?, skill, MacroState::Abandon, "did not serve:")))
     }
 
-    /// The memory record of a covered request: for the skill that answered it, or an episode to learn one from.
+    /// The memory record of a covered request: for the skill that answered it, or an episode to learn one from; `None`
+    /// if nothing can be learned from it.
     pub(super) fn of_skill(&self, summary: &OutcomeSummary) -> Option<MegramDraft> {
         let (spec, manifest) = (self.phase.spec()?, self.manifest.as_ref()?);
         if let Some(skill) = manifest.skill() {

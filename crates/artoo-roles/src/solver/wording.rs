@@ -149,7 +149,7 @@ fn provider_step(failure: &ModelFailure) -> &'static str {
     }
 }
 
-/// Why a task was abandoned and what the user can do next, as text for the user; the text of the first next step.
+/// Two texts for the user: why a task was abandoned, and the first thing to do next.
 #[must_use]
 pub fn explain(reason: &AbandonReason) -> (String, String) {
     let ending = Ending::Abandon { reason: reason.clone(), unmet: Vec::new() };

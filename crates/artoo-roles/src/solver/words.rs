@@ -17,7 +17,8 @@ pub(super) struct AwaitingEndText {
 }
 
 impl Solver {
-    /// Abandons the task after asking a model for the ending text, if a part was verified and the budget allows a call.
+    /// Asks a model for the ending text of an abandoned task if `ending::wording` has a request and the plan was no
+    /// recipe; otherwise ends the task at once.
     pub(super) fn abandon_worded(
         &mut self,
         cx: &mut Context<'_>,

@@ -164,7 +164,8 @@ impl System {
         }
     }
 
-    /// Handles a role's panic: records it, removes the instance, and ends its task with a failure.
+    /// Handles a role's panic: records it, removes the instance (the memory is replaced by an unavailable one), and
+    /// ends its task with a failure.
     fn panicked(&mut self, now: Now, address: Address, cause: MessageId, detail: String) {
         self.awaited.retain(|_, origin| origin.address != address);
         self.bus.observe(now.wall, TapEvent::Panicked { address: address.clone(), detail: detail.clone() });

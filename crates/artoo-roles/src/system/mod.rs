@@ -214,7 +214,8 @@ impl System {
         self.tasks.open()
     }
 
-    /// Read access to the memory instance; after the memory panicked, to a replacement without records.
+    /// Read access to the memory instance; after the memory panicked, to a replacement without records. Every System
+    /// has one, so it is never `None`.
     #[must_use]
     pub fn memory(&self) -> Option<&Memory> {
         let slot = self.instances.get(&Address::of(Role::Memory, None, None))?;

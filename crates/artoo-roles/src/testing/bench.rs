@@ -359,7 +359,7 @@ pub fn planned(intent: &str, sequence: i64) -> PlannedSubtask {
     }
 }
 
-/// A validated plan with these steps.
+/// A plan with these steps and one task criterion.
 pub fn plan(round: u32, subtasks: Vec<PlannedSubtask>) -> Plan {
     Plan {
         task_id: task_id(),

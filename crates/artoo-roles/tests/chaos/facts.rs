@@ -5,7 +5,7 @@ use artoo_proto::{Answer, Coverage, CoverageState, Covered, EvidenceId, OfferedR
 use super::rng::Rng;
 use super::scripted_request::ScriptedRequest;
 
-/// A simulated coverage of a request by its calls. If the request's model lies, no part is shown to be done.
+/// A simulated coverage of a request by its calls. If the request's model lies, its main part is not shown to be done.
 pub(super) fn cover(rng: &mut Rng, scripted_request: Option<&ScriptedRequest>, calls: &[ToolCall]) -> Coverage {
     use CoverageState::{Courtesy, Judged, NotRead, NotShown, Refuted, Shown, Vague};
     let Some(scripted_request) = scripted_request else { return Coverage::default() };

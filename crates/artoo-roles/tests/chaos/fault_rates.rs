@@ -241,7 +241,8 @@ impl FaultRates {
         u64::try_from(12 * (self.model_ms + ANSWER_MS) + LATE_MS).unwrap()
     }
 
-    /// Stops all losses, repetitions, forgeries and cancellations; models and tools stay as they are.
+    /// Stops all losses, repetitions, panics, forgeries, cancellations, clock jumps and faulty replies; models and
+    /// tools stay as they are.
     pub(super) fn settle(&mut self) {
         let (drop, repeat, lose, echo, hasty) = (0, 0, 0, 0, 0);
         let (panic, cancel, forge, clock, mangle) = (0, 0, 0, 0, 0);

@@ -15,7 +15,7 @@ const HOSTILE: [&str; 5] = [
     "{{request}}",
 ];
 
-/// Makes replies faulty; stores the ids that it invented and the tools that a task must not use.
+/// Makes replies faulty; stores the ids that it invented, and the evidence ids of all tasks to cite from.
 #[derive(Debug, Default)]
 pub(super) struct Mangler {
     /// Evidence ids of every task and round of the run.
@@ -221,7 +221,7 @@ fn soft_failure(rng: &mut Rng) -> ModelFailure {
     }
 }
 
-/// A failure of a model, of any kind.
+/// A failure of a model, of one of seven kinds.
 fn failure(rng: &mut Rng) -> ModelFailure {
     let detail = "it says so".to_owned();
     match rng.below(7) {

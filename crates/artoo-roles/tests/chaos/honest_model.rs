@@ -16,7 +16,7 @@ use super::{lying_model, recipes};
 /// Number of criteria of the only subtask under the profiles `Partial` and `Sinking`.
 const MANY_CRITERIA: usize = 6;
 
-/// The reply of an honest model, or of a lying one if the request has a lie.
+/// The reply of an honest model, of a lying one if the request has a lie, or of the simulated parser under `Recipes`.
 pub(super) fn reply(
     rng: &mut Rng,
     fault_rates: &FaultRates,
@@ -146,7 +146,7 @@ fn execute(rng: &mut Rng, fault_rates: &FaultRates, context: &ExecuteContext) ->
     json!({"calls": calls, "answer_is_output": rng.chance(600), "status": "uncertain", "output": ""})
 }
 
-/// The name of the file that a request names, without its folder.
+/// The first word of a request that ends with `.txt` or `.md`, without its folder; `None` if it has none.
 fn named_file(text: &str) -> Option<&str> {
     let word = text.split_whitespace().find(|word| word.ends_with(".txt") || word.ends_with(".md"))?;
     word.rsplit('/').next()

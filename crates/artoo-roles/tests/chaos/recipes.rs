@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::rng::Rng;
 
-/// The parser's reply: a plan of recipes for the planner, an abstention for other roles.
+/// The parser's reply: a plan of recipes or an abstention for the planner, an abstention for other roles.
 pub(super) fn reply(rng: &mut Rng, request: &ModelRequest) -> ReplyBody {
     let RoleContext::Plan(context) = &request.context else { return abstain() };
     let has = |name: &str| context.tools.iter().any(|tool| tool.name == name);

@@ -185,7 +185,8 @@ impl Run {
         }
     }
 
-    /// Handles one event from outside, if there is one: a new request, a user's message, a late completion, or work.
+    /// Handles one event from outside: a new request, a user's message, a late completion, or work; false if there is
+    /// none.
     fn outside_event(&mut self) -> bool {
         let begun = !self.scripted_requests.is_empty();
         let choices = [
@@ -229,7 +230,7 @@ impl Run {
         true
     }
 
-    /// Sends the next scripted request to the System.
+    /// Sends a scripted request to the System and starts the history of its task.
     fn begin(&mut self, scripted_request: ScriptedRequest) {
         self.invariants.begin(self.now, &scripted_request);
         self.tally.add("tasks");
@@ -270,7 +271,7 @@ impl Run {
         self.act(Action::Accept(Box::new(Input::Completed { effect_id, completion })));
     }
 
-    /// Fires the next timer, at its due time or a little later.
+    /// Fires the next timer, at its due time or a little later; false if there is none.
     fn ring(&mut self) -> bool {
         let Some((due, effect_id)) = self.timers.pop_first() else { return false };
         let lateness = if self.fault_rates.hasty > 0 { self.rng.below(LATE_MS) } else { 0 };

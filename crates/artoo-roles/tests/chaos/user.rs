@@ -51,7 +51,7 @@ pub(super) fn answers(rng: &mut Rng, fault_rates: &FaultRates, question: &Messag
     }
 }
 
-/// Messages that no question asked for: feedback, and messages that the user may not send.
+/// A random message that no question asked for: feedback, or one that the user may not send.
 pub(super) fn unasked(rng: &mut Rng, task: &TaskId) -> Message {
     let task_id = task.clone();
     match rng.below(4) {

@@ -29,7 +29,7 @@ fn begun(text: &str) -> (World, TaskId) {
     (world, task_id)
 }
 
-/// Passes an input to the System.
+/// Passes an input to the System and takes its effects; the messages stay in the queue.
 fn accept(world: &mut World, input: Input) {
     world.system.accept(world.now, input);
     let effects = world.system.take_effects();

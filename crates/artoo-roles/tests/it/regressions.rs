@@ -15,7 +15,7 @@ use artoo_roles::testing::world::{World, call_of, ok_call, pass_all, understood,
 /// A model's reply or failure.
 type Reply = Result<ReplyBody, ModelFailure>;
 
-/// A plan of one step with this tool.
+/// A plan of one step with these tools and criteria.
 fn plan_with(tools: &[&str], criteria: Value, task_criteria: Value) -> Reply {
     value(json!({
         "task_criteria": task_criteria,

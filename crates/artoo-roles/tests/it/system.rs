@@ -26,7 +26,7 @@ fn one_subtask(tool: &str) -> Value {
     }])
 }
 
-/// A reply with one call whose output is the answer.
+/// An executor's reply with one call whose output is the answer.
 fn answer_with(tool: &str, input: Value) -> Result<ReplyBody, ModelFailure> {
     value(json!({"calls": [{"tool": tool, "input": input}], "answer_is_output": true,
                  "status": "completed", "output": ""}))

@@ -12,7 +12,8 @@ const USUAL_CHARS: usize = 160;
 /// Length of an ordinary call's output in characters: a page of a listing or file.
 const USUAL_OUTPUT_CHARS: usize = 2_000;
 
-/// The tool that the simulated step uses: the one with the shortest description, or the first.
+/// The tool of the simulated step: the one with the shortest input schema (`Checked`) or the lowest `priority`
+/// (`Judged`); `None` for `Words`.
 pub(super) fn tool(tools: &[ToolSpec], course: Course) -> Option<&ToolSpec> {
     match course {
         Course::Words => None,

@@ -366,7 +366,8 @@ fn machine_check_is_no_form_check() {
     assert_eq!(problems_of(&only, &DraftContext::default()), []);
 }
 
-/// The steps whose outputs answer the user are those of the last group and those assigned to a part of the request.
+/// The steps whose outputs answer the user are those of the last group, those for a part that the last group is not
+/// for, and, if no step says what it is for and there are several parts, all.
 #[test]
 fn answer_steps_are_last_or_assigned() {
     let marked = |sequences: &[i64], meets: &[&[u32]], parts: u32| {

@@ -27,7 +27,7 @@ pub(super) fn in_parts(words: &str) -> Reading {
     Reading { clauses, ..Reading::default() }
 }
 
-/// R2 with a task whose request was read in this way, and its first effects.
+/// R2 with a task whose request was read in this way; it waits for memory's answer.
 fn begun(reading: Reading) -> Bench<Lifecycle<Planner>> {
     let mut bench = bench();
     bench.step(Input::Task(TaskSpec { reading, ..spec("tidy up") }));

@@ -39,7 +39,7 @@ impl Operator for ApprovingOperator {
     }
 }
 
-/// A runtime with this home folder and operator.
+/// The builder of a runtime with this home folder and operator.
 fn builder(home: &Path, person: &ApprovingOperator) -> super::super::Builder {
     super::super::System::builder()
         .environment(environment(home))
@@ -56,7 +56,7 @@ async fn recorded(builder: super::super::Builder, home: &Path, words: &str) -> (
     (fs::read(path).unwrap(), result)
 }
 
-/// The record lengths after each frame except the first, without which the record has no task.
+/// The record lengths after each frame except the first, after which the record has no request, and the last.
 fn ends_of_frames(bytes: &[u8]) -> Vec<usize> {
     let (mut at, mut ends) = (16, Vec::new());
     while at < bytes.len() {
@@ -68,7 +68,7 @@ fn ends_of_frames(bytes: &[u8]) -> Vec<usize> {
     ends[1..ends.len() - 1].to_vec()
 }
 
-/// Creates a data folder with a record of an interrupted task with these bytes.
+/// Replaces the data folder by one that has only a record of an interrupted task with these bytes; returns the record.
 fn interrupted(home: &Path, task: &str, bytes: &[u8]) -> Record {
     let folder = home.join(".artoo/tasks");
     drop(fs::remove_dir_all(home.join(".artoo")));

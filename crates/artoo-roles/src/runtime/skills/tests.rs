@@ -224,7 +224,8 @@ struct RunCounts {
 }
 
 /// Runs one kind of request twenty times with changing arguments; the files move after the tenth. Each run is compared
-/// with the same request in a copy of the home folder where artoo has no skills. Returns the model calls of each run.
+/// with the same request in a copy of the home folder where artoo has no skills. Returns each run's model calls and
+/// time.
 async fn curve(kind: &Kind) -> RunCounts {
     let (mut home, mut twin, mut curve) = (Home::new(), Home::new(), RunCounts::default());
     for (at, name) in ARGUMENTS.iter().enumerate() {
@@ -257,8 +258,8 @@ async fn curve(kind: &Kind) -> RunCounts {
     curve
 }
 
-/// Of every kind (in CI: every tenth) the model is asked in the first six runs, and in none after that until the files
-/// move; then a model answers in the same task, the skill is set aside, and another one is learned.
+/// The model is asked in the first six runs of a kind (every tenth kind without `ARTOO_WHOLE_CURVE`), and in none after
+/// that until the files move; then it is asked again by kinds that need a file, and no more in the last run.
 #[tokio::test]
 async fn skills_answer_learn_fall_back_and_recover() {
     let step = if std::env::var_os("ARTOO_WHOLE_CURVE").is_some() { 1 } else { 10 };

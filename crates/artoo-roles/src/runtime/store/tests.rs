@@ -26,11 +26,11 @@ pub(super) fn planted(options: Options) -> Options {
     }
 }
 
-/// A disk whose writes fail while its flag is true.
+/// A disk whose files can't be synced while its flag is true.
 #[derive(Debug)]
 struct Failing(Arc<AtomicBool>);
 
-/// A file on a disk whose writes fail while the flag is true.
+/// A file that can't be synced while the flag is true; all else works.
 #[derive(Debug)]
 struct FailingFile(Arc<dyn DiskFile>, Arc<AtomicBool>);
 

@@ -15,7 +15,7 @@ use crate::runtime::{System, TaskRequest};
 const INTENT: &str = "count the files in ~/docs";
 const TABLE_WORDS: &str = "glob worked for tasks such as \"count the files in ~/docs\" in 6 tasks";
 
-/// A memory with one rule about counting with glob, and the rule's text.
+/// Creates a memory in a folder with one rule with this text; it recommends glob if the state is `Accept`.
 fn rule_in(folder: &Path, state: State, text: &str) {
     let (memory, _) = Memory::open(folder, Options::default().with(|options| options.dream = None)).unwrap();
     let now_ms = artoo_proto::Timestamp::from(std::time::SystemTime::now()).as_millis();
@@ -54,7 +54,7 @@ impl artoo_llm::Model for OneByOne {
     }
 }
 
-/// A System with a model that rewords rules in this way, and the texts that the model was asked to reword.
+/// A System with a model that rewords rules in this way, and the requests that the model got so far.
 fn system(folder: &Path, answer: Script) -> (System, Arc<Mutex<Vec<ModelRequest>>>) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&asked);
@@ -66,7 +66,7 @@ fn system(folder: &Path, answer: Script) -> (System, Arc<Mutex<Vec<ModelRequest>
     (System::builder().model(model).data_dir(folder).start().unwrap(), asked)
 }
 
-/// Waits until a condition holds.
+/// Waits until a condition holds; panics after 20 seconds.
 async fn until(reached: impl Fn() -> bool) {
     let began = Instant::now();
     while !reached() {

@@ -29,7 +29,7 @@ fn unasked() -> Unasked {
     Unasked { path: "/ws/.envrc".to_owned(), change: "made".to_owned(), by: EvidenceId("e1".to_owned()) }
 }
 
-/// The basis on which a covered request is accepted.
+/// The basis on which a round with this coverage is accepted.
 fn basis(coverage: Coverage) -> Basis {
     let Ending::Accept { basis } = ending::accept(&covered(0, coverage)) else { panic!() };
     basis

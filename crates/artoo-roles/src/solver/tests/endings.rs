@@ -320,7 +320,8 @@ fn intents() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// The one-line summary never says more than the ending: a cancelled or failed task is not called done.
+    /// The one-line summary of a cancelled or declined task is not its intent alone, and that of a success says
+    /// "delivered, with" and what is unmet.
     #[doc = "holds: law 0.4"]
     #[test]
     fn summary_claims_no_more_than_ending(intent in intents(), unmet in 1_u128..3) {

@@ -7,8 +7,8 @@ use super::{InvariantChecker, Started};
 use artoo_roles::limits::SOLVER_PANICS_MAX;
 
 impl InvariantChecker {
-    /// Checks an event of the tap against the invariants: a message, a refusal, a drop, or the start or end of an
-    /// effect.
+    /// Checks an event of the tap against the invariants: a message, a refusal, an ignored input, a panic, or the start
+    /// of an effect. Drops, gaps and ends of effects are not checked.
     pub(super) fn event(&mut self, event: &TapEvent) {
         match event {
             TapEvent::Message { envelope } => {

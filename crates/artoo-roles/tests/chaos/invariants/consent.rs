@@ -57,7 +57,8 @@ impl Consents {
 }
 
 impl InvariantChecker {
-    /// Checks that an ordered call has its approval, if it needs one.
+    /// Checks that the approval of an ordered call was given for exactly this call, and that no denied call is made
+    /// again.
     pub(super) fn order_with_consent(&self, task: &TaskHistory, subtask_id: SubTaskId, order: &ToolOrder) {
         let shown = || format!("{subtask_id} {} {}", order.request.tool, order.request.input);
         let hash = simulated_tools::consent_hash(&order.request);

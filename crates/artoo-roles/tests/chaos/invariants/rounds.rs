@@ -10,7 +10,7 @@ use super::verdicts::excused;
 use super::{InvariantChecker, TaskHistory};
 use artoo_roles::limits::RETRIES_MAX;
 
-/// The threshold θ: largest distance D with which a task may end as a success with unmet criteria.
+/// The threshold θ of Ω (the used share of the budget): at θ or more, no directive and no success may follow.
 const THETA: f64 = 0.8;
 const MAX_REPLANS: usize = 3;
 
@@ -97,7 +97,8 @@ impl InvariantChecker {
         self.hold(criteria && !plan.task_criteria.is_empty(), "(4) a plan without criteria", shown);
     }
 
-    /// Checks that a round is executed once, with the subtasks of its plan.
+    /// Checks that a round is executed once, as one of at most four, and that its subtask ids are new and the System's
+    /// own.
     fn manifest(&self, task: &TaskHistory, manifest: &DispatchManifest) {
         let shown = || format!("{manifest:?}");
         self.hold(!task.manifests.contains_key(&manifest.round), "(6) two executions of a round", shown);
@@ -110,7 +111,7 @@ impl InvariantChecker {
         }
     }
 
-    /// Checks that a subtask is listed in the manifest and starts once.
+    /// Checks that a subtask is listed in the manifest, starts once, and starts after all earlier groups have matched.
     fn subtask(&self, task: &TaskHistory, subtask: &SubTask) {
         let shown = || format!("{subtask:?}");
         let manifest = &task.manifests[&subtask.round];
@@ -153,7 +154,7 @@ impl InvariantChecker {
         self.order_with_consent(task, subtask_id, order);
     }
 
-    /// Checks that R4b may ask its model: no subtask of the round failed.
+    /// Checks that R4b may ask its model: every subtask of the round matched, or failed only in excused checks.
     pub(super) fn gate(&self, task: &TaskHistory, request: &ModelRequest) {
         let RoleContext::ValidateTask(context) = &request.context else { panic!("not R4b's question") };
         let (round, manifest) = task.manifests.last_key_value().unwrap();
