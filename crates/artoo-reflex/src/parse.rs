@@ -174,9 +174,12 @@ fn attempt(
                 .or_else(|| saved::saved(context, text, tokens, before));
             mended.ok_or_else(|| refuse::act(text, tokens).map_or(Failure::Unexplained(errors), Failure::Refused))?
         }
-        // A path that is not there may be a name with spaces.
+        // A path that is not there may be a part of a name with spaces, or a word that says nothing.
         Ok(built) if is_missing(context, &built) => {
-            offer::quoted(context, text, tokens, before).filter(|quoted| !is_missing(context, quoted)).unwrap_or(built)
+            let mended = offer::quoted(context, text, tokens, before)
+                .or_else(|| mend::rephrased(context, text, tokens, before))
+                .filter(|mended| !is_missing(context, mended));
+            mended.unwrap_or(built)
         }
         said => said?,
     };

@@ -139,6 +139,11 @@ fn source(form: &Form<'_>, name: &str) -> Option<Query> {
             Query::Paths { paths: vec![path], kind: Kind::Any }
         }
         (None, Some(path)) => Query::TextFile { path },
+        (None, None) if matches!(name, "emails" | "urls") => {
+            let roots = vec![form.path("in").unwrap_or_else(|| form.folder())];
+            let files = Query::Tree { roots, depth: Depth::Whole, hidden: false, kind: Kind::File };
+            Query::TextOf { of: Box::new(files) }
+        }
         (None, None) => {
             let roots = vec![form.path("in").unwrap_or_else(|| form.folder())];
             Query::Tree { roots, depth: Depth::Whole, hidden: false, kind: Kind::Any }

@@ -30,8 +30,9 @@ const CONDITIONS: [&str; 3] = ["", "2", "3"];
 
 /// How a condition compares a cell with its value: its name, its words in English, and the operator of `awk`, if it is
 /// one for numbers and dates.
-const TESTS: [(&str, &str, &str); 7] = [
+const TESTS: [(&str, &str, &str); 8] = [
     ("is", "is", ""),
+    ("not", "is not", ""),
     ("among", "is one of", ""),
     ("within", "begins with", ""),
     ("above", "is more than", ">"),
@@ -99,6 +100,17 @@ pub(crate) fn question(words: &[String], path: &str, is_named: bool, fs: &dyn Fi
     question::question(words, path, &table_in(path, fs)?, is_named, fs)
 }
 
+/// The rows that a question asks for with the heading of their table above them, for a file of the same kind; `None` for
+/// a question about anything else.
+pub(crate) fn with_heading(query: Query, to: &str) -> Option<Query> {
+    let Query::Known { known } = query else { return None };
+    let separators: &[&str] = if to.ends_with(".tsv") { &["\t"] } else { &[",", ";"] };
+    let is_same = separators.contains(&known.value("separator")) && !known.value("path").ends_with(".json");
+    let is_plain = known.kind == ROW.name && known.value("shape") == "rows" && known.get("log").is_none();
+    let is_whole = known.get("sort").is_none() && known.get("first").is_none();
+    (is_same && is_plain && is_whole).then(|| Query::Known { known: known.with("heading", "yes".to_owned()) })
+}
+
 /// The query whether a table has a column with this heading.
 fn has_column(path: String, table: &Table, name: &str) -> Query {
     let separator = Some(table.separator.to_string());
@@ -155,6 +167,7 @@ fn english(known: &Known) -> String {
     let of = |name: &str| head(known, name).map(|head| format!("“{head}”")).unwrap_or_default();
     let mut said = match known.value("shape") {
         "columns" => "headings".to_owned(),
+        "rows" if known.get("heading").is_some() => "heading and the rows".to_owned(),
         "rows" => "rows".to_owned(),
         "count" => "number of rows".to_owned(),
         "select" => format!("values of {}", of("one")),
@@ -191,6 +204,7 @@ fn tests(known: &Known) -> (String, Vec<String>) {
         let (cell, text) = (format!("F[{}]", number(known, &column).unwrap_or(0)), format!("ENVIRON[\"V{at}\"]"));
         wanted.push(match test {
             "is" => format!("{cell}=={text}"),
+            "not" => format!("{cell}!={text}"),
             "among" => format!("index(\"{OR}\" {text} \"{OR}\",\"{OR}\" {cell} \"{OR}\")>0"),
             "within" => format!("index({cell},{text})==1"),
             _ if is_number(value) => format!("num({cell})&&{cell}+0{operator}{value}"),
@@ -245,6 +259,7 @@ fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
     let heading = match (shape, log) {
         ("columns", _) => "NR==1{n=cut($0);for(i=1;i<=n;i++)print F[i];exit}",
         (_, Some(_)) => "",
+        _ if known.get("heading").is_some() => "NR==1{print;next}",
         _ => "NR==1{next}",
     };
     let end = if end.is_empty() { end } else { format!("END{{for(i=1;i<=m;i++){{k=O[i];{end};print {shown}}}}}") };
@@ -311,11 +326,11 @@ fn answer(known: &Known, fs: &dyn FileSystem, ranks: bool) -> Result<Vec<String>
         _ => b.cmp(&a),
     };
     if known.get("sort").is_some() {
-        let key = |row: &[String]| amount(&get(row, "sort")).unwrap_or(0);
-        rows.sort_by(|(_, a), (_, b)| match (known.get("by"), known.get("order")) {
-            (Some(_), Some("ascending")) => get(a, "sort").cmp(&get(b, "sort")),
-            (Some(_), _) => get(b, "sort").cmp(&get(a, "sort")),
-            (None, _) => ordered(key(a), key(b)),
+        rows.sort_by(|(_, a), (_, b)| {
+            let (a, b) = (get(a, "sort"), get(b, "sort"));
+            let number = |cell: &str| amount(cell).unwrap_or(0);
+            let order = if known.get("by").is_some() { a.cmp(&b) } else { number(&a).cmp(&number(&b)) };
+            if known.get("order") == Some("ascending") { order } else { order.reverse() }
         });
     }
     let shown = |row: &[String]| match known.get("two") {
@@ -328,7 +343,10 @@ fn answer(known: &Known, fs: &dyn FileSystem, ranks: bool) -> Result<Vec<String>
     let mut lines: Vec<String> = match known.value("shape") {
         "columns" => table.heads.clone(),
         "rows" | "select" if ranks => rows.iter().map(|(_, row)| get(row, "sort")).collect(),
-        "rows" => rows.iter().map(|(line, _)| line.clone()).collect(),
+        "rows" => {
+            let head = known.get("heading").and_then(|_| content.lines().next().map(str::to_owned));
+            head.into_iter().chain(rows.iter().map(|(line, _)| line.clone())).collect()
+        }
         "select" => rows.iter().map(|(_, row)| shown(row)).collect(),
         "distinct" => rows.iter().map(|(_, row)| shown(row)).fold(Vec::new(), |mut all, line| {
             if !all.contains(&line) {
@@ -389,6 +407,7 @@ fn holds(cell: &str, test: &str, value: &str) -> bool {
     };
     match test {
         "is" => cell == value,
+        "not" => cell != value,
         "among" => value.split(OR).any(|value| cell == value),
         "within" => cell.starts_with(value),
         "above" => order.is_some_and(Ordering::is_gt),

@@ -89,7 +89,9 @@ fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'
     }
     let nouns = NOUNS.iter().find(|(nouns, _)| nouns.split(' ').any(|noun| noun == *last));
     let fits = |named: &&Named| {
-        let has = |word: &&str| named.words.iter().any(|known| is_same(known, word));
+        // "the news" is no "new page".
+        let is_short = others.is_empty() && named.words.len() > 1;
+        let has = |word: &&str| named.words.iter().any(|known| known == word || !is_short && is_same(known, word));
         let is_above = |word: &&str| named.above.iter().any(|known| is_same(known, word));
         let is_file = named.entry.kind == EntryKind::File;
         let is_kind = || match nouns {

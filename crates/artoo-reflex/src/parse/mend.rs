@@ -83,7 +83,12 @@ fn beside_background(
 }
 
 /// The reading of a question in plainer words.
-fn rephrased(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<&Antecedent>) -> Option<Vec<Built>> {
+pub(super) fn rephrased(
+    context: &Context<'_>,
+    text: &str,
+    tokens: &[Token],
+    before: Option<&Antecedent>,
+) -> Option<Vec<Built>> {
     let plainer = offer::rephrased(text, tokens)?;
     let tokens = &lex(&plainer);
     // Plainer words that were replaced again could be so without end.
@@ -127,12 +132,15 @@ fn of_topic(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<
     only.iter().all(|built| matches!(built.step, Step::Ask(_))).then_some(only)
 }
 
+/// Whether a name is that of a table, to go by its ending.
+fn is_table_name(name: &str) -> bool {
+    [".csv", ".tsv", ".json"].iter().any(|ending| name.to_lowercase().ends_with(ending))
+}
+
 /// The question that tokens ask about the table they name, or about the only one here that has the columns.
 pub(super) fn of_table(context: &Context<'_>, tokens: &[Token]) -> Option<Built> {
-    let ends = |name: &str, endings: &[&str]| endings.iter().any(|ending| name.to_lowercase().ends_with(ending));
-    let is_table = |name: &str| ends(name, &[".csv", ".tsv", ".json"]);
     let (named, said): (Vec<&Token>, Vec<&Token>) =
-        tokens.iter().partition(|token| is_table(&token.raw) || ends(&token.raw, &[".log"]));
+        tokens.iter().partition(|token| is_table_name(&token.raw) || token.folded.ends_with(".log"));
     // "are all orders paid" asks for yes or no.
     if said.first().is_some_and(|first| phrase("yes or no", std::slice::from_ref(*first), 0).is_some()) {
         return None;
@@ -155,7 +163,7 @@ pub(super) fn of_table(context: &Context<'_>, tokens: &[Token]) -> Option<Built>
         [] => {
             let entries = context.below(&context.environment.cwd)?.into_iter();
             let paths = entries.filter_map(|entry| entry.path.to_str().map(str::to_owned));
-            let tables: Vec<String> = paths.filter(|path| is_table(path)).take(MAX_TABLES + 1).collect();
+            let tables: Vec<String> = paths.filter(|path| is_table_name(path)).take(MAX_TABLES + 1).collect();
             let asked = |path: String| Some((question(&path, false)?, path));
             if tables.len() > MAX_TABLES {
                 return None;
@@ -208,6 +216,15 @@ pub(super) fn substituted(context: &Context<'_>, tokens: &[Token]) -> Option<Vec
     // "what is their average salary?" after a question about a table asks it of the same rows.
     let refers = (0..tokens.len()).any(|at| phrase("rows spoken of", tokens, at).is_some());
     if refers && let Some(built) = of_table(context, &[tokens, &lex(earlier)].concat()) {
+        return Some(vec![built]);
+    }
+    // "what is the highest salary in it?" after a question about the file of the table.
+    let (it, others): (Vec<Token>, Vec<Token>) = tokens.iter().cloned().partition(|token| is_word(Some(token), "it"));
+    let tables: Vec<Token> = lex(earlier).into_iter().filter(|token| is_table_name(&token.raw)).collect();
+    if !it.is_empty()
+        && tables.len() == 1
+        && let Some(built) = of_table(context, &[others, tables].concat())
+    {
         return Some(vec![built]);
     }
     let said: Vec<&Token> = tokens.iter().filter(|token| !is_filler(token)).collect();

@@ -9,10 +9,11 @@ use super::mend::of_table;
 use super::offer;
 use super::pattern::is_word;
 use crate::algebra::{Act, Query, Step, Ty};
+use crate::kinds;
 use crate::lex::{Class, Token, lex};
 use crate::place::PathKind;
 
-/// Endings of files that hold lines of any kind; the rows of a table would lose their heading in a `.csv`.
+/// Endings of files that hold lines of any kind.
 const LISTS: [&str; 5] = [".txt", ".log", ".md", ".lst", ".list"];
 
 /// The step that writes the answer to a question into the new file that the request ends with; `None` if the rest of the
@@ -27,7 +28,9 @@ pub(super) fn saved(
         (1..=tokens.len()).rev().find(|end| tokens.get(end - 1).is_some_and(|token| token.class != Class::Stop))?;
     let name = tokens.get(end - 1).filter(|token| matches!(token.class, Class::FileName | Class::Path))?;
     let place = context.resolve(&name.raw).filter(|place| place.kind == PathKind::File)?;
-    let is_new = context.on_disk(&place.path).is_none() && LISTS.iter().any(|ending| place.path.ends_with(ending));
+    let is_table = [".csv", ".tsv"].iter().any(|ending| place.path.ends_with(ending));
+    let is_list = is_table || LISTS.iter().any(|ending| place.path.ends_with(ending));
+    let is_new = context.on_disk(&place.path).is_none() && is_list;
     let joint = (0..end - 1).rev().find(|at| phrase("into a file", tokens, *at) == Some(end - 1)).filter(|_| is_new)?;
     let begin = after_lead(tokens, 0);
     let asked = match phrase("saves", tokens, begin) {
@@ -58,6 +61,8 @@ pub(super) fn saved(
         Step::Ask(of) => of,
         Step::Do(_) => return None,
     };
+    // Rows keep their heading in a table of their own.
+    let of = if is_table { kinds::with_heading(of, &place.path)? } else { of };
     let is_text = matches!(of.ty(), Ok(Ty::Lines | Ty::Number | Ty::Files));
     let is_whole_file = matches!(of, Query::TextFile { .. } | Query::Paths { .. });
     built.step = Step::Do(Act::Save { of, to: place.path });

@@ -8,7 +8,7 @@ use artoo_proto::Timestamp;
 
 use super::{Known, PATTERNS, Pieces, facts, inner_query, root, unit};
 use crate::algebra::{Depth, Kind, Query};
-use crate::eval::{Answer, Entry, EntryKind, EvalError, FileSystem, digest, evaluate, text};
+use crate::eval::{Answer, Entry, EntryKind, EvalError, FileSystem, Line, digest, evaluate, text};
 
 /// The texts in a line that match a pattern such as that of URLs, from left to right.
 fn matches(pieces: Pieces, line: &str) -> Vec<String> {
@@ -69,7 +69,13 @@ pub(super) fn eval(known: &Known, fs: &dyn FileSystem) -> Result<Vec<String>, Ev
     }
     match evaluate(&query, fs)? {
         Answer::Lines(lines) => {
-            let lines: Option<Vec<String>> = lines.into_iter().map(|line| String::from_utf8(line.text).ok()).collect();
+            // What the patterns match is plain text, also between other bytes.
+            let is_pattern = PATTERNS.iter().any(|(name, _)| *name == shape);
+            let text = |line: Line| match String::from_utf8(line.text) {
+                Err(error) if is_pattern => Some(String::from_utf8_lossy(error.as_bytes()).into_owned()),
+                text => text.ok(),
+            };
+            let lines: Option<Vec<String>> = lines.into_iter().map(text).collect();
             of_lines(known, &lines.ok_or(EvalError::Meaningless)?)
         }
         Answer::Files(files) if shape == "facts" => facts_of(known, &files, fs),

@@ -1,15 +1,20 @@
 //! Reads questions about a table with the words in any order: each word must be a heading, a cell or in `words.txt`.
 
+mod settle;
+
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
 use super::cells::{Table, is_number};
-use super::roles::{Role, comparison, dated, is_name_of, is_truth, is_year, roles, set};
+use super::roles::{Role, comparison, dated, is_name_of, is_of_dates, is_truth, is_year, roles, set};
 use super::{CONDITIONS, OR, finished};
 use crate::algebra::{Function, Query};
 use crate::eval::FileSystem;
 use crate::kinds::Known;
 use crate::place::file_name;
+
+/// Tests of [`super::TESTS`] beside which a column has no other condition, and which compare no numbers.
+const ALONE: [&str; 4] = ["is", "not", "among", "within"];
 
 /// What a question asks of a table, collected phrase by phrase: columns, a function, a condition, an order.
 #[derive(Default)]
@@ -28,6 +33,8 @@ struct Asked {
     is_of_rows: bool,
     /// Whether the role before was a word for rows, so that a number is one of them: "order 505".
     is_after_row: bool,
+    /// Whether the request asks who or what has the most of something.
+    is_most: bool,
     /// Whether the number asked for is called a total: "the total number of items in stock".
     is_total: bool,
     /// Whether the request asks who, so that the whole row is the answer.
@@ -81,7 +88,9 @@ impl Asked {
             }
             Role::Date(date) => self.limit(table.only_dates()?, "within", date)?,
             Role::Number(count) => match rest.peek() {
-                Some(Role::Word("maximum" | "minimum") | Role::Of("most" | "least", _)) => set(&mut self.first, count)?,
+                Some(Role::Word("maximum" | "minimum" | "most_of_all") | Role::Of("most" | "least", _)) => {
+                    set(&mut self.first, count)?
+                }
                 _ => {
                     let is_cell = self.is_after_row || table.log.is_some();
                     let found = table.value(&count, None).filter(|_| is_cell);
@@ -128,6 +137,9 @@ impl Asked {
 
     /// Adds a word of [`WORDS`], such as "average" or "per", to what is asked; `None` if it doesn't fit.
     fn word(&mut self, word: &'static str, rest: &mut Peekable<IntoIter<Role>>, table: &Table) -> Option<()> {
+        // "the region with the most units" may add them up.
+        self.is_most |= word == "most_of_all";
+        let word = if word == "most_of_all" { "maximum" } else { word };
         match word {
             // "the highest row" names no number.
             "row" if self.number.is_none() && matches!(self.function, Some("maximum" | "minimum")) => return None,
@@ -171,29 +183,41 @@ impl Asked {
                     set(&mut self.is_descending, true)?;
                 }
             }
-            "between" | "above" | "below" | "since" | "until" | "upwards" | "downwards" => {
-                return self.bound(word, rest, table);
-            }
+            "between" | "upwards" | "downwards" => return self.bound(word, rest, table),
+            word if comparison(word).is_some() => return self.bound(word, rest, table),
             // "the role of each person".
             "per" if rest.next_if(|next| matches!(next, Role::Word("row" | "named"))).is_some() => {}
-            "per" | "by" => {
-                if word == "by" {
-                    rest.next_if_eq(&Role::Word("by"));
-                }
-                let Role::Head(column) = rest.next()? else { return None };
-                let is_group = word == "per" || self.function.is_some();
-                set(if is_group { &mut self.group } else { &mut self.sort }, column)?;
-            }
+            "per" | "by" => return self.arranged(word, rest),
             "descending" | "ascending" => set(&mut self.is_descending, word == "descending")?,
             "different" => self.is_distinct = true,
-            "not" => {
-                let Role::Head(column) = rest.next()? else { return None };
-                is_truth(table, column).then_some(())?;
-                self.limit(column, "is", "false".to_owned())?;
-            }
+            "not" => match rest.next()? {
+                Role::Head(column) if is_truth(table, column) => self.limit(column, "is", "false".to_owned())?,
+                Role::Cell(column, value) => {
+                    // "not in Bonn or Ulm" excepts both.
+                    let is_one =
+                        |next: &Role| !matches!(next, Role::Cell(of, _) if *of == column) && *next != Role::Word("or");
+                    rest.peek().is_none_or(is_one).then_some(())?;
+                    self.limit(column, "not", value)?;
+                }
+                _ => return None,
+            },
             _ => return None,
         }
         Some(())
+    }
+
+    /// Groups or sorts by the column that is named next; `None` if two are named.
+    fn arranged(&mut self, word: &'static str, rest: &mut Peekable<IntoIter<Role>>) -> Option<()> {
+        if word == "by" {
+            rest.next_if_eq(&Role::Word("by"));
+        }
+        let Role::Head(column) = rest.next()? else { return None };
+        let is_group = word == "per" || self.function.is_some();
+        // "by town and pay" sorts by two columns.
+        if !is_group && matches!(rest.peek(), Some(Role::Head(_))) {
+            return None;
+        }
+        set(if is_group { &mut self.group } else { &mut self.sort }, column)
     }
 
     /// Adds a condition for a number or a date, such as "above 5", or turns the last one into "5 or more"; `None` if it
@@ -213,13 +237,13 @@ impl Asked {
                 self.limit(column, "least", from)?;
                 self.limit(column, "most", to)?;
             }
-            "above" | "below" | "since" | "until" => {
+            word if comparison(word).is_some() => {
                 let how = comparison(word)?;
                 match dated(rest.next()?, table) {
                     Role::Number(bound) if is_year(&bound) && !self.has_bound() && table.only_dates().is_some() => {
                         self.limit_date(table.only_dates()?, how, &bound, table)?;
                     }
-                    Role::Number(bound) => {
+                    Role::Number(bound) if !is_of_dates(word) => {
                         let column = self.bounded(rest, table)?;
                         self.limit(column, how, bound)?;
                     }
@@ -249,7 +273,8 @@ impl Asked {
                 table.is_numeric(column) || table.dates(column).is_some() || table.value(number, Some(column)).is_some()
             }
             Role::Word(word) => {
-                comparison(word).is_some() && (table.is_numeric(column) || table.dates(column).is_some())
+                let is_numeric = table.is_numeric(column) && !is_of_dates(word);
+                comparison(word).is_some() && (is_numeric || table.dates(column).is_some())
             }
             Role::Cell(of, _) => *of == column,
             Role::Date(_) => table.dates(column).is_some(),
@@ -291,7 +316,7 @@ impl Asked {
 
     /// Adds a condition such as "above 5"; `None` if there are two, or if a cell had to have two values.
     fn limit(&mut self, column: usize, how: &'static str, value: String) -> Option<()> {
-        let is_alone = |how: &str| ["is", "among", "within"].contains(&how);
+        let is_alone = |how: &str| ALONE.contains(&how);
         let excludes = |(of, known, _): &(usize, &str, String)| {
             *of == column && (*known == how || is_alone(known) || is_alone(how))
         };
@@ -308,14 +333,14 @@ impl Asked {
 
     /// Whether a condition for numbers was added.
     fn has_bound(&self) -> bool {
-        self.conditions.iter().any(|(_, how, value)| !["is", "among", "within"].contains(how) && is_number(value))
+        self.conditions.iter().any(|(_, how, value)| !ALONE.contains(how) && is_number(value))
     }
 
     /// The column of numbers that a bound without a heading is for: that of the heading behind it, of the bound before
     /// it, the only one, or the only one of prices and amounts.
     fn bounded(&self, rest: &mut Peekable<IntoIter<Role>>, table: &Table) -> Option<usize> {
         // "orders above 100 and below 200".
-        let is_bound = |(_, how, _): &&(usize, &str, String)| !["is", "among", "within"].contains(how);
+        let is_bound = |(_, how, _): &&(usize, &str, String)| !ALONE.contains(how);
         let before = self.conditions.last().filter(is_bound).map(|(column, ..)| *column);
         match rest.next_if(|next| matches!(next, Role::Head(_))) {
             Some(Role::Head(column)) => Some(column),
@@ -352,10 +377,7 @@ impl Asked {
         self.settle_function(table);
         self.settle_group(table);
         let (shape, is_counted) = self.shape(table)?;
-        let bounded = self
-            .conditions
-            .iter()
-            .filter(|(_, how, value)| !["is", "among", "within"].contains(how) && is_number(value));
+        let bounded = self.conditions.iter().filter(|(_, how, value)| !ALONE.contains(how) && is_number(value));
         let bounded = bounded.map(|(column, ..)| *column);
         let are_numbers = self.number.into_iter().chain(bounded).all(|column| table.is_numeric(column));
         // Dates and words are sorted as text.
@@ -415,82 +437,5 @@ impl Asked {
         );
         let query = finished(fs, shape, query, is_ranked, self.group.is_some())?;
         Some(if is_counted { Query::Aggregate { of: Box::new(query), function: Function::Count } } else { query })
-    }
-
-    /// Decides what groups are computed from if the request names no function: "units per product" adds them up, "requests
-    /// per page" counts rows.
-    fn settle_group(&mut self, table: &Table) {
-        // "units per product".
-        let is_additive = |column: &usize| {
-            let heading = table.heads.get(column - 1).map(|head| head.to_lowercase()).unwrap_or_default();
-            ["units", "amount", "total", "quantity", "sum", "cost", "costs", "revenue"].contains(&heading.as_str())
-        };
-        if let (Some(_), None, [column]) = (self.group, self.function, self.shown.as_slice())
-            && is_additive(column)
-            && table.is_numeric(*column)
-        {
-            (self.function, self.number) = (Some("sum"), self.shown.pop());
-        }
-        // "requests per page".
-        if self.group.is_some() && self.function.is_none() && self.is_of_rows && self.shown.is_empty() {
-            self.function = Some("count");
-        }
-    }
-
-    /// What is shown: rows, values of columns, or a function of them; and whether the different values are counted. `None`
-    /// if a function has no column of numbers.
-    fn shape(&mut self, table: &Table) -> Option<(&'static str, bool)> {
-        // "how many different towns".
-        let is_counted = self.is_distinct && self.function == Some("count") && self.shown.len() == 1;
-        if is_counted {
-            self.function = None;
-        }
-        let shape = match self.function {
-            Some("count") => "count",
-            Some(function) => {
-                self.number = self.number.or_else(|| table.only_numeric());
-                self.number?;
-                function
-            }
-            None if self.is_distinct => "distinct",
-            None if self.shown.is_empty() => "rows",
-            None => "select",
-        };
-        Some((shape, is_counted))
-    }
-
-    /// Decides whether a superlative picks rows or asks for the number itself; `None` if it has no column.
-    fn settle_rank(&mut self, table: &Table) -> Option<()> {
-        // "which city has the most rain" asks for the city, "the most rain" for the number.
-        if matches!(self.function, Some("maximum" | "minimum"))
-            && self.group.is_none()
-            && (self.is_of_rows || self.is_of_whom || !self.shown.is_empty() || self.first.is_some())
-        {
-            self.function = None;
-            self.shown.retain(|_| !self.is_of_whom);
-            let column = self.number.take().or_else(|| table.only_numeric())?;
-            // "the two highest salaries" asks for the numbers themselves.
-            if self.shown.is_empty() && !self.is_of_rows && !self.is_of_whom {
-                self.shown.push(column);
-            }
-            self.sort = Some(column);
-            self.first.get_or_insert_with(|| "1".to_owned());
-        }
-        Some(())
-    }
-
-    /// Corrects the function where its word is also a heading ("total per city"), or where the number asked for is in a
-    /// column ("how many units").
-    fn settle_function(&mut self, table: &Table) {
-        let [column] = self.shown.as_slice() else { return };
-        let heading = table.heads.get(column - 1).map(|head| head.to_lowercase()).unwrap_or_default();
-        let is_sum = match self.function {
-            None => self.group.is_some() && ["total", "sum"].contains(&heading.as_str()),
-            Some(function) => function == "count" && heading != "status" && (heading.ends_with('s') || self.is_total),
-        };
-        if is_sum && table.is_numeric(*column) {
-            self.function = Some("sum");
-            self.number = self.shown.pop();
-        }
     }
 }

@@ -150,7 +150,16 @@ fn is_month(word: &str) -> bool {
 
 /// How a word of [`WORDS`] compares: the name of the condition.
 pub(super) fn comparison(word: &str) -> Option<&'static str> {
-    let of = [("above", "above"), ("below", "below"), ("since", "least"), ("until", "most")];
+    let of = [
+        ("above", "above"),
+        ("below", "below"),
+        ("least", "least"),
+        ("most", "most"),
+        ("after", "above"),
+        ("before", "below"),
+        ("since", "least"),
+        ("until", "most"),
+    ];
     of.into_iter().find(|(known, _)| *known == word).map(|(_, how)| how)
 }
 
@@ -162,6 +171,11 @@ pub(super) fn is_year(number: &str) -> bool {
 /// Sets an option that may be said only once; `None` if it is set already.
 pub(super) fn set<T>(slot: &mut Option<T>, value: T) -> Option<()> {
     slot.is_none().then(|| *slot = Some(value))
+}
+
+/// Whether a word of [`WORDS`] compares dates alone.
+pub(super) fn is_of_dates(word: &str) -> bool {
+    ["after", "before", "since", "until"].contains(&word)
 }
 
 /// Whether every cell of a column is true or false.
