@@ -12,7 +12,7 @@ mod string;
 mod table;
 
 pub(crate) use self::piped::last_change;
-pub(crate) use self::table::{question as table_question, with_heading};
+pub(crate) use self::table::{is_whole_column, question as table_question, with_heading};
 pub(crate) use crate::algebra::Known;
 use crate::algebra::{Act, Fact, Query, Step};
 use crate::eval::{Answer, EvalError, FileSystem, evaluate};

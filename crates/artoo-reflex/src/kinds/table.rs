@@ -111,6 +111,12 @@ pub(crate) fn with_heading(query: Query, to: &str) -> Option<Query> {
     (is_same && is_plain && is_whole).then(|| Query::Known { known: known.with("heading", "yes".to_owned()) })
 }
 
+/// Whether a question asks for all values of a column, so that a file of them may or may not have the heading.
+pub(crate) fn is_whole_column(query: &Query) -> bool {
+    let is_whole = |known: &Known| conditions(known).is_empty() && known.get("first").is_none();
+    matches!(query, Query::Known { known } if known.kind == ROW.name && known.value("shape") == "select" && is_whole(known))
+}
+
 /// The query whether a table has a column with this heading.
 fn has_column(path: String, table: &Table, name: &str) -> Query {
     let separator = Some(table.separator.to_string());
@@ -313,14 +319,15 @@ fn eval(known: &Known, fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
 /// The lines of the answer to a question about a table; with `ranks`, the numbers by which they are sorted.
 fn answer(known: &Known, fs: &dyn FileSystem, ranks: bool) -> Result<Vec<String>, EvalError> {
     let content = text::content(Path::new(known.value("path")), fs)?;
-    let content = String::from_utf8_lossy(&content).into_owned();
+    let content = String::from_utf8_lossy(&content);
     let separator = known.value("separator").chars().next();
     let table = Table::in_file(known.value("path"), &content, separator).ok_or(EvalError::Meaningless)?;
     let get =
         |row: &[String], name: &str| number(known, name).map_or(String::new(), |at| table.cell(row, at).to_owned());
     let mut rows: Vec<&(String, Vec<String>)> = table.rows.iter().collect();
-    let conditions = conditions(known);
-    rows.retain(|(_, row)| conditions.iter().all(|(column, (test, ..), value)| holds(&get(row, column), test, value)));
+    for (column, (test, ..), value) in conditions(known) {
+        rows.retain(|(_, row)| holds(&get(row, &column), test, value));
+    }
     let ordered = |a: i128, b: i128| match known.get("order") {
         Some("ascending") => a.cmp(&b),
         _ => b.cmp(&a),
@@ -333,13 +340,12 @@ fn answer(known: &Known, fs: &dyn FileSystem, ranks: bool) -> Result<Vec<String>
             if known.get("order") == Some("ascending") { order } else { order.reverse() }
         });
     }
-    let shown = |row: &[String]| match known.get("two") {
-        Some(_) => {
-            let cells = [get(row, "one"), get(row, "two")].map(|cell| written(&cell, table.separator));
-            cells.join(&table.separator.to_string())
-        }
-        None => get(row, "one"),
+    let cells = |row: &[String]| {
+        [get(row, "one"), get(row, "two")]
+            .map(|cell| written(&cell, table.separator))
+            .join(&table.separator.to_string())
     };
+    let shown = |row: &[String]| if known.get("two").is_some() { cells(row) } else { get(row, "one") };
     let mut lines: Vec<String> = match known.value("shape") {
         "columns" => table.heads.clone(),
         "rows" | "select" if ranks => rows.iter().map(|(_, row)| get(row, "sort")).collect(),
@@ -372,10 +378,8 @@ fn answer(known: &Known, fs: &dyn FileSystem, ranks: bool) -> Result<Vec<String>
                 found.sort_by(|a, b| ordered(a.0, b.0));
             }
             let is_grouped = known.get("group").is_some() && !ranks;
-            let line = |(value, name): (i128, String)| match is_grouped {
-                true => format!("{}\t{name}", decimal::shown(value)),
-                false => decimal::shown(value),
-            };
+            let line =
+                |(value, name)| decimal::shown(value) + &if is_grouped { format!("\t{name}") } else { String::new() };
             found.into_iter().map(line).collect()
         }
     };

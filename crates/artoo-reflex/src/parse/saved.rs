@@ -61,6 +61,9 @@ pub(super) fn saved(
         Step::Ask(of) => of,
         Step::Do(_) => return None,
     };
+    if kinds::is_whole_column(&of) {
+        return None;
+    }
     // Rows keep their heading in a table of their own.
     let of = if is_table { kinds::with_heading(of, &place.path)? } else { of };
     let is_text = matches!(of.ty(), Ok(Ty::Lines | Ty::Number | Ty::Files));
