@@ -147,7 +147,7 @@ pub enum Check {
         /// Expected exit code.
         code: i32,
     },
-    /// State: a file exists that this subtask itself created or changed.
+    /// State: a file exists, whether or not this subtask created or changed it.
     FileExists {
         /// Path of the file that must exist.
         path: String,
@@ -224,7 +224,7 @@ impl Check {
             Self::OutputNotEmpty {} => "the output is not empty".to_owned(),
             Self::OutputIsNumber {} => "the output is a number".to_owned(),
             Self::ExitCode { code } => format!("the last call exits with {code}"),
-            Self::FileExists { path } => format!("this task's own call left a file at {path}"),
+            Self::FileExists { path } => format!("there is a file at {path}"),
             Self::FileContains { path, text } => {
                 format!("{path}, written by this task's own call, contains {text:?}")
             }

@@ -62,7 +62,7 @@ fn every_check_names_what_it_reads() {
     check(json!({ "kind": "output_not_empty" }), "the output is not empty", false, None);
     check(json!({ "kind": "output_is_number" }), "the output is a number", false, None);
     check(json!({ "kind": "exit_code", "code": 0 }), "the last call exits with 0", false, None);
-    check(json!({ "kind": "file_exists", "path": "/a" }), "this task's own call left a file at /a", true, Some("/a"));
+    check(json!({ "kind": "file_exists", "path": "/a" }), "there is a file at /a", true, Some("/a"));
     check(
         json!({ "kind": "file_contains", "path": "/a", "text": "b\n" }),
         "/a, written by this task's own call, contains \"b\\n\"",

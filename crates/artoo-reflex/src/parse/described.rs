@@ -9,6 +9,7 @@ use super::located::{entries, typed};
 use super::pattern::is_word;
 use crate::eval::{Entry, EntryKind};
 use crate::lex::{Class, Token};
+use crate::lexicon::lexicon;
 
 /// Maximum number of words that describe one entry, without the article before them.
 const MAX_WORDS: usize = 4;
@@ -90,7 +91,7 @@ fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'
     let nouns = NOUNS.iter().find(|(nouns, _)| nouns.split(' ').any(|noun| noun == *last));
     let fits = |named: &&Named| {
         // "the news" is no "new page".
-        let is_short = others.is_empty() && named.words.len() > 1;
+        let is_short = others.is_empty() && (named.words.len() > 1 || named.entry.kind == EntryKind::Folder);
         let has = |word: &&str| named.words.iter().any(|known| known == word || !is_short && is_same(known, word));
         let is_above = |word: &&str| named.above.iter().any(|known| is_same(known, word));
         let is_file = named.entry.kind == EntryKind::File;
@@ -100,7 +101,8 @@ fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'
             Some((_, endings)) => is_file && endings.split(' ').any(|known| known == named.ending),
             None => false,
         };
-        said.iter().any(&has)
+        // "old files" are none in particular.
+        said.iter().any(|word| has(word) && !lexicon().is_vague(word))
             && others.iter().all(|word| has(word) || is_above(word))
             && (has(last) || (others.iter().any(has) && is_kind()))
     };

@@ -39,8 +39,8 @@ pub(crate) fn is_true(claim: &str, left: &TaskEnd<'_>) -> Option<bool> {
     if claim == "the output is a number" {
         return Some(left.output.lines().any(|line| line.trim().parse::<f64>().is_ok_and(f64::is_finite)));
     }
-    if let Some(path) = claim.strip_prefix("this task's own call left a file at ") {
-        return Some(left.written(path).is_some());
+    if let Some(path) = claim.strip_prefix("there is a file at ") {
+        return Some(Path::new(path).is_file());
     }
     if let Some((path, text)) = claim.split_once(", written by this task's own call, contains ") {
         let held = left.written(path).map(String::from_utf8_lossy);
@@ -141,8 +141,9 @@ fn claims_are_verified_on_disk() {
     for (claim, expected) in [
         ("the output is not empty".to_owned(), Some(true)),
         ("the output is a number".to_owned(), Some(true)),
-        (format!("this task's own call left a file at {made}"), Some(true)),
-        (format!("this task's own call left a file at {things}/empty.md"), Some(false)),
+        (format!("there is a file at {made}"), Some(true)),
+        (format!("there is a file at {things}/empty.md"), Some(true)),
+        (format!("there is a file at {things}/none.md"), Some(false)),
         (format!("{made}, written by this task's own call, is exactly {text:?}"), Some(true)),
         (format!("{made}, written by this task's own call, is exactly {:?}", "say"), Some(false)),
         (format!("{made}, written by this task's own call, contains {:?}", "\"hi\""), Some(true)),
