@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use artoo_proto::escape;
 
+use super::clauses::phrase;
 use super::item::Context;
 use super::located::{entries, typed};
 use super::pattern::is_word;
 use crate::eval::{Entry, EntryKind};
-use crate::lex::{Class, Token};
-use crate::lexicon::lexicon;
+use crate::lex::{Class, Token, lex};
 
 /// Maximum number of words that describe one entry, without the article before them.
 const MAX_WORDS: usize = 4;
@@ -102,7 +102,7 @@ fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'
             None => false,
         };
         // "old files" are none in particular.
-        said.iter().any(|word| has(word) && !lexicon().is_vague(word))
+        said.iter().any(|word| has(word) && phrase("vague", &lex(word), 0).is_none())
             && others.iter().all(|word| has(word) || is_above(word))
             && (has(last) || (others.iter().any(has) && is_kind()))
     };
