@@ -116,7 +116,7 @@ impl CallEffects {
         (self.is_complete && !self.changes.is_empty()).then_some(&self.changes)
     }
 
-    /// A sentence about the call's use of the network, for the user. `is_sandboxed`: this machine has a sandbox.
+    /// A sentence about the call's use of the network, for the user, also if it uses none. `is_sandboxed`: this machine has a sandbox.
     pub(crate) fn network_message(&self, is_sandboxed: bool) -> String {
         let message = match self.network {
             NetworkUse::None => "uses no network",

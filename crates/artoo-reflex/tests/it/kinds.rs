@@ -288,7 +288,7 @@ fn lines_are_picked_and_measured() {
         ("how many distinct IP addresses are in log.txt", "2"),
         ("which ip appears most often in log.txt", "2 10.0.0.1"),
         ("which lines are listed only once in twice.txt", "b"),
-        ("which words are written more than once in twice.txt", "a\nc"),
+        ("which entries are written more than once in twice.txt", "a\nc"),
         ("lines with two in a.txt and one line after each", "two\nthree"),
     ] {
         assert_eq!(world.printed(request).trim(), expected, "{request}");

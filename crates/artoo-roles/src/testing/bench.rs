@@ -372,7 +372,7 @@ pub fn plan(round: u32, subtasks: Vec<PlannedSubtask>) -> Plan {
     }
 }
 
-/// A perceiver's request to a model.
+/// A sample of a perceiver's request to a model, for tests of one role.
 pub fn perceive_request() -> ModelRequest {
     let context = PerceiveContext {
         raw_input: "count".to_owned(),

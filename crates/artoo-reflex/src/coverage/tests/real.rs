@@ -333,8 +333,9 @@ fn commits_are_read_from_objects() {
     assert!(hook.rows[0].state == Shown && hook.unasked.len() == 2, "{hook:#?}");
 }
 
+/// An asked branch, tag, switch or init is shown only if the commands did exactly that, at the right commit.
 #[test]
-fn branches_and_tags_name_the_right_commit() {
+fn git_acts_are_shown_only_at_the_right_commit() {
     let branch = |switch| GitAction::Branch { name: "new".to_owned(), switch };
     let tag = || GitAction::Tag { name: "v1".to_owned() };
     let old = || GitAction::Switch { name: "old".to_owned() };

@@ -166,6 +166,7 @@ fn correction_record_has_the_passing_call() {
     assert!(lessons(&megrams(&begun().step(Input::Met(covered(0, complete_coverage()))))).is_empty(), "nothing failed");
 }
 
+/// A plan that succeeds after a failed one leaves exactly one lesson, which carries the successful call.
 #[test]
 fn replan_record_has_the_successful_call() {
     let mut bench = begun();
