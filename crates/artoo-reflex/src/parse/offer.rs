@@ -114,7 +114,13 @@ pub(super) fn quoted(
         // "what's the weather" asks for more than where the file of this name is.
         let is_place = |built: &Built| matches!(built.step, Step::Ask(Query::Paths { .. }));
         let fits = |built: &Built| matches!(built.step, Step::Ask(_)) && (asks_place || !is_place(built));
-        built.iter().all(fits).then_some(built)
+        // "te" before a file is no text to look for in it.
+        let reading = crate::english::english_steps(&super::steps_of(&built));
+        let is_slip = |token: &Token| {
+            let is_strange = token.class == Class::Word && token.raw.len() < 3 && !lexicon().knows(&token.folded);
+            is_strange && reading.contains(&format!("\"{}\"", token.raw))
+        };
+        (built.iter().all(fits) && !tokens.iter().any(is_slip)).then_some(built)
     };
     only(declined.quoted().into_iter().filter_map(&read))
         .or_else(|| only(declined.described().into_iter().filter_map(&read)))

@@ -13,6 +13,9 @@ use crate::eval::FileSystem;
 use crate::kinds::Known;
 use crate::place::file_name;
 
+/// Names of tables whose rows are sums of money.
+const MONEY: [&str; 7] = ["expenses", "sales", "costs", "payments", "revenues", "earnings", "expenditures"];
+
 /// Tests of [`super::TESTS`] beside which a column has no other condition, and which compare no numbers.
 const ALONE: [&str; 4] = ["is", "not", "among", "within"];
 
@@ -35,6 +38,8 @@ struct Asked {
     is_after_row: bool,
     /// Whether the request asks who or what has the most of something.
     is_most: bool,
+    /// Whether the rows are called by a word for sums of money: "expenses per month".
+    is_of_money: bool,
     /// Whether the number asked for is called a total: "the total number of items in stock".
     is_total: bool,
     /// Whether the request asks who, so that the whole row is the answer.
@@ -57,6 +62,7 @@ pub(super) fn question(
         return None;
     }
     let (mut asked, mut roles) = (Asked::default(), roles.into_iter().peekable());
+    asked.is_of_money = MONEY.iter().any(|word| words.iter().any(|said| said == word) && is_name_of(word, &stem));
     while let Some(role) = roles.next() {
         let is_row = matches!(role, Role::Word("row" | "named"));
         asked.take(role, &mut roles, table)?;

@@ -7,8 +7,8 @@ use super::order::keys;
 use super::tree::holds_home;
 use super::{BuildContext, BuildError, table};
 use crate::algebra::{
-    Fact, Field, Function, GroupKey, Key, Kind, NameChange, Order, Part, Pred, Query, Relation, Rewrite, Separator,
-    SortKey, Ty,
+    Depth, Fact, Field, Function, GroupKey, Key, Kind, NameChange, Order, Part, Pred, Query, Relation, Rewrite,
+    Separator, SortKey, Ty,
 };
 use crate::concept::{Hidden, Verb};
 use crate::eval::{Answer, evaluate};
@@ -285,7 +285,7 @@ fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Resu
         if draft.superlative.is_some() && plural.or(draft.plural).is_none() && draft.limit.or(draft.nth).is_none() {
             return Err(BuildError::Incomplete("how many"));
         }
-        leave_out_hidden(cx, draft);
+        settle_places(cx, draft, has_match);
         let (limit, group, order) = (draft.limit.take_if(|_| of_lines), draft.group.take(), draft.order.take());
         let of = measured(cx, draft)?;
         draft.order = order;
@@ -308,8 +308,13 @@ fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Resu
 }
 
 /// Leaves out hidden files of which the lines are asked, if the home folder is among the places: programs in the sandbox
-/// can't read some of them.
-fn leave_out_hidden(cx: &mut BuildContext<'_>, draft: &mut Draft) {
+/// can't read some of them. A search in no named folder looks into subfolders.
+fn settle_places(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) {
+    let is_everywhere = draft.scope.is_empty() && draft.object.is_empty() && draft.reference.is_none();
+    if has_match && is_everywhere && draft.depth.is_none() {
+        cx.notes.push("subfolders included".to_owned());
+        draft.depth = Some(Depth::Whole);
+    }
     let places: Vec<_> = draft.scope.iter().chain(&draft.object).cloned().collect();
     if draft.hidden.is_none() && draft.reference.is_none() && holds_home(cx, &places) {
         cx.notes.push("hidden files left out".to_owned());

@@ -77,8 +77,8 @@ impl Matcher<'_> {
             }),
             "query" | "asked" | "several" | "selection" => self.queries(kind, at),
             "fileset" => {
-                let is_of_files = |value: &Value| matches!(value, Value::Of(of) if of.ty() == Ok(Ty::Files));
-                self.queries("asked", at).into_iter().filter(|(_, value)| is_of_files(value)).collect()
+                let found = self.queries("asked", at).into_iter();
+                found.filter(|(_, value)| matches!(value, Value::Of(of) if is_chosen_files(of))).collect()
             }
             "condition" => self.conditions(at),
             "names" => {
@@ -429,6 +429,11 @@ impl Matcher<'_> {
         let said: Vec<&str> = self.chart.tokens.get(at..end)?.iter().map(|token| token.raw.as_str()).collect();
         Some((end, Value::Text(said.join(" "))))
     }
+}
+
+/// Whether a query asks for files by a condition or a place; "which files" alone would mean those of one folder.
+fn is_chosen_files(of: &Query) -> bool {
+    of.ty() == Ok(Ty::Files) && !matches!(of, Query::Tree { depth: Depth::Direct, .. })
 }
 
 /// The number of an ordinal such as "third" or "3rd", in digits.

@@ -61,7 +61,9 @@ fn named(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             Some(right.clone())
         }
         (Item::Mark(Concept::Name(relation)), item) => {
-            let text = name_text(item)?;
+            // "named x somewhere" names nothing "somewhere".
+            let is_name = |text: &&Text| text.kind != TextKind::Function || text.text.starts_with(char::is_uppercase);
+            let text = name_text(item).filter(is_name)?;
             match test(*relation, text) {
                 Some(test) => Some(name(test)),
                 None if *relation == NameRelation::Glob => Some(needle(&text.text)),

@@ -79,6 +79,12 @@ impl Asked {
         {
             (self.function, self.number) = (Some("sum"), self.shown.pop());
         }
+        // "expenses per category" are added up, "orders per city" counted.
+        if let (Some(_), None, true, Some(column)) =
+            (self.group, self.function, self.is_of_money && self.shown.is_empty(), table.only_money())
+        {
+            (self.function, self.number) = (Some("sum"), Some(column));
+        }
         // "requests per page".
         if self.group.is_some() && self.function.is_none() && self.is_of_rows && self.shown.is_empty() {
             self.function = Some("count");
