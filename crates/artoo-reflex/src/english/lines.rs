@@ -80,7 +80,7 @@ pub(super) fn of_unit(unit: &str, query: &Query) -> String {
 /// The noun phrase for a range of lines, such as "first 5 lines of the file a.txt".
 fn part_of(of: &Query, part: Part) -> String {
     let lines = phrase(of);
-    let rest = lines.strip_prefix("lines").unwrap_or(&lines);
+    let rest = lines.strip_prefix("lines").map_or_else(|| format!(" of the {lines}"), str::to_owned);
     match part {
         Part::First(1) => format!("first line{rest}"),
         Part::Last(1) => format!("last line{rest}"),

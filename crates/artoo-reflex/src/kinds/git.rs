@@ -63,6 +63,7 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
             let is_only = found.get(1).is_none_or(|(_, second)| found.first().is_some_and(|(_, first)| first > second));
             is_only.then(|| Query::Limit { of: Box::new(groups), skip: 0, count: 1 })?
         }
+        "last" => Query::Part { of: of("log"), part: Part::First(1) },
         "log" => match form.number("first") {
             Some(first) => Query::Part { of: of("log"), part: Part::First(first) },
             None => known("log"),

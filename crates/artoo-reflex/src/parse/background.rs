@@ -60,6 +60,18 @@ pub(super) fn background(tokens: &[Token]) -> Option<Background> {
     Some(if tokens.iter().any(names_files) { Background::Files } else { Background::Circumstances })
 }
 
+/// Whether a sentence of its own tells something of its speaker, and neither names files nor restricts what is asked.
+pub(super) fn is_told(tokens: &[Token]) -> bool {
+    let lists = ["exceptions", "negations", "conditions", "limits"];
+    // "it's about taxes" may say which files are meant.
+    let words = ["about", "called", "named", "with", "in", "from", "only"];
+    let is_such = |at: usize| tokens.get(at).is_some_and(|token| words.contains(&&*token.folded));
+    let restricts = |at: usize| is_such(at) || lists.iter().any(|list| phrase(list, tokens, at).is_some());
+    phrase("subject and verb", tokens, 0).is_some()
+        && tokens.iter().all(|token| token.class == Class::Word && !names_files(token))
+        && !(1..tokens.len()).any(restricts)
+}
+
 /// Whether words before a colon only say what a question is for: "for the report", "before I leave".
 pub(super) fn is_purpose(tokens: &[Token]) -> bool {
     let opens = match tokens {

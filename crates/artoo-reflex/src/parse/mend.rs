@@ -2,7 +2,7 @@
 //! before the question, and tables.
 
 use super::antecedent::Antecedent;
-use super::background::{Background, background, is_purpose};
+use super::background::{Background, background, is_purpose, is_told};
 use super::build::Built;
 use super::clauses::phrase;
 use super::item::Context;
@@ -68,7 +68,8 @@ fn beside_background(
     let tells = |part: &[Token]| part.len() > 2 && background(part) == Some(Background::Circumstances);
     for (at, pause) in tokens.iter().enumerate().filter(|(_, token)| is_pause(token)) {
         let (Some(head), Some(tail)) = (tokens.get(..at), tokens.get(at + 1..)) else { continue };
-        let ways = [(head, tail, tells(head) || pause.raw == ":" && is_purpose(head)), (tail, head, tells(tail))];
+        let is_apart = pause.raw == ":" && is_purpose(head) || pause.raw == "." && is_told(head);
+        let ways = [(head, tail, tells(head) || is_apart), (tail, head, tells(tail))];
         for (told, asked, _) in ways.into_iter().filter(|(.., tells)| *tells) {
             let built = as_said(context, text, asked, before).ok().or_else(|| question(context, text, asked, before));
             let Some(mut built) = built else { continue };
