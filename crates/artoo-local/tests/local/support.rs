@@ -84,6 +84,7 @@ pub(crate) fn request(prompt: Prompt, schema: Value, max_tokens: u32) -> ModelRe
     let context = PerceiveContext {
         raw_input: prompt.user.clone(),
         session: Vec::new(),
+        material: None,
         clarifications: Vec::new(),
         may_ask: false,
         environment,
