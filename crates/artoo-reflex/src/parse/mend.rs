@@ -23,6 +23,9 @@ const MAX_TOKENS: usize = 16;
 /// Maximum number of tokens on each side of "and" that are not common to both questions.
 const MAX_APART: usize = 4;
 
+/// Maximum number of parts of a request that are tried as background; the rest of the request is parsed for each.
+const MAX_BACKGROUNDS: usize = 4;
+
 /// Maximum number of tables among which the one is looked for that a question means without naming it; each is read.
 const MAX_TABLES: usize = 32;
 
@@ -37,9 +40,11 @@ pub(super) fn question(
     if let Some(built) = of_table(context, tokens) {
         return Some(vec![built]);
     }
-    if let Some(built) = beside_background(context, text, tokens, before) {
-        return Some(built);
-    }
+    beside_background(context, text, tokens, before).or_else(|| reworded(context, text, tokens, before))
+}
+
+/// The reading of a question whose parts stand in another order, or with names and words as they were meant.
+fn reworded(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<&Antecedent>) -> Option<Vec<Built>> {
     let is_act = |meaning: &Meaning| matches!(meaning, Meaning::Concept(Concept::Do(_)));
     let acts = |at: usize| tokens.get(at).is_some_and(|token| lexicon().meanings(&token.folded).iter().any(is_act));
     if tokens.len() > MAX_TOKENS || clause_starts(tokens).into_iter().any(acts) || refuse::unknown_act(tokens).is_some()
@@ -66,12 +71,20 @@ fn beside_background(
     let is_pause =
         |token: &Token| matches!(token.class, Class::Comma | Class::Stop) || ["-", "–"].contains(&&*token.raw);
     let tells = |part: &[Token]| part.len() > 2 && background(part) == Some(Background::Circumstances);
+    let mut tries = 0;
     for (at, pause) in tokens.iter().enumerate().filter(|(_, token)| is_pause(token)) {
         let (Some(head), Some(tail)) = (tokens.get(..at), tokens.get(at + 1..)) else { continue };
         let is_apart = pause.raw == ":" && is_purpose(head) || pause.raw == "." && is_told(head);
         let ways = [(head, tail, tells(head) || is_apart), (tail, head, tells(tail))];
+        if tries >= MAX_BACKGROUNDS {
+            return None;
+        }
         for (told, asked, _) in ways.into_iter().filter(|(.., tells)| *tells) {
-            let built = as_said(context, text, asked, before).ok().or_else(|| question(context, text, asked, before));
+            tries += 1;
+            let built = as_said(context, text, asked, before)
+                .ok()
+                .or_else(|| of_table(context, asked).map(|built| vec![built]))
+                .or_else(|| reworded(context, text, asked, before));
             let Some(mut built) = built else { continue };
             if let (Some(first), Some(last), Some(asked)) = (told.first(), told.last(), built.first_mut()) {
                 let said = text.get(first.span.start..last.span.end).unwrap_or_default();
