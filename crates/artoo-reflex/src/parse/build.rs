@@ -16,7 +16,7 @@ use std::path::Path;
 use super::antecedent::Antecedent;
 use super::draft::{Ask, Draft, LinesWanted, Sought, only};
 use super::item::Context;
-use super::located::{beside_copies, elsewhere};
+use super::located::meant;
 use crate::algebra::{Act, Depth, Function, Kind, NameChange, NameTest, Pred, Query, Relation, Step, Ty};
 use crate::concept::{Reference, Verb};
 use crate::kinds;
@@ -344,10 +344,9 @@ fn last_change(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Bu
 /// The path, or if nothing is there, that of the only file of its name below the current folder.
 fn only_there(cx: &mut BuildContext<'_>, path: String) -> String {
     let is_there = cx.context.fs.metadata(Path::new(&path)).is_ok();
-    let found = if is_there { None } else { elsewhere(cx.context, &path).or_else(|| beside_copies(cx.context, &path)) };
-    let Some(found) = found else { return path };
+    let Some((found, only)) = meant(cx.context, &path).filter(|_| !is_there) else { return path };
     let name = file_name(&path).unwrap_or_default();
-    cx.notes.push(format!("“{name}” is taken as {found}, the only one of this name"));
+    cx.notes.push(format!("“{name}” is taken as {found}, {only}"));
     found
 }
 

@@ -21,14 +21,18 @@ pub(super) fn settled(context: &Context<'_>, query: &mut Query) -> Vec<(String, 
     let mut replaced = Vec::new();
     // Each pass settles one name, so the second file of a comparison is found as well.
     while let Some(path) = suggest::missing(std::slice::from_ref(&Step::Ask(query.clone())), context.fs)
-        && let Some((found, only)) = elsewhere(context, &path)
-            .map(|found| (found, "the only one of this name"))
-            .or_else(|| Some((beside_copies(context, &path)?, "the only one of this name that is not among copies")))
+        && let Some((found, only)) = meant(context, &path)
         && set_path(query, &path, &found)
     {
         replaced.push((path, found, only));
     }
     replaced
+}
+
+/// The file below the current folder that a question means by a path where nothing is, and what makes it the only one.
+pub(super) fn meant(context: &Context<'_>, path: &str) -> Option<(String, &'static str)> {
+    let only = elsewhere(context, path).map(|found| (found, "the only one of this name"));
+    only.or_else(|| Some((beside_copies(context, path)?, "the only one of this name that is not among copies")))
 }
 
 /// The only entry below the current folder with the name of a path directly in that folder, or with that name before
@@ -46,7 +50,7 @@ pub(super) fn elsewhere(context: &Context<'_>, path: &str) -> Option<String> {
 }
 
 /// The only file of the name of a path that is not in the current folder, those in folders of copies left out.
-pub(super) fn beside_copies(context: &Context<'_>, path: &str) -> Option<String> {
+fn beside_copies(context: &Context<'_>, path: &str) -> Option<String> {
     let name = file_name(path).filter(|_| parent(path) == context.environment.cwd)?.to_lowercase();
     let is_it = |known: &Path| known.file_name().is_some_and(|known| known.to_string_lossy().to_lowercase() == name);
     let is_copy = |entry: &Entry| {

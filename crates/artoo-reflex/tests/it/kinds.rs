@@ -290,6 +290,8 @@ fn lines_are_picked_and_measured() {
         ("which lines are listed only once in twice.txt", "b"),
         ("which entries are written more than once in twice.txt", "a\nc"),
         ("lines with two in a.txt and one line after each", "two\nthree"),
+        // Both stand there once, so neither is named alone.
+        ("which line is the most common in sorted.txt", "1 alpha\n      1 beta"),
     ] {
         assert_eq!(world.printed(request).trim(), expected, "{request}");
     }

@@ -127,7 +127,9 @@ fn of_lines(known: &Known, lines: &[String]) -> Result<Vec<String>, EvalError> {
         "before" => near(known, lines, n()?, false, 0),
         "onward" => near(known, lines, 0, true, n()?),
         "once" => {
-            lines.iter().filter(|line| lines.iter().filter(|other| other == line).count() == 1).cloned().collect()
+            let mut times: BTreeMap<&String, usize> = BTreeMap::new();
+            lines.iter().for_each(|line| *times.entry(line).or_default() += 1);
+            lines.iter().filter(|line| times.get(line) == Some(&1)).cloned().collect()
         }
         "long" => {
             let n = n()?;

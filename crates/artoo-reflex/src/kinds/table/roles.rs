@@ -98,12 +98,11 @@ fn role(phrase: &str, stem: &str, table: &Table) -> Option<Role> {
 /// without a year, that of the table's dates if there is one alone.
 fn date(phrase: &str, table: &Table) -> Option<String> {
     const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-    let column = table.only_dates()?;
     let parts: Vec<&str> = phrase.split('-').collect();
     if matches!(parts.as_slice(), [year, rest @ ..] if year.len() == 4 && (1..=2).contains(&rest.len()))
         && parts.iter().all(|part| part.len() <= 4 && part.bytes().all(|byte| byte.is_ascii_digit()))
     {
-        return Some(phrase.to_owned());
+        return table.only_dates().map(|_| phrase.to_owned());
     }
     let (mut year, mut month, mut day) = (None, None, None);
     for word in phrase.split(' ').filter(|word| *word != "of") {
@@ -117,6 +116,8 @@ fn date(phrase: &str, table: &Table) -> Option<String> {
         }
     }
     let month = format!("{:02}", month?);
+    // Looking at all cells is left to phrases that name a date.
+    let column = table.only_dates()?;
     let years = || table.rows.iter().filter_map(|(_, row)| table.cell(row, column).split_once('-'));
     let only = |mut years: Vec<&str>| {
         years.dedup();
