@@ -57,7 +57,7 @@ fn replied(bench: &mut Bench<Lifecycle<Executor>>, effects: &[RoleEffect], value
     bench.step(Input::Replied(id, reply(value)))
 }
 
-/// Answers the ordered tool call with this outcome.
+/// Steps the executor with the outcome of the tool call that the effects order; returns its next effects.
 fn called(
     bench: &mut Bench<Lifecycle<Executor>>,
     effects: &[RoleEffect],

@@ -125,7 +125,7 @@ impl Captured {
     }
 }
 
-/// Tests that captured streams keep both ends and count all bytes.
+/// Tests that a captured output stream keeps its first and last bytes and counts all of them.
 #[cfg(test)]
 mod tests {
     use super::Captured;

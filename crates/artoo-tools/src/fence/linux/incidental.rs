@@ -52,7 +52,7 @@ fn git_command(arguments: &[Vec<u8>]) -> Option<&[u8]> {
     }
 }
 
-/// Tests of recognising writes that a program does not need.
+/// Tests of which denied writes count as ones that a program can do without.
 #[cfg(test)]
 mod tests {
     use super::git_command;
