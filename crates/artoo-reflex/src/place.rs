@@ -97,3 +97,8 @@ pub(crate) fn is_archive(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     ARCHIVE_ENDINGS.iter().any(|ending| lower.ends_with(ending))
 }
+
+/// Whether a path is that of one compressed file, `x.gz`.
+pub(crate) fn is_gzip(path: &str) -> bool {
+    path.to_ascii_lowercase().ends_with(".gz") && !is_archive(path)
+}

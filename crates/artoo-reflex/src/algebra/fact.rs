@@ -222,7 +222,7 @@ facts! {
     /// Language and character set of the user's session, as `en_US.UTF-8`.
     Locale => Text, "locale", Gnu("printenv LANG"), Computed;
     /// The largest number of processes that the user may run at once, or `unlimited`.
-    ProcessLimit => Text, "limit of user processes", Gnu("getconf CHILD_MAX | sed -e s/undefined/unlimited/"), Limit("Max processes");
+    ProcessLimit => Text, "limit of user processes", Sandboxed, Limit("Max processes");
     /// The largest number of files that a program may have open at once, or `unlimited`.
     OpenFilesLimit => Text, "limit of open files", Gnu("getconf OPEN_MAX | sed -e s/undefined/unlimited/"), Limit("Max open files");
     /// The permission bits that new files don't get (umask), as `0022`.

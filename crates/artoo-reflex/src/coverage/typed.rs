@@ -13,7 +13,7 @@ use self::fields::{Fields, shown};
 use crate::algebra::{Act, GitAction, Kind, ModeChange, NameChange, ProcessName, Query, Step, Target, Ty};
 use crate::ensure::ensure;
 use crate::eval::{EntryKind, FileSystem};
-use crate::place::{PathKind, file_name, is_archive, parent, resolve};
+use crate::place::{PathKind, file_name, is_archive, is_gzip, parent, resolve};
 
 /// The names of all kinds of typed check, such as `renamed`, joined by commas.
 const KINDS: &str = "removed, renamed, moved, copied, text_is, made_from, edited, folder_made, mode_set, measured, ran, \
@@ -262,5 +262,6 @@ fn process(fields: &mut Fields<'_>) -> Result<ProcessName, String> {
 /// Takes the path of an archive; an error for another file name.
 fn archive(fields: &mut Fields<'_>, field: &'static str) -> Result<String, String> {
     let path = fields.path(field)?;
-    ensure(is_archive(&path), || fields.wrong(field, "doesn't end in .zip, .tar, .tgz or .tar.gz")).map(|()| path)
+    let fits = is_archive(&path) || is_gzip(&path);
+    ensure(fits, || fields.wrong(field, "doesn't end in .zip, .tar, .tgz, .tar.gz or .gz")).map(|()| path)
 }

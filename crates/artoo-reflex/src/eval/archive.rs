@@ -1,4 +1,4 @@
-//! Reads the entries of archives: tar, tar.gz and zip.
+//! Reads the entries of archives: tar, tar.gz, zip, and gz for one file.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -42,6 +42,9 @@ pub(crate) fn members(path: &Path, fs: &dyn FileSystem) -> Result<Vec<Member>, E
         unpacked(flate2::read::MultiGzDecoder::new(bytes.as_slice())).and_then(|bytes| tar(&bytes))
     } else if ends(".tar") {
         tar(&bytes)
+    } else if ends(".gz") {
+        let name = path.file_stem().unwrap_or_default().as_encoded_bytes();
+        unpacked(flate2::read::MultiGzDecoder::new(bytes.as_slice())).map(|bytes| vec![member(name, false, &bytes)])
     } else {
         None
     };

@@ -180,7 +180,7 @@ pub(crate) fn schema() -> Value {
             "paths": {"type": "array", "maxItems": PATHS_MAX, "items": path("as listed by glob"),
                 "description": "what to act on; replace takes one"},
             "to": path("where the new file or folder goes; with a trailing slash, a folder to copy or move into; \
-                for archive a name ending in .tar.gz, .tgz, .tar or .zip"),
+                for archive a name ending in .tar.gz, .tgz, .tar, .zip, or .gz for one file"),
             "template": text(PIECE_MAX_CHARS, "rename: the new name, with {name} {stem} {ext} {n} {n:3} {date}, \
                 {name|lower}, {stem|upper}"),
             "text": text(TEXT_MAX_CHARS, "create_file, write: its content"),

@@ -23,6 +23,8 @@ pub(super) enum Format {
     Tar,
     TarGz,
     Zip,
+    /// One file, compressed.
+    Gz,
 }
 
 impl Format {
@@ -36,9 +38,11 @@ impl Format {
             Ok(Self::Tar)
         } else if ends(".zip") {
             Ok(Self::Zip)
+        } else if ends(".gz") {
+            Ok(Self::Gz)
         } else {
             let path = paths::line(path);
-            let reason = "is not a supported archive; its name must end in .tar.gz, .tgz, .tar or .zip";
+            let reason = "is not a supported archive; its name must end in .tar.gz, .tgz, .tar, .zip, or .gz for one file";
             Err(io::Error::other(format!("{path} {reason}")))
         }
     }
@@ -64,7 +68,16 @@ fn write(sources: &[PathBuf], to: &Path, file: &File, limit: &Limit) -> io::Resu
             encoder.finish().map(|_| entries)
         }
         Format::Zip => zip(sources, file, limit),
+        Format::Gz => gz(sources, file, limit),
     }
+}
+
+/// Compresses one file; returns the number of entries, one.
+fn gz(sources: &[PathBuf], to: File, limit: &Limit) -> io::Result<u64> {
+    let [source] = sources else { return Err(io::Error::other("a .gz file holds one file; use .tar.gz for several")) };
+    let mut encoder = GzEncoder::new(Metered(to, limit), Compression::default());
+    copy::copy_until_deadline(&mut Place::of(source)?.open_file()?, &mut encoder, limit)?;
+    encoder.finish().map(|_| 1)
 }
 
 /// A writer that advances the progress meter by what is written, and fails at the deadline.

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use artoo_proto::FOLDER;
-use flate2::read::GzDecoder;
+use flate2::read::{GzDecoder, MultiGzDecoder};
 use rustix::fs::{Mode, fchmod};
 use zip::ZipArchive;
 
@@ -141,6 +141,10 @@ fn each_entry(
         Format::Zip => each_zip(file, &mut visit),
         Format::Tar => each_tar(file, &mut visit),
         Format::TarGz => each_tar(GzDecoder::new(file), &mut visit),
+        Format::Gz => {
+            let name = plain(Path::new(archive.file_stem().unwrap_or_default()))?;
+            visit(&Entry { name, is_folder: false, mode: None }, &mut MultiGzDecoder::new(file))
+        }
     }
 }
 

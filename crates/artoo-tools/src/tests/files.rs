@@ -260,6 +260,22 @@ async fn unpacked_archives_equal_their_sources() {
     assert!(call.output.contains(".tar.gz"), "{}", call.output);
 }
 
+/// One file is packed into a `.gz` file and unpacked again with the same content; several files are not.
+#[tokio::test]
+async fn gz_files_hold_one_file() {
+    let fixture = Fixture::new();
+    fixture.file("a.txt", "a".repeat(10_000));
+    fixture.file("b.txt", "b");
+    let path = |name: &str| fixture.home.join(name);
+    ok(&fixture.files(json!({"act": "archive", "paths": [path("a.txt")], "to": path("a.txt.gz")})).await);
+    assert!(fs::metadata(path("a.txt.gz")).unwrap().len() < 200);
+    ok(&fixture.files(json!({"act": "extract", "paths": [path("a.txt.gz")], "to": path("out")})).await);
+    assert_eq!(fs::read(path("out/a.txt")).unwrap(), fs::read(path("a.txt")).unwrap());
+    let both = json!({"act": "archive", "paths": [path("a.txt"), path("b.txt")], "to": path("c.gz")});
+    let call = fixture.files(both).await;
+    assert!(call.output.contains(".tar.gz") && !path("c.gz").exists(), "{}", call.output);
+}
+
 /// An archive whose entries would lead out of the target folder, or are links, is not unpacked.
 #[doc = "holds: law 1.8"]
 #[tokio::test]

@@ -248,6 +248,8 @@ fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Resu
             draft.noun = Some(Kind::File);
         }
         let once = draft.once.take();
+        // A folder has no two entries of one name.
+        draft.depth = draft.depth.or(once.filter(|once| *once == Once::Repeated).map(|_| Depth::Whole));
         let of = selection(cx, draft)?;
         draft.once = once;
         return Ok(Query::Names { of: Box::new(of), part });

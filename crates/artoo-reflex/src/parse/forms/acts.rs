@@ -6,12 +6,12 @@ use std::path::Path;
 use super::super::located::{elsewhere, settled};
 use super::{Matcher, Value, Values, holds_settings, is_word};
 use crate::algebra::{
-    Act, Function, Key, Kind, ModeChange, NameChange, NamePart, NameTest, Order, Part, Pred, Query, Rewrite, SortKey,
-    Step, Target, Ty,
+    Act, Function, Key, Kind, ModeChange, NameChange, NameTest, Order, Part, Pred, Query, Rewrite, SortKey, Step,
+    Target, Ty,
 };
 use crate::kinds;
 use crate::lex::{Class, Token};
-use crate::place::{PathKind, Place, file_name, is_archive, parent};
+use crate::place::{PathKind, Place, file_name, is_archive, is_gzip, parent};
 
 /// Maximum number of bytes read of a project's file to find its tasks or a value.
 const MAX_FILE: u64 = 1_000_000;
@@ -66,7 +66,9 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
         | "save_names_sorted" => form.saved(act).and_then(one),
         "delete" | "delete_set" | "delete_out" | "delete_source" | "delete_folder" | "delete_archive"
         | "delete_whole" => form.deleted(act).and_then(one),
-        "copy" | "move" | "copy_as" | "back_up" | "archive" | "zip" | "extract" => form.transferred(act).and_then(one),
+        "copy" | "move" | "copy_as" | "back_up" | "archive" | "zip" | "gz" | "extract" => {
+            form.transferred(act).and_then(one)
+        }
         "rename" | "rename_text" | "rename_without" | "rename_lower" | "rename_upper" | "prefix" | "suffix" => {
             form.renamed(act).and_then(one)
         }
@@ -400,23 +402,22 @@ impl Form<'_> {
     /// The act that copies, moves, packs or unpacks files.
     fn transferred(&self, act: &str) -> Option<Act> {
         if act == "extract" {
-            let path = self.path("file").filter(|path| is_archive(path))?;
-            let of = Query::Paths { paths: vec![path], kind: Kind::File };
-            return Some(Act::Extract { of, to: self.target()? });
+            let path = self.path("file").filter(|path| is_archive(path) || is_gzip(path))?;
+            let to = self.target().or_else(|| Some(parent(&path).to_owned()).filter(|_| is_gzip(&path)))?;
+            return Some(Act::Extract { of: Query::Paths { paths: vec![path], kind: Kind::File }, to });
         }
         let named = || Some(Query::Paths { paths: self.paths("paths")?, kind: Kind::Any });
         let of = self.query("selection").or_else(named)?;
-        if matches!(act, "zip" | "back_up") {
+        if matches!(act, "zip" | "gz" | "back_up") {
             let Query::Paths { paths, kind } = &of else { return None };
             let path = paths.first().filter(|_| paths.len() == 1)?;
-            let packs = act == "zip";
-            let to = format!("{path}.{}", if packs { "zip" } else { "bak" });
-            let fits = !self.is_there(&to) && (packs || *kind == Kind::File);
+            let packs = act != "back_up";
+            let to = format!("{path}.{}", if packs { act } else { "bak" });
+            let fits = !self.is_there(&to) && (act == "zip" || *kind == Kind::File);
             let act = if packs { Act::Archive { of, to } } else { Act::Copy { of, to: Target::As(to) } };
             return fits.then_some(act);
         }
         let to = self.path("to").or_else(|| self.path("new"))?;
-        let is_one = matches!(&of, Query::Paths { paths, .. } if paths.len() == 1);
         match act {
             "archive" => is_archive(&to).then_some(Act::Archive { of, to }),
             "copy" => Some(Act::Copy { of, to: Target::Into(self.target()?) }),
@@ -426,7 +427,8 @@ impl Form<'_> {
                 // that is only called something else stays beside it.
                 let is_bare = self.places("new")?.first()?.bare;
                 let Query::Paths { paths, .. } = &of else { return None };
-                let beside = format!("{}/{}", parent(paths.first().filter(|_| is_one)?), file_name(&to)?);
+                let [path] = paths.as_slice() else { return None };
+                let beside = format!("{}/{}", parent(path), file_name(&to)?);
                 let is_called = self.has_word(&["call", "called", "name", "named", "calling"]);
                 // "a copy of a.txt in docs called b.txt" may be in docs or be of the file there.
                 let is_called = is_called && !self.has_word(&["in", "into", "inside"]);
@@ -490,11 +492,5 @@ impl Form<'_> {
             _ => return None,
         };
         Some(Query::Aggregate { of, function })
-    }
-
-    /// The query for the names of the selected files.
-    fn names(&self) -> Option<Query> {
-        let of = self.query("selection").filter(|of| !matches!(of.source(), Query::Paths { .. }))?;
-        Some(Query::Names { of: Box::new(of), part: NamePart::Name })
     }
 }

@@ -11,6 +11,12 @@ use crate::place::{file_name, parent};
 const MAX_LISTED: usize = 50;
 
 impl Form<'_> {
+    /// The query for the names of the selected files.
+    pub(super) fn names(&self) -> Option<Query> {
+        let of = self.query("selection").filter(|of| !matches!(of.source(), Query::Paths { .. }))?;
+        Some(Query::Names { of: Box::new(of), part: NamePart::Name })
+    }
+
     /// The steps for an act of this module, by its name; the outer `None` if it is built elsewhere, the inner one if
     /// the values don't fit.
     pub(super) fn arranged(&self, act: &str) -> Option<Option<Vec<Step>>> {

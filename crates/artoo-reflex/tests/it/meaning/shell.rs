@@ -134,11 +134,13 @@ fn limits_and_umask_are_printed_by_programs() {
         text.lines().find_map(|line| line.strip_prefix(key)).unwrap().split_whitespace().next().unwrap().to_owned()
     };
     for (fact, path, key) in [
-        (Fact::ProcessLimit, "/proc/self/limits", "Max processes"),
         (Fact::OpenFilesLimit, "/proc/self/limits", "Max open files"),
         (Fact::Umask, "/proc/self/status", "Umask:"),
     ] {
         let output = run(&programs(&Query::System { fact }, "linux").unwrap());
         assert_eq!(output.trim_end(), line(path, key));
     }
+    // artoo limits the number of processes of the programs that it runs.
+    let limit = programs(&Query::System { fact: Fact::ProcessLimit }, "linux");
+    assert!(matches!(limit, Err(Unsupported::Sandboxed("limit of user processes"))));
 }
