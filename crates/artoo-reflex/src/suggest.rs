@@ -21,6 +21,9 @@ pub(crate) fn missing(steps: &[Step], fs: &dyn FileSystem) -> Option<String> {
                     Act::Replace { path, .. } | Act::Link { target: path, .. } => Some(path.clone()),
                     _ => None,
                 });
+                if let Act::Save { of, .. } = act {
+                    sources(of, &mut named);
+                }
                 break;
             }
         }

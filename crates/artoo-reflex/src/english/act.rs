@@ -27,6 +27,9 @@ pub fn english_act(act: &Act) -> String {
             quoted_path(path),
             quoted_path(to)
         ),
+        Act::Save { of: Query::Limit { count: 0, .. }, to } => {
+            format!("remove every line of the file {}", quoted_path(to))
+        }
         Act::Save { of, to } => format!("{}, written to the file {}", super::english(of), quoted_path(to)),
         Act::Insert { path, text, at_start } => {
             let text = quoted(text.strip_suffix('\n').unwrap_or(text));

@@ -220,9 +220,8 @@ fn phrase(known: &Known) -> String {
         .replace("{of}", of)
 }
 
-/// The question when a file or folder was last changed.
-pub(crate) fn last_change(path: String) -> Query {
-    let of = Query::Paths { paths: vec![path], kind: Kind::Any };
+/// The question when the files or folders of a query were last changed.
+pub(crate) fn last_change(of: Query) -> Query {
     Known::of("piped", [("of", serde_json::to_string(&of).ok()), ("shape", Some("changed".to_owned()))])
 }
 

@@ -94,13 +94,16 @@ fn by_number(context: &Context<'_>, tokens: &[Token], query: &mut Query, notes: 
     }
 }
 
-/// Limits the answer to "which of the folders is the biggest" to one; removes the note on the number assumed.
+/// Limits the answer to "which of the folders is the biggest" and "the newest of the folders" to one; removes the note on the number assumed.
 fn one_best(tokens: &[Token], query: &mut Query, notes: &mut Vec<String>) {
     let said: Vec<&str> =
         tokens.iter().filter(|token| token.class == Class::Word).map(|token| token.folded.as_str()).collect();
+    let which = said.iter().position(|word| *word == "which").unwrap_or(0);
     let is_one = matches!(
-        said.as_slice(),
-        ["which", .., "is" | "was", "the", _]
+        said.get(which..).unwrap_or_default(),
+        ["the", "largest" | "biggest" | "smallest" | "newest" | "oldest" | "latest", "of", ..]
+            | ["largest" | "biggest" | "smallest" | "newest" | "oldest" | "latest", "of", ..]
+            | ["which", .., "is" | "was", "the", _]
             | ["which", .., "is" | "was", _]
             | ["which", .., "is" | "was", "the", _, "file" | "one"]
     );

@@ -334,11 +334,16 @@ fn one_file(draft: &mut Draft) -> Result<Query, BuildError> {
     Ok(Query::Details { of: Box::new(only(&place)) })
 }
 
-/// The query for the time when the one file or folder of a phrase was last changed.
+/// The query for the time when the one file or folder of a phrase, or of the result before, was last changed.
 fn last_change(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
+    if let Some(reference) = draft.reference.take() {
+        (draft.ask, draft.verb, draft.details) = (None, None, None);
+        let of = cx.antecedent.and_then(|before| before.selection(reference)).filter(files::is_one);
+        return of.map(kinds::last_change).ok_or(BuildError::NothingBefore);
+    }
     let place = draft.object.pop().filter(|_| draft.object.is_empty()).ok_or(BuildError::NoFile)?;
     (draft.ask, draft.verb, draft.details) = (None, None, None);
-    Ok(kinds::last_change(only_there(cx, place.path)))
+    Ok(kinds::last_change(Query::Paths { paths: vec![only_there(cx, place.path)], kind: Kind::Any }))
 }
 
 /// The path, or if nothing is there, that of the only file of its name below the current folder.

@@ -110,15 +110,15 @@ pub(super) fn clauses(context: &Context<'_>, text: &str, before: Option<Antecede
         let line = text.get(..token.span.start).and_then(|before| before.rsplit('\n').next());
         !(matches!(token.raw.as_str(), "-" | "*" | "•") && line.is_some_and(|line| line.trim().is_empty()))
     });
-    if is_foreign(&tokens) {
-        return whole(Err(not_read("artoo reads English; say it in English so that it can be shown".to_owned())));
-    }
     if tokens.len() <= MAX_TOKENS
         && text.len() <= MAX_BYTES
         && let Ok(built) = attempt(context, text, &tokens, before.as_ref())
         && guard(text, &tokens, &built).is_none()
     {
         return whole(Ok(steps_of(&built)));
+    }
+    if is_foreign(&tokens) {
+        return whole(Err(not_read("artoo reads English; say it in English so that it can be shown".to_owned())));
     }
     let mut chain = Chain { before, is_lost: context.is_lost, ..Chain::default() };
     for sentence in sentences(text, &tokens) {
@@ -377,8 +377,11 @@ fn guard(text: &str, tokens: &[Token], built: &[Built]) -> Option<Unread> {
         let finds = |built: &Built| matches!(built.step, Step::Ask(Query::Duplicates { .. }));
         is_word(tokens.get(range.start), "twice") && range.len() == 1 && built.iter().all(finds)
     };
+    // A new name stands instead of the old one.
+    let renames = |built: &Built| matches!(built.step, Step::Do(Act::Rename { .. }));
+    let is_instead = |range: &Range<usize>| is_word(tokens.get(range.start), "instead") && built.iter().all(renames);
     let said = |(list, said, _): (&str, _, _)| {
-        first(list, said).filter(|range| !is_duplicate(range)).map(|range| words(said, range))
+        first(list, said).filter(|range| !is_duplicate(range) && !is_instead(range)).map(|range| words(said, range))
     };
     if let Some(said) = limits.into_iter().filter(|(_, _, holds)| *holds).find_map(said) {
         return Some(not_read(format!("“{said}” is not read")));

@@ -6,7 +6,7 @@ use artoo_proto::escape;
 
 use super::clauses::phrase;
 use super::item::Context;
-use super::located::{entries, typed};
+use super::located::{COPIES, entries, typed};
 use super::pattern::is_word;
 use crate::eval::{Entry, EntryKind};
 use crate::lex::{Class, Token, lex};
@@ -82,7 +82,10 @@ fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'
     let content = words.iter().filter(|token| !is_filler(token));
     let said: Vec<&str> = content.map(|token| token.folded.trim_end_matches("'s")).collect();
     let (last, others) = said.split_last().filter(|_| said.len() <= MAX_WORDS)?;
-    let is_plain = |token: &Token| matches!(token.class, Class::Word | Class::Number(_));
+    // "the site's README.md".
+    let file = words.last().filter(|token| token.class == Class::FileName && others.len() == 1);
+    let is_file = |token: &Token| file.is_some_and(|file| std::ptr::eq(file, token));
+    let is_plain = |token: &Token| matches!(token.class, Class::Word | Class::Number(_)) || is_file(token);
     // A single word that nothing marks as a name may be anything, and a single letter is an article.
     let is_letter = |word: &&str| word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
     if said.iter().any(is_letter) || !words.iter().all(is_plain) || (others.is_empty() && !is_named) {
@@ -92,21 +95,29 @@ fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'
     let fits = |named: &&Named| {
         // "the news" is no "new page".
         let is_short = others.is_empty() && (named.words.len() > 1 || named.entry.kind == EntryKind::Folder);
-        let has = |word: &&str| named.words.iter().any(|known| known == word || !is_short && is_same(known, word));
+        let is_name =
+            |word: &&str| file.is_some() && String::from_utf8_lossy(named.entry.name_bytes()).to_lowercase() == **word;
+        let has = |word: &&str| {
+            is_name(word) || named.words.iter().any(|known| known == word || !is_short && is_same(known, word))
+        };
         let is_above = |word: &&str| named.above.iter().any(|known| is_same(known, word));
         let is_file = named.entry.kind == EntryKind::File;
         let is_kind = || match nouns {
             Some((_, "/")) => named.entry.kind == EntryKind::Folder,
             Some((_, "")) => is_file,
             Some((_, endings)) => is_file && endings.split(' ').any(|known| known == named.ending),
-            None => false,
+            None => is_file && *last == named.ending,
         };
         // "old files" are none in particular.
         said.iter().any(|word| has(word) && phrase("vague", &lex(word), 0).is_none())
             && others.iter().all(|word| has(word) || is_above(word))
             && (has(last) || (others.iter().any(has) && is_kind()))
     };
-    let found: Vec<&Named> = entries.iter().filter(fits).collect();
+    let mut found: Vec<&Named> = entries.iter().filter(fits).collect();
+    // A copy is not the one meant.
+    if found.len() > 1 && found.iter().any(|named| !named.is_copy()) {
+        found.retain(|named| !named.is_copy());
+    }
     let is_whole = |named: &&&Named| named.words.iter().all(|word| said.iter().any(|said| is_same(word, said)));
     let mut whole = found.iter().filter(is_whole);
     match (found.as_slice(), whole.next(), whole.next()) {
@@ -143,6 +154,11 @@ impl Named {
         let above = words_of(&folder.map(|folder| folder.to_string_lossy().to_lowercase()).unwrap_or_default());
         let words = if name.starts_with('.') { Vec::new() } else { words_of(stem) };
         Self { words, ending: ending.to_owned(), above, entry }
+    }
+
+    /// Whether the entry lies in a folder of copies, to go by the folder's name.
+    fn is_copy(&self) -> bool {
+        self.above.iter().any(|above| COPIES.contains(&above.as_str()))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::suggest;
 const MAX_ENTRIES: usize = 5_000;
 
 /// Names of folders that hold copies, so that a file of the same name outside of them is the one meant by a question.
-const COPIES: [&str; 9] = ["backup", "backups", "bak", "old", "archive", "copies", "tmp", "temp", "trash"];
+pub(super) const COPIES: [&str; 9] = ["backup", "backups", "bak", "old", "archive", "copies", "tmp", "temp", "trash"];
 
 /// Replaces paths in a query where nothing exists by the only files of those names below the current folder; returns
 /// each old and new path, and what makes the new one the only one.
@@ -36,8 +36,14 @@ pub(super) fn meant(context: &Context<'_>, path: &str) -> Option<(String, &'stat
 }
 
 /// The only entry below the current folder with the name of a path directly in that folder, or with that name before
-/// its extension; `None` if there are several, or a similar name stands beside the path.
+/// its extension; `None` if there are several, or a similar name stands beside the path. A path in a folder that is not
+/// there is the only one that ends in the same folders and name.
 pub(super) fn elsewhere(context: &Context<'_>, path: &str) -> Option<String> {
+    let below = Path::new(path).strip_prefix(&context.environment.cwd).ok()?;
+    if below.components().count() > 1 {
+        let is_missing = below.parent().is_some_and(|folder| context.fs.metadata(folder).is_err());
+        return only_below(context, &|entry| is_missing && entry.path.ends_with(below));
+    }
     let name = file_name(path).filter(|_| parent(path) == context.environment.cwd)?.to_lowercase();
     let near = suggest::near(Path::new(path), context.fs);
     let known = |entry: &Entry| String::from_utf8_lossy(entry.name_bytes()).to_lowercase();

@@ -4,7 +4,7 @@
 use super::antecedent::Antecedent;
 use super::background::{Background, background, is_purpose, is_told};
 use super::build::Built;
-use super::clauses::phrase;
+use super::clauses::{after_lead, phrase};
 use super::item::Context;
 use super::lexical::{clause_starts, corrected};
 use super::located::elsewhere;
@@ -46,7 +46,10 @@ pub(super) fn question(
 /// The reading of a question whose parts stand in another order, or with names and words as they were meant.
 fn reworded(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<&Antecedent>) -> Option<Vec<Built>> {
     let is_act = |meaning: &Meaning| matches!(meaning, Meaning::Concept(Concept::Do(_)));
-    let acts = |at: usize| tokens.get(at).is_some_and(|token| lexicon().meanings(&token.folded).iter().any(is_act));
+    // "extract the URLs from a.html" shows them.
+    let shows = phrase("extracted", tokens, after_lead(tokens, 0)).is_some();
+    let acts =
+        |at: usize| !shows && tokens.get(at).is_some_and(|token| lexicon().meanings(&token.folded).iter().any(is_act));
     if tokens.len() > MAX_TOKENS || clause_starts(tokens).into_iter().any(acts) || refuse::unknown_act(tokens).is_some()
     {
         return None;
@@ -114,11 +117,16 @@ pub(super) fn rephrased(
     built.iter().all(|built| matches!(built.step, Step::Ask(_))).then_some(built)
 }
 
-/// The reading of a question after the name of the file or folder it is about: "movie.mp4, how many megabytes is it".
+/// The reading of a question before or after the name of the file or folder it is about: "movie.mp4, how many megabytes
+/// is it", "commits per author, code/site".
 fn of_topic(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<&Antecedent>) -> Option<Vec<Built>> {
     let is_pause = |token: &Token| token.class == Class::Comma || [":", "-", "–"].contains(&token.raw.as_str());
-    let at = tokens.iter().position(is_pause).filter(|at| (1..=3).contains(at))?;
-    let (topic, rest) = (tokens.get(..at)?, tokens.get(at + 1..)?);
+    let first = tokens.iter().position(is_pause).filter(|at| (1..=3).contains(at));
+    let last = || tokens.iter().rposition(is_pause).filter(|at| at + 2 == tokens.len());
+    let (topic, rest) = match first {
+        Some(at) => (tokens.get(..at)?, tokens.get(at + 1..)?),
+        None => last().and_then(|at| Some((tokens.get(at + 1..)?, tokens.get(..at)?)))?,
+    };
     let name = topic
         .last()
         .filter(|token| matches!(token.class, Class::FileName | Class::Path | Class::Quoted | Class::Word))?;
@@ -137,7 +145,8 @@ fn of_topic(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<
     }
     let mut found: Vec<Vec<Built>> = Vec::new();
     for way in ways.iter().filter(|_| is_there) {
-        let Ok(built) = as_said(context, text, way, before) else { continue };
+        let built = as_said(context, text, way, before).ok();
+        let Some(built) = built.or_else(|| of_table(context, way).map(|built| vec![built])) else { continue };
         if !found.iter().any(|known| steps_of(known) == steps_of(&built)) {
             found.push(built);
         }

@@ -67,7 +67,8 @@ pub(super) fn nearest(
     if tokens.is_empty() || tokens.len() > MAX_TOKENS {
         return None;
     }
-    let declined = Declined { context, text, tokens, names: names(context, tokens) };
+    let mut declined = Declined { context, text, tokens, names: names(context, tokens) };
+    declined.names.extend(spaced(context));
     let changes = |parsed: &Parsed| parsed.steps.iter().any(|step| matches!(step, Step::Do(_)));
     let mut read = declined.candidates().into_iter().filter_map(|edits| {
         let request = applied(text, &edits);
@@ -95,12 +96,7 @@ pub(super) fn quoted(
     before: Option<&Antecedent>,
 ) -> Option<Vec<Built>> {
     let mut declined = Declined { context, text, tokens, names: names(context, tokens) };
-    let spaced = entries(context).unwrap_or_default().into_iter().filter_map(|entry| {
-        let path = entry.path.to_str().filter(|path| escape::one_line(path) == **path && !path.contains('"'))?;
-        let name = file_name(path).filter(|name| name.contains(' '))?;
-        Some((name.to_owned(), typed(context, path)))
-    });
-    declined.names.extend(spaced);
+    declined.names.extend(spaced(context));
     let asks_place = (0..tokens.len()).any(|at| phrase("asks for a place", tokens, at).is_some());
     let read = |edits: Vec<Edit>| {
         let request = applied(text, &edits);
@@ -124,6 +120,15 @@ pub(super) fn quoted(
     };
     only(declined.quoted().into_iter().filter_map(&read))
         .or_else(|| only(declined.described().into_iter().filter_map(&read)))
+}
+
+/// The names with spaces of entries below the current folder, each with how it is typed.
+fn spaced(context: &Context<'_>) -> impl Iterator<Item = (String, String)> {
+    entries(context).unwrap_or_default().into_iter().filter_map(|entry| {
+        let path = entry.path.to_str().filter(|path| escape::one_line(path) == **path && !path.contains('"'))?;
+        let name = file_name(path).filter(|name| name.contains(' '))?;
+        Some((name.to_owned(), typed(context, path)))
+    })
 }
 
 /// The first of several readings that all ask for the same.
@@ -206,7 +211,11 @@ struct Declined<'a> {
 impl Declined<'_> {
     /// The edits of each request to try, the nearest first.
     fn candidates(&self) -> Vec<Vec<Edit>> {
-        let strange: Vec<&Token> = self.tokens.iter().filter(|token| self.is_strange(token)).collect();
+        let mut strange: Vec<&Token> = self.tokens.iter().filter(|token| self.is_strange(token)).collect();
+        if strange.len() > MAX_MENDED {
+            // Names that are not there are likelier mistyped than words.
+            strange.retain(|token| token.class != Class::Word);
+        }
         let mut mended: Vec<Vec<Edit>> = vec![Vec::new()];
         for token in strange.iter().filter(|_| strange.len() <= MAX_MENDED) {
             let replacements = self.replacements(token);
@@ -250,7 +259,14 @@ impl Declined<'_> {
             let found = self.names.iter().filter(move |(name, _)| name.to_lowercase() == said);
             found.map(move |(_, typed)| vec![Edit { span: span.clone(), with: format!("\"{typed}\""), slips: 0 }])
         });
-        named.take(MAX_REPLACEMENTS).collect()
+        // "the folder called old" is one of that name.
+        let called = self.tokens.windows(2).filter_map(|pair| {
+            let [by, word] = pair else { return None };
+            let is_called = phrase("called", std::slice::from_ref(by), 0).is_some() && word.class == Class::Word;
+            let is_known = is_called && self.names.iter().any(|(name, _)| name.to_lowercase() == word.folded);
+            is_known.then(|| vec![Edit { span: word.span.clone(), with: format!("\"{}\"", word.raw), slips: 0 }])
+        });
+        called.chain(named.take(MAX_REPLACEMENTS)).collect()
     }
 
     /// The edits that leave out a clause at one end that only tells how things are.

@@ -236,7 +236,7 @@ fn beside(cx: &mut BuildContext<'_>, of: &Query) -> Result<String, BuildError> {
     let lower = path.to_ascii_lowercase();
     let ending = ARCHIVE_ENDINGS.iter().find(|ending| lower.ends_with(**ending)).ok_or(missing)?;
     let folder = path.get(..path.len() - ending.len()).unwrap_or(path).to_owned();
-    cx.notes.push(format!("no folder was named: {folder}, beside the archive, is meant"));
+    cx.notes.push(format!("{folder}, beside the archive, is meant, as no folder was named"));
     Ok(folder)
 }
 

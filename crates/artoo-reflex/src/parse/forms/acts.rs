@@ -61,7 +61,7 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
         }
         "folders" => one(Act::CreateFolder { paths: form.folders().filter(|paths| form.are_new(paths))? }),
         "replace" | "erase" | "unique" | "sort_unique" | "drop_lines" | "behead" | "betail" | "upper" | "lower"
-        | "inplace" => form.edits(act),
+        | "emptied" | "inplace" => form.edits(act),
         "save" | "save_names" | "save_number" | "excerpt" | "number" | "save_that" | "save_list"
         | "save_names_sorted" => form.saved(act).and_then(one),
         "delete" | "delete_set" | "delete_out" | "delete_source" | "delete_folder" | "delete_archive"
@@ -227,6 +227,7 @@ impl Form<'_> {
         let of = Box::new(Query::TextFile { path: path.clone() });
         let of = match act {
             "unique" => Query::Unique { of },
+            "emptied" => Query::Limit { of, skip: 0, count: 0 },
             "sort_unique" => {
                 let keys = vec![SortKey { by: Key::Text, order: Order::Ascending }];
                 Query::Unique { of: Box::new(Query::Sort { of, keys }) }

@@ -98,6 +98,7 @@ impl Matcher<'_> {
             "new" | "path" | "named" | "fresh" | "capital" => places(
                 token.and_then(|token| self.named(token, kind)).map(|place| (at + 1, place)).into_iter().collect(),
             ),
+            "capitals" => places(self.capitals(at).into_iter().collect()),
             "tool" => self.tool(at).into_iter().collect(),
             single => {
                 let value = token.and_then(|token| self.single(single, token));
@@ -176,6 +177,16 @@ impl Matcher<'_> {
         (fits && !raw.is_empty()).then(|| raw.to_owned())
     }
 
+    /// The new name of several words that each begin with a capital or are a number, as in "called Weddings 2025".
+    fn capitals(&self, at: usize) -> Option<(usize, Place)> {
+        let begins = |token: &Token| token.raw.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
+        let fits = |token: &Token| matches!(token.class, Class::Word | Class::Number(_)) && begins(token);
+        let count = (at..self.end).take_while(|at| self.token(*at).is_some_and(fits)).count();
+        let run: Vec<&str> = self.chart.tokens.get(at..at + count)?.iter().map(|token| token.raw.as_str()).collect();
+        let place = self.context.resolve(&run.join(" ")).filter(|_| count > 1)?;
+        Some((at + count, Place { kind: PathKind::Folder, ..place }))
+    }
+
     /// The token as a text to write or look for: quoted, a word unknown to the dictionary, or one of a few known words.
     fn literal(&self, token: &Token) -> Option<String> {
         let is_literal = match token.class {
@@ -216,8 +227,13 @@ impl Matcher<'_> {
     /// where the request calls them a text.
     fn tail(&self, at: usize) -> Ways {
         let goes_on = |token: &Token| ["joints", "joining", "tail"].iter().any(|list| self.is_listed(token, list));
-        let fits = |token: &Token| matches!(token.class, Class::Word | Class::Number(_)) && !goes_on(token);
-        let count = (at..self.end).take_while(|at| self.token(*at).is_some_and(fits)).count();
+        let is_number = |at: usize| self.token(at).is_some_and(|token| matches!(token.class, Class::Number(_)));
+        let fits = |at: usize| {
+            let is_time = is_word(self.token(at), "at") && is_number(at + 1);
+            let fits = |token: &Token| matches!(token.class, Class::Word | Class::Number(_)) && !goes_on(token);
+            is_time || self.token(at).is_some_and(fits)
+        };
+        let count = (at..self.end).take_while(|at| fits(*at)).count();
         let run: Option<Vec<&str>> =
             self.chart.tokens.get(at..at + count).map(|run| run.iter().map(|token| token.raw.as_str()).collect());
         let text = run.filter(|run| run.len() > 1).map(|run| (at + count, Value::Text(run.join(" "))));

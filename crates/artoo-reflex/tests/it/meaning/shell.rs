@@ -133,10 +133,9 @@ fn limits_and_umask_are_printed_by_programs() {
         let text = std::fs::read_to_string(path).unwrap();
         text.lines().find_map(|line| line.strip_prefix(key)).unwrap().split_whitespace().next().unwrap().to_owned()
     };
-    for (fact, path, key) in [
-        (Fact::OpenFilesLimit, "/proc/self/limits", "Max open files"),
-        (Fact::Umask, "/proc/self/status", "Umask:"),
-    ] {
+    for (fact, path, key) in
+        [(Fact::OpenFilesLimit, "/proc/self/limits", "Max open files"), (Fact::Umask, "/proc/self/status", "Umask:")]
+    {
         let output = run(&programs(&Query::System { fact }, "linux").unwrap());
         assert_eq!(output.trim_end(), line(path, key));
     }
