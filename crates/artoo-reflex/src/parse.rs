@@ -229,7 +229,8 @@ fn existing(context: &Context<'_>, readings: Vec<Vec<Built>>) -> Vec<Vec<Built>>
 /// answered request.
 fn follow<'a>(context: &Context<'a>, session: &[&'a SessionTurn]) -> (Context<'a>, Option<Antecedent>) {
     let answered = session.split_last().filter(|(last, _)| last.answered);
-    let parsed = answered.and_then(|(last, earlier)| read(context, &last.input, earlier).ok());
+    let past = Context { is_past: true, ..*context };
+    let parsed = answered.and_then(|(last, earlier)| read(&past, &last.input, earlier).ok());
     let before = parsed.and_then(|parsed| Antecedent::of_request(&parsed.steps));
     let earlier = answered.map(|(last, _)| last.input.as_str());
     (Context { is_lost: before.is_none() && !session.is_empty(), earlier, ..*context }, before)

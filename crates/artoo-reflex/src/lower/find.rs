@@ -19,8 +19,8 @@ pub(super) struct Found<'a> {
 
 /// A condition on the content of files, tested by `grep`.
 pub(super) struct Content<'a> {
-    /// The text to look for in the files.
-    pub(super) text: &'a str,
+    /// The texts of which one is looked for in the files.
+    pub(super) texts: Vec<&'a str>,
     /// Whether the search ignores case.
     pub(super) ignore_case: bool,
     /// Whether the text must be a whole word.
@@ -77,7 +77,18 @@ fn content(pred: &Pred) -> Option<Content<'_>> {
     match pred {
         Pred::Contains { text, ignore_case } | Pred::Word { text, ignore_case } => {
             let whole_word = matches!(pred, Pred::Word { .. });
-            Some(Content { text, ignore_case: *ignore_case, whole_word, is_wanted: true })
+            Some(Content { texts: vec![text], ignore_case: *ignore_case, whole_word, is_wanted: true })
+        }
+        Pred::Any(parts) => {
+            let mut all = parts.iter().map(content).collect::<Option<Vec<_>>>()?;
+            let first = all.pop()?;
+            let is_alike = |other: &Content<'_>| {
+                other.is_wanted
+                    && (other.ignore_case, other.whole_word, true)
+                        == (first.ignore_case, first.whole_word, first.is_wanted)
+            };
+            let texts = all.iter().chain([&first]).flat_map(|content| content.texts.clone()).collect();
+            all.iter().all(is_alike).then(|| Content { texts, ..first })
         }
         Pred::Not(inner) => content(inner).map(|content| Content { is_wanted: !content.is_wanted, ..content }),
         _ => None,

@@ -57,7 +57,7 @@ fn grep(content: &Content<'_>) -> Argv {
     let argv = Argv::bytewise("xargs -0 -r grep --null -a -F");
     let argv = argv.and(if content.is_wanted { "-l" } else { "-L" });
     let argv = argv.and_if(content.ignore_case, "-i").and_if(content.whole_word, "-w");
-    argv.and("-e").value(content.text).and("--")
+    content.texts.iter().fold(argv, |argv, text| argv.and("-e").value(*text)).and("--")
 }
 
 /// The command that prints the paths of a query, sorted and limited as the query says.

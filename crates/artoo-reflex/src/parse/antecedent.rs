@@ -177,6 +177,16 @@ impl Antecedent {
         }
     }
 
+    /// The path of the copy that the step has made of one file or folder.
+    pub(super) fn copy(&self) -> Option<String> {
+        let Step::Do(Act::Copy { of: Query::Paths { paths, .. }, to }) = &self.last else { return None };
+        let [path] = paths.as_slice() else { return None };
+        Some(match to {
+            Target::Into(folder) => format!("{folder}/{}", file_name(path)?),
+            Target::As(path) => path.clone(),
+        })
+    }
+
     /// Whether "it" is a file with text to show: one that was found, or one that a change has written.
     pub(super) fn is_text_file(&self) -> bool {
         match &self.last {

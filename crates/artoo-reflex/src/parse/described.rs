@@ -18,7 +18,7 @@ const MAX_WORDS: usize = 4;
 const MAX_TRIED: usize = 6;
 
 /// Words inside a description that say nothing of a name: "the letter I wrote to the landlord".
-const FILLERS: [&str; 10] = ["i", "wrote", "to", "the", "my", "for", "from", "of", "about", "with"];
+const FILLERS: [&str; 11] = ["i", "wrote", "to", "the", "my", "for", "from", "in", "of", "about", "with"];
 
 /// What a noun after the words of a name says of the entry.
 const NOUNS: [(&str, &str); 9] = [
@@ -38,7 +38,7 @@ const NOUNS: [(&str, &str); 9] = [
 pub(super) fn described(context: &Context<'_>, tokens: &[Token]) -> Vec<(Range<usize>, String)> {
     let Some(entries) = entries(context) else { return Vec::new() };
     let named: Vec<Named> = entries.into_iter().map(|entry| Named::of(context, entry)).collect();
-    let mut found = Vec::new();
+    let mut found: Vec<(Range<usize>, String)> = both(context, &named, tokens);
     for length in (1..=MAX_WORDS * 2).rev() {
         for (at, words) in tokens.windows(length).enumerate() {
             let before = at.checked_sub(1).and_then(|at| tokens.get(at));
@@ -48,9 +48,7 @@ pub(super) fn described(context: &Context<'_>, tokens: &[Token]) -> Vec<(Range<u
             let (Some(first), Some(last)) = (before.filter(|_| is_named).or(words.first()), words.last()) else {
                 continue;
             };
-            // A quote in a name would end the name and make a request of the rest.
-            let is_safe = |path: &&str| escape::one_line(path) == **path && !path.contains('"');
-            let Some(path) = entry.path.to_str().filter(is_safe) else { continue };
+            let Some(path) = entry.path.to_str().filter(|path| is_safe(path)) else { continue };
             let path = typed(context, path);
             let span = first.span.start..last.span.end;
             // "the shopping list" is not described by "the shopping" as well.
@@ -72,6 +70,36 @@ pub(super) fn described(context: &Context<'_>, tokens: &[Token]) -> Vec<(Range<u
     found
 }
 
+/// The bytes of a request that mean two files by a word of both names, as "both contracts", and the paths of the two.
+fn both(context: &Context<'_>, named: &[Named], tokens: &[Token]) -> Vec<(Range<usize>, String)> {
+    let mut found = Vec::new();
+    for (at, first) in tokens.iter().enumerate() {
+        let Some(start) = phrase("both", tokens, at) else { continue };
+        let Some((words, last)) = tokens.get(start).and_then(|word| {
+            let is_noun = |token: &&Token| ["files", "documents"].contains(&token.folded.as_str());
+            Some((word, tokens.get(start + 1).filter(is_noun).unwrap_or(word)))
+        }) else {
+            continue;
+        };
+        let fits = |named: &&Named| {
+            named.entry.kind == EntryKind::File
+                && !named.is_copy()
+                && named.words.iter().any(|known| is_same(known, &words.folded))
+        };
+        let paths = named.iter().filter(fits).map(|named| named.entry.path.to_str().filter(|path| is_safe(path)));
+        if let Some([one, two]) = paths.collect::<Option<Vec<_>>>().as_deref() {
+            let path = |path: &str| format!("\"{}\"", typed(context, path));
+            found.push((first.span.start..last.span.end, format!("{} and {}", path(one), path(two))));
+        }
+    }
+    found
+}
+
+/// Whether a path can stand in a request in quotes: a quote in a name would end the name and make a request of the rest.
+fn is_safe(path: &str) -> bool {
+    escape::one_line(path) == path && !path.contains('"')
+}
+
 /// The only entry that words can mean: one is a word of its name and each other one too, or of a folder above it, but
 /// the last may say what kind of thing it is. Of several, the one whose name has no other words is meant.
 fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'a Entry> {
@@ -88,7 +116,11 @@ fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'
     let is_plain = |token: &Token| matches!(token.class, Class::Word | Class::Number(_)) || is_file(token);
     // A single word that nothing marks as a name may be anything, and a single letter is an article.
     let is_letter = |word: &&str| word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
-    if said.iter().any(is_letter) || !words.iter().all(is_plain) || (others.is_empty() && !is_named) {
+    if said.iter().any(is_letter)
+        || phrase("made", words, 0) == Some(words.len())
+        || !words.iter().all(is_plain)
+        || (others.is_empty() && !is_named)
+    {
         return None;
     }
     let nouns = NOUNS.iter().find(|(nouns, _)| nouns.split(' ').any(|noun| noun == *last));
@@ -111,7 +143,7 @@ fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'
         // "old files" are none in particular.
         said.iter().any(|word| has(word) && phrase("vague", &lex(word), 0).is_none())
             && others.iter().all(|word| has(word) || is_above(word))
-            && (has(last) || (others.iter().any(has) && is_kind()))
+            && (has(last) || (others.iter().any(has) && (is_kind() || is_file && is_above(last))))
     };
     let mut found: Vec<&Named> = entries.iter().filter(fits).collect();
     // A copy is not the one meant.

@@ -194,6 +194,8 @@ pub(crate) struct Context<'a> {
     pub(crate) earlier: Option<&'a str>,
     /// Whether the words are those of a template that the request is read as.
     pub(crate) is_template: bool,
+    /// Whether the request is an earlier one, whose changes have been made.
+    pub(crate) is_past: bool,
 }
 
 impl<'a> Context<'a> {
@@ -211,7 +213,13 @@ impl<'a> Context<'a> {
             asks_whether: false,
             earlier: None,
             is_template: false,
+            is_past: false,
         }
+    }
+
+    /// Whether something is at a path where a request makes something new.
+    pub(crate) fn is_taken(&self, path: &str) -> bool {
+        !self.is_past && self.fs.metadata(Path::new(path)).is_ok()
     }
 
     /// The file or folder that a typed name means: its kind is that of the existing entry, else guessed from the name.

@@ -127,6 +127,7 @@ fn of_topic(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<
         Some(at) => (tokens.get(..at)?, tokens.get(at + 1..)?),
         None => last().and_then(|at| Some((tokens.get(at + 1..)?, tokens.get(..at)?)))?,
     };
+    let rest = rest.split_last().filter(|(last, _)| last.class == Class::Stop).map_or(rest, |(_, rest)| rest);
     let name = topic
         .last()
         .filter(|token| matches!(token.class, Class::FileName | Class::Path | Class::Quoted | Class::Word))?;
@@ -168,6 +169,12 @@ pub(super) fn of_table(context: &Context<'_>, tokens: &[Token]) -> Option<Built>
     if said.first().is_some_and(|first| phrase("yes or no", std::slice::from_ref(*first), 0).is_some()) {
         return None;
     }
+    // "sort the products by price".
+    let is_sort = |token: &&Token| ["sort", "order", "rank"].contains(&token.folded.as_str());
+    let said = match said.as_slice() {
+        [first, rest @ ..] if is_sort(first) && rest.iter().any(|token| token.folded == "by") => rest.to_vec(),
+        _ => said,
+    };
     let asked: Vec<String> = said.iter().map(|token| looked_up(token)).collect();
     // A word that fits nowhere may be mistyped; `finished` tells which.
     let mended = said.iter().map(|token| corrected(token).map_or_else(|| looked_up(token), str::to_owned)).collect();

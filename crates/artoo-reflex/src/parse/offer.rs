@@ -52,7 +52,10 @@ struct Edit {
 impl Edit {
     /// What the words are taken as: the name in quotes, or the whole replacement.
     fn name(&self) -> &str {
-        self.with.split('"').nth(1).unwrap_or(&self.with)
+        match self.with.split('"').collect::<Vec<_>>().as_slice() {
+            [_, name, _] => name,
+            _ => &self.with,
+        }
     }
 }
 
@@ -67,7 +70,7 @@ pub(super) fn nearest(
     if tokens.is_empty() || tokens.len() > MAX_TOKENS {
         return None;
     }
-    let mut declined = Declined { context, text, tokens, names: names(context, tokens) };
+    let mut declined = Declined { context, text, tokens, before, names: names(context, tokens) };
     declined.names.extend(spaced(context));
     let changes = |parsed: &Parsed| parsed.steps.iter().any(|step| matches!(step, Step::Do(_)));
     let mut read = declined.candidates().into_iter().filter_map(|edits| {
@@ -95,7 +98,7 @@ pub(super) fn quoted(
     tokens: &[Token],
     before: Option<&Antecedent>,
 ) -> Option<Vec<Built>> {
-    let mut declined = Declined { context, text, tokens, names: names(context, tokens) };
+    let mut declined = Declined { context, text, tokens, before, names: names(context, tokens) };
     declined.names.extend(spaced(context));
     let asks_place = (0..tokens.len()).any(|at| phrase("asks for a place", tokens, at).is_some());
     let read = |edits: Vec<Edit>| {
@@ -146,7 +149,7 @@ pub(super) fn slipped(
     tokens: &[Token],
     before: Option<&Antecedent>,
 ) -> Option<Vec<Built>> {
-    let declined = Declined { context, text, tokens, names: Vec::new() };
+    let declined = Declined { context, text, tokens, before, names: Vec::new() };
     // A word that is no name or text stays none; others may be what is looked for.
     let is_word = |edit: &Edit| (1..=2).contains(&edit.slips) && phrase("mended", &lex(&edit.with), 0).is_some();
     let mended = declined.candidates().into_iter().filter(|edits| edits.iter().all(is_word));
@@ -205,6 +208,7 @@ struct Declined<'a> {
     context: &'a Context<'a>,
     text: &'a str,
     tokens: &'a [Token],
+    before: Option<&'a Antecedent>,
     names: Vec<(String, String)>,
 }
 
@@ -256,7 +260,8 @@ impl Declined<'_> {
         let spans = runs.filter_map(|run| Some(run.first()?.span.start..run.last()?.span.end));
         let named = spans.flat_map(|span| {
             let said = self.text.get(span.clone()).unwrap_or_default().to_lowercase();
-            let found = self.names.iter().filter(move |(name, _)| name.to_lowercase() == said);
+            let is_it = move |known: &str| known.to_lowercase() == said;
+            let found = self.names.iter().filter(move |(name, typed)| is_it(name) || is_it(typed));
             found.map(move |(_, typed)| vec![Edit { span: span.clone(), with: format!("\"{typed}\""), slips: 0 }])
         });
         // "the folder called old" is one of that name.
@@ -289,6 +294,12 @@ impl Declined<'_> {
     /// Words that describe an entry, replaced by its path.
     fn described(&self) -> Vec<Vec<Edit>> {
         let edit = |(span, with)| vec![Edit { span, with, slips: 0 }];
+        // "the copy" is the one that was just made.
+        let copy = self.before.and_then(Antecedent::copy);
+        let said = self.tokens.windows(2).find(|pair| phrase("the copy", pair, 0).is_some());
+        if let (Some(path), Some([first, last])) = (copy, said) {
+            return vec![edit((first.span.start..last.span.end, format!("\"{}\"", typed(self.context, &path))))];
+        }
         described(self.context, self.tokens).into_iter().map(edit).collect()
     }
 

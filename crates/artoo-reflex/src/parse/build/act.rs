@@ -11,7 +11,7 @@ use crate::place::{ARCHIVE_ENDINGS, PathKind, Place, file_name, is_archive, pare
 pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildError> {
     let word = draft.act.ok_or(BuildError::NothingAsked)?;
     // A renamed file stays in its folder, if it is there.
-    let is_there = |path: &String| cx.context.on_disk(path).is_some();
+    let is_there = |path: &String| cx.context.is_past || cx.context.on_disk(path).is_some();
     let stays = || paths_in(&draft.scope, &draft.object).is_none_or(|paths| paths.iter().all(is_there));
     if draft.placed_late && !(word == ActWord::Rename && stays()) {
         return Err(BuildError::Incomplete("the place right after the file"));
@@ -97,7 +97,7 @@ fn create(cx: &BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildError> 
     let objects = std::mem::take(&mut draft.object);
     let scope = std::mem::take(&mut draft.scope);
     let paths = paths_in(&scope, &objects).ok_or(BuildError::Incomplete("in which folder"))?;
-    if paths.iter().any(|path| cx.context.on_disk(path).is_some()) {
+    if paths.iter().any(|path| cx.context.is_taken(path)) {
         return Err(BuildError::Incomplete("a name that is not there yet"));
     }
     let all = |kind: PathKind| !objects.is_empty() && objects.iter().all(|place| place.kind == kind);

@@ -7,10 +7,10 @@ use super::super::antecedent::Antecedent;
 use super::super::draft::{Ask, Draft, LAST};
 use super::conditions::predicates;
 use super::order::order;
-use super::tree::tree;
+use super::tree::{holds_home, tree};
 use super::{BuildContext, BuildError};
 use crate::algebra::{Depth, Function, GroupKey, Key, Kind, NameTest, Order, Pred, Query, SortKey, Step, Ty};
-use crate::concept::{Reference, Verb};
+use crate::concept::{Hidden, Reference, Verb};
 use crate::eval::{Answer, evaluate};
 use crate::place::{PathKind, Place, file_name, parent};
 
@@ -28,6 +28,12 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Quer
             cx.notes.push("only the folders directly there".to_owned());
             Depth::Direct
         });
+        // What artoo writes beside its answer would change the size of its own folder.
+        let places: Vec<Place> = draft.scope.iter().chain(&draft.object).cloned().collect();
+        if draft.hidden.is_none() && holds_home(cx, &places) {
+            cx.notes.push("hidden files left out".to_owned());
+            draft.hidden = Some(Hidden::Exclude);
+        }
     }
     let of = if draft.ask == Some(Ask::Size) { measured(cx, draft)? } else { selection(cx, draft)? };
     draft.verb = None;

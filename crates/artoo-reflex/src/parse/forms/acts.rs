@@ -47,10 +47,10 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
             one(Act::Insert { text, path, at_start: act == "prepend" })
         }
         "create" => {
-            let path = form.path("file").filter(|path| !form.is_there(path))?;
+            let path = form.path("file").filter(|path| form.is_free(path))?;
             let mut steps = vec![Step::Do(Act::CreateFile { text: form.lines_of("text", &path)?, path })];
             if values.contains_key("file2") {
-                let path = form.path("file2").filter(|path| !form.is_there(path))?;
+                let path = form.path("file2").filter(|path| form.is_free(path))?;
                 steps.push(Step::Do(Act::CreateFile { text: form.lines_of("text2", &path)?, path }));
             }
             Some(steps)
@@ -66,9 +66,8 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
         | "save_names_sorted" => form.saved(act).and_then(one),
         "delete" | "delete_set" | "delete_out" | "delete_source" | "delete_folder" | "delete_archive"
         | "delete_whole" => form.deleted(act).and_then(one),
-        "copy" | "move" | "copy_as" | "back_up" | "archive" | "zip" | "gz" | "extract" => {
-            form.transferred(act).and_then(one)
-        }
+        "copy" | "move" | "copy_as" => form.transferred(act).and_then(one),
+        "back_up" | "archive" | "zip" | "gz" | "extract" => form.transferred(act).and_then(one),
         "rename" | "rename_text" | "rename_without" | "rename_lower" | "rename_upper" | "prefix" | "suffix" => {
             form.renamed(act).and_then(one)
         }
@@ -168,9 +167,9 @@ impl Form<'_> {
         self.matcher.context.fs.metadata(Path::new(path)).is_ok()
     }
 
-    /// Whether nothing exists at any of these paths.
+    /// Whether something new can be made at all of these paths.
     pub(super) fn are_new(&self, paths: &[String]) -> bool {
-        !paths.iter().any(|path| self.is_there(path))
+        paths.iter().all(|path| self.is_free(path))
     }
 
     /// The first megabyte of a file as text; `None` if it can't be read as text.
@@ -329,7 +328,7 @@ impl Form<'_> {
                 if self.is_there(&b) { (a, b) } else { (b, a) }
             }
         };
-        (self.is_there(&target) && !self.is_there(&path)).then_some(Act::Link { target, path })
+        (self.is_there(&target) && self.is_free(&path)).then_some(Act::Link { target, path })
     }
 
     /// The number that fills a slot; `None` if the slot is empty or holds no number.
@@ -411,10 +410,10 @@ impl Form<'_> {
         let of = self.query("selection").or_else(named)?;
         if matches!(act, "zip" | "gz" | "back_up") {
             let Query::Paths { paths, kind } = &of else { return None };
-            let path = paths.first().filter(|_| paths.len() == 1)?;
+            let [path] = paths.as_slice() else { return None };
             let packs = act != "back_up";
             let to = format!("{path}.{}", if packs { act } else { "bak" });
-            let fits = !self.is_there(&to) && (act == "zip" || *kind == Kind::File);
+            let fits = self.is_free(&to) && (act == "zip" || *kind == Kind::File);
             let act = if packs { Act::Archive { of, to } } else { Act::Copy { of, to: Target::As(to) } };
             return fits.then_some(act);
         }

@@ -11,6 +11,11 @@ use crate::place::{file_name, parent};
 const MAX_LISTED: usize = 50;
 
 impl Form<'_> {
+    /// Whether something new can be made at a path.
+    pub(super) fn is_free(&self, path: &str) -> bool {
+        !self.matcher.context.is_taken(path)
+    }
+
     /// The query for the names of the selected files.
     pub(super) fn names(&self) -> Option<Query> {
         let of = self.query("selection").filter(|of| !matches!(of.source(), Query::Paths { .. }))?;
@@ -147,7 +152,7 @@ impl Form<'_> {
         let today = self.matcher.context.clock.today()?;
         let ending = if act == "dated_archive" { ".tar.gz".to_owned() } else { ending };
         let to = format!("{}/{stem}-{today}{ending}", parent(path).trim_end_matches('/'));
-        let is_free = !self.is_there(&to);
+        let is_free = self.is_free(&to);
         let act = if act == "dated" { Act::Copy { of, to: Target::As(to) } } else { Act::Archive { of, to } };
         is_free.then_some(act)
     }

@@ -89,7 +89,7 @@ impl Form<'_> {
         let name = file_name(rest.split(['?', '#']).next()?).filter(|name| rest.contains('/') && name.contains('.'))?;
         let to = format!("{}/{name}", folder.trim_end_matches('/'));
         // A name that is not said may not be that of a file that is there.
-        (!name.contains('*') && !self.is_there(&to)).then_some(Act::Fetch { url, to: Some(to) })
+        (!name.contains('*') && self.is_free(&to)).then_some(Act::Fetch { url, to: Some(to) })
     }
 
     /// The process to end, by its id, which may be the content of a file, or by the port it listens on.

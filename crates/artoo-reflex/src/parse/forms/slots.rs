@@ -98,6 +98,7 @@ impl Matcher<'_> {
             "new" | "path" | "named" | "fresh" | "capital" => places(
                 token.and_then(|token| self.named(token, kind)).map(|place| (at + 1, place)).into_iter().collect(),
             ),
+            "spaced" => places(self.spaced(at).into_iter().collect()),
             "capitals" => places(self.capitals(at).into_iter().collect()),
             "tool" => self.tool(at).into_iter().collect(),
             single => {
@@ -185,6 +186,20 @@ impl Matcher<'_> {
         let run: Vec<&str> = self.chart.tokens.get(at..at + count)?.iter().map(|token| token.raw.as_str()).collect();
         let place = self.context.resolve(&run.join(" ")).filter(|_| count > 1)?;
         Some((at + count, Place { kind: PathKind::Folder, ..place }))
+    }
+
+    /// The new name of several words that ends like a file name, as in "to final report.pdf".
+    fn spaced(&self, at: usize) -> Option<(usize, Place)> {
+        let is_word = |token: &Token| {
+            let is_strange =
+                !["joints", "joining", "articles", "pronouns"].iter().any(|list| self.is_listed(token, list));
+            matches!(token.class, Class::Word | Class::Number(_)) && is_strange
+        };
+        let count = (at..self.end).take_while(|at| self.token(*at).is_some_and(is_word)).count();
+        let last = self.token(at + count).filter(|token| count > 0 && token.class == Class::FileName)?;
+        let run = self.chart.tokens.get(at..at + count)?.iter().chain([last]);
+        let place = self.context.resolve(&run.map(|token| token.raw.as_str()).collect::<Vec<_>>().join(" "))?;
+        Some((at + count + 1, Place { kind: PathKind::File, ..place }))
     }
 
     /// The token as a text to write or look for: quoted, a word unknown to the dictionary, or one of a few known words.
