@@ -33,7 +33,7 @@ use self::item::Context;
 use self::lexical::{Phrases, corrected};
 use self::steps::StepBoundaries;
 pub(crate) use self::unsaid::{owed, unsaid};
-use crate::algebra::{Query, Step};
+use crate::algebra::{Pred, Query, Step};
 use crate::english::english_steps;
 use crate::eval::FileSystem;
 use crate::lex::{Token, lex};
@@ -204,7 +204,8 @@ fn as_said(
         if chart.overflown {
             return Err(Failure::Refused(decline("", Vec::new(), texts::TOO_MANY_READINGS)));
         }
-        let readings = existing(context, steps::readings(context, &chart, &boundaries, before, &mut errors));
+        let mut readings = existing(context, steps::readings(context, &chart, &boundaries, before, &mut errors));
+        readings.retain(|reading| !reading.iter().any(|built| excepts_all(&built.step)));
         match readings.as_slice() {
             [] => {}
             [only] if phrases == Phrases::All && changes_something(only) => {}
@@ -223,6 +224,29 @@ fn existing(context: &Context<'_>, readings: Vec<Vec<Built>>) -> Vec<Vec<Built>>
     let exists = |reading: &Vec<Built>| suggest::missing(&steps_of(reading), context.fs).is_none();
     let existing: Vec<_> = readings.iter().filter(|reading| exists(reading)).cloned().collect();
     if existing.is_empty() { readings } else { existing }
+}
+
+/// Whether a step selects files of some kinds except those of the same kinds: then a kind is no folder of its name, as in
+/// "the PDFs except Documents".
+fn excepts_all(step: &Step) -> bool {
+    let of = match step {
+        Step::Ask(query) => Some(query),
+        Step::Do(act) => act.selection(),
+    };
+    let mut chain = std::iter::successors(of, |of| of.operand());
+    chain.any(|of| if let Query::Filter { keep: Pred::All(parts), .. } = of { kinds_except_all(parts) } else { false })
+}
+
+/// Whether one of several conditions asks for kinds of file that another one excludes.
+fn kinds_except_all(parts: &[Pred]) -> bool {
+    let kinds = |pred: &Pred| match pred {
+        Pred::Extension(_) => Some(vec![pred.clone()]),
+        Pred::Any(kinds) if kinds.iter().all(|kind| matches!(kind, Pred::Extension(_))) => Some(kinds.clone()),
+        _ => None,
+    };
+    let asked: Vec<Pred> = parts.iter().filter_map(kinds).flatten().collect();
+    let excepted = parts.iter().filter_map(|part| if let Pred::Not(inner) = part { kinds(inner) } else { None });
+    !asked.is_empty() && excepted.into_iter().any(|excepted| asked.iter().all(|kind| excepted.contains(kind)))
 }
 
 /// The context for the next request of a session, and the result that "those" refers to in it: that of the last

@@ -11,6 +11,7 @@ use crate::eval::files::walk;
 use crate::eval::{Answer, EntryKind, EvalError, FileSystem, evaluate};
 use crate::lower::{Argv, Pipeline, Unsupported};
 use crate::parse::Form;
+use crate::place::file_name;
 use crate::repository::{bytes, content, data, field, head, object, read as text_of, value};
 
 /// The kind of question about a git repository, such as "which branches are there".
@@ -63,6 +64,16 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
             let is_only = found.get(1).is_none_or(|(_, second)| found.first().is_some_and(|(_, first)| first > second));
             is_only.then(|| Query::Limit { of: Box::new(groups), skip: 0, count: 1 })?
         }
+        "edited" => {
+            let is_there = |path: &Path| form.fs().metadata(path).is_ok();
+            let inside = format!("{folder}/{}", file_name(&form.path("file")?)?);
+            let path = if is_there(Path::new(&inside)) { inside } else { form.path_there("file")? };
+            let is_root = |above: &&Path| is_there(&above.join(".git"));
+            let root = Path::new(&path).ancestors().skip(1).find(is_root)?;
+            let below = Path::new(&path).strip_prefix(root).ok()?.to_str()?;
+            let given = [("path", root.to_str()?), ("shape", "edited"), ("file", below)];
+            Known::of("git", given.map(|(name, value)| (name, Some(value.to_owned()))))
+        }
         "last" => Query::Part { of: of("log"), part: Part::First(1) },
         "log" => match form.number("first") {
             Some(first) => Query::Part { of: of("log"), part: Part::First(first) },
@@ -79,6 +90,10 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
 /// The question about a repository as a noun phrase in English.
 fn english(known: &Known) -> String {
     let of = match known.value("shape") {
+        "edited" => {
+            let file = crate::english::quoted_path(known.value("file"));
+            &format!("lines that {file} has now and not in the last commit (+) and the reverse (-),")
+        }
         "branch" => "current branch",
         "remote" => "address of the remote",
         "message" => "message of the last commit",
@@ -103,6 +118,7 @@ fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
     let git = Argv::new("git --no-optional-locks -c core.quotePath=off -c log.showSignature=false -C")
         .value(known.value("path"));
     let arguments = match known.value("shape") {
+        "edited" => "show",
         "branch" => "symbolic-ref --short HEAD",
         "branches" => "for-each-ref --format=%(refname:lstrip=2) refs/heads",
         "tags" => "for-each-ref --format=%(refname:lstrip=2) refs/tags",
@@ -121,8 +137,17 @@ fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
         "last_files" => "diff-tree --no-commit-id --no-renames --name-only -r --root HEAD",
         _ => return Err(Unsupported::Arrangement("this of a repository")),
     };
-    let printed = Pipeline::of(git.and(arguments));
+    let mut git = git.and(arguments);
+    if let Some(file) = known.get("file") {
+        git = git.value(format!("HEAD:{file}"));
+    }
+    let printed = Pipeline::of(git);
     Ok(match known.value("shape") {
+        "edited" => {
+            const OTHERS: &str = "NR==FNR{o[$0];l[++n]=$0;next} {c[$0];if(!($0 in o))print \"+ \" $0} END{for(i=1;i<=n;i++)if(!(l[i] in c))print \"- \" l[i]}";
+            let file = format!("{}/{}", known.value("path"), known.value("file"));
+            printed.pipe(Argv::bytewise("awk").value(OTHERS).and("-").value(file))
+        }
         "remote" => printed.pipe(Argv::bytewise("cut -d").value(" ").and("-f 2")),
         "log_by" => {
             let author = format!("V={}", known.value("author"));
@@ -159,6 +184,7 @@ fn eval(known: &Known, fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
             let line = |commit: Commit| format!("{} {}: {}", commit.date, commit.author, commit.subject());
             repository.commits(MAX_COMMITS)?.into_iter().filter(is_by).map(line).collect()
         }
+        "edited" => repository.edited(known.value("file"))?,
         "tracked" => repository.index()?.into_iter().collect(),
         "changed" => repository.changed()?,
         "untracked" => repository.untracked()?,
@@ -353,6 +379,18 @@ impl Repository<'_> {
             }
         }
         Ok(found.into_iter().collect())
+    }
+
+    /// The lines that a file has now and not in the last commit, after "+", and those it has lost, after "-".
+    fn edited(&self, file: &str) -> Result<Vec<String>, EvalError> {
+        let commit = self.commits(1)?.pop().ok_or(UNREAD)?;
+        let (hash, _) = self.files_of(&commit)?.remove(file).ok_or(UNREAD)?;
+        let text = |bytes: Option<Vec<u8>>| String::from_utf8(bytes.ok_or(UNREAD)?).map_err(|_| UNREAD);
+        let (old, new) = (text(bytes(self.data, &hash, self.fs))?, text(content(&self.folder.join(file), self.fs))?);
+        let (olds, news): (BTreeSet<&str>, BTreeSet<&str>) = (old.lines().collect(), new.lines().collect());
+        let gained = new.lines().filter(|line| !olds.contains(line)).map(|line| format!("+ {line}"));
+        let lost = old.lines().filter(|line| !news.contains(line)).map(|line| format!("- {line}"));
+        Ok(gained.chain(lost).collect())
     }
 
     /// The paths that are neither tracked nor ignored by `.gitignore`.

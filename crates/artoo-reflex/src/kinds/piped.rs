@@ -225,6 +225,17 @@ pub(crate) fn last_change(of: Query) -> Query {
     Known::of("piped", [("of", serde_json::to_string(&of).ok()), ("shape", Some("changed".to_owned()))])
 }
 
+/// The question whether there are files of a query, and which.
+pub(crate) fn which_ones(of: &Query) -> Query {
+    Known::of("piped", [("of", serde_json::to_string(of).ok()), ("shape", Some("some".to_owned()))])
+}
+
+/// The files that a question of [`which_ones`] is about; `None` for any other question.
+pub(crate) fn asked_of(query: &Query) -> Option<Query> {
+    let Query::Known { known } = query else { return None };
+    inner_query(known).filter(|_| known.kind == ROW.name && known.value("shape") == "some")
+}
+
 /// The only folder or path that a query reads; `None` if there are several.
 fn root(of: &Query) -> Option<&str> {
     match of.source() {

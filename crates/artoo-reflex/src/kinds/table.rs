@@ -186,7 +186,12 @@ fn english(known: &Known) -> String {
     let what = if known.get("log").is_some() { "log" } else { "table" };
     said.push_str(&format!(" in the {what} {}", crate::english::quoted_path(known.value("path"))));
     if known.get("group").is_some() {
-        said.push_str(&format!(", for each {}", of("group")));
+        let period = match known.get("period") {
+            Some("7") => "month of ",
+            Some(_) => "year of ",
+            None => "",
+        };
+        said.push_str(&format!(", for each {period}{}", of("group")));
     }
     for (column, (_, words, _), value) in conditions(known) {
         let value: Vec<String> = value.split(OR).map(crate::english::quoted).collect();
@@ -229,7 +234,11 @@ fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
     let log = log::is_named(known.value("path")).then(|| log::form(known.value("log"))).flatten();
     let (wanted, given) = tests(known);
     let value = cell("number");
-    let group = known.get("group").map_or("\"\"".to_owned(), |_| cell("group"));
+    let group = match (known.get("group"), known.get("period")) {
+        (None, _) => "\"\"".to_owned(),
+        (_, None) => cell("group"),
+        (_, Some(length)) => format!("substr({},1,{length})", cell("group")),
+    };
     // Texts are sorted up to a sign that none of them has.
     let is_text = known.get("by").is_some();
     let sign = if is_text { OR.to_string() } else { "\\t".to_owned() };
@@ -366,7 +375,8 @@ fn answer(known: &Known, fs: &dyn FileSystem, ranks: bool) -> Result<Vec<String>
                 let Some(value) = (if function == "count" { Some(0) } else { amount(&get(row, "number")) }) else {
                     continue;
                 };
-                let name = get(row, "group");
+                let period = known.get("period").and_then(|length| length.parse().ok()).unwrap_or(usize::MAX);
+                let name: String = get(row, "group").chars().take(period).collect();
                 match groups.iter_mut().find(|(known, _)| *known == name) {
                     Some((_, values)) => values.push(value),
                     None => groups.push((name, vec![value])),

@@ -1,12 +1,17 @@
 //! Adjusts a reading to what is on the disk: names found elsewhere, letter case, endings, numbers as text, equal ranks.
 
 use super::build::Built;
+use super::clauses::{after_lead, phrase};
 use super::item::Context;
 use super::located::settled;
-use crate::algebra::{Act, Key, NameTest, Pred, Query, SortKey, Step};
+use crate::algebra::{Act, Function, Key, NameTest, Pred, Query, SortKey, Step};
 use crate::eval::{Answer, Line, evaluate};
+use crate::kinds;
 use crate::lex::{Class, Token};
 use crate::place::file_name;
+
+/// Maximum number of files that are named in the answer to whether there are any.
+const MAX_NAMED: usize = 20;
 
 /// The steps of a request; in questions alone, a bare name that is not here is that of the only entry of this name
 /// below, and a text that no line has in this letter case is looked for in any case.
@@ -38,6 +43,7 @@ pub(super) fn adjusted(context: &Context<'_>, tokens: &[Token], mut built: Vec<B
         by_number(context, tokens, query, &mut built.assumptions);
         one_best(tokens, query, &mut built.assumptions);
         with_ties(context, query, &mut built.assumptions);
+        with_names(context, tokens, query);
         built
     };
     built.into_iter().map(in_place).collect()
@@ -134,6 +140,19 @@ fn with_ties(context: &Context<'_>, query: &mut Query, notes: &mut Vec<String>) 
     if more > 0 {
         *count += more as u64;
         notes.push(format!("those with the same number as the last one are shown too: {more} more"));
+    }
+}
+
+/// Adds the paths to the answer of "do I have any PDFs", if there are some and they are few.
+fn with_names(context: &Context<'_>, tokens: &[Token], query: &mut Query) {
+    let Query::Aggregate { of, function: Function::Any } = query else { return };
+    if phrase("has any", tokens, after_lead(tokens, 0)).is_none() {
+        return;
+    }
+    if let Ok(Answer::Files(files)) = evaluate(of, context.fs)
+        && (1..=MAX_NAMED).contains(&files.len())
+    {
+        *query = kinds::which_ones(of);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::algebra::{Act, Function, Kind, NameChange, Pred, Query, Relation, Step, Target, Ty};
 use crate::concept::{Concept, Reference};
+use crate::kinds;
 use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, lexicon};
 use crate::place::{PathKind, Place, file_name, is_archive, parent};
@@ -132,7 +133,7 @@ impl Antecedent {
     pub(super) fn elements(&self) -> Option<Query> {
         match &self.last {
             // The lines of such an answer may be a number, of which "the maximum" is none.
-            Step::Ask(query) if matches!(query.source(), Query::Known { .. }) => None,
+            Step::Ask(query) if matches!(query.source(), Query::Known { .. }) => kinds::asked_of(query),
             Step::Ask(query) => Some(without_counts(query)),
             Step::Do(Act::CreateFolder { paths }) => Some(Query::Paths { paths: paths.clone(), kind: Kind::Folder }),
             Step::Do(

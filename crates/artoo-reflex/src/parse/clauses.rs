@@ -378,7 +378,7 @@ fn guard(text: &str, tokens: &[Token], built: &[Built]) -> Option<Unread> {
         is_word(tokens.get(range.start), "twice") && range.len() == 1 && built.iter().all(finds)
     };
     // A new name stands instead of the old one.
-    let renames = |built: &Built| matches!(built.step, Step::Do(Act::Rename { .. }));
+    let renames = |built: &Built| matches!(built.step, Step::Do(Act::Rename { .. }) | Step::Ask(Query::Replace { .. }));
     let is_instead = |range: &Range<usize>| is_word(tokens.get(range.start), "instead") && built.iter().all(renames);
     let said = |(list, said, _): (&str, _, _)| {
         first(list, said).filter(|range| !is_duplicate(range) && !is_instead(range)).map(|range| words(said, range))

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use artoo_proto::escape;
 
-use super::clauses::phrase;
+use super::clauses::{after_lead, phrase};
 use super::item::Context;
 use super::located::{COPIES, entries, typed};
 use super::pattern::is_word;
@@ -36,7 +36,9 @@ const NOUNS: [(&str, &str); 9] = [
 /// The bytes of a request that describe the only entry they can mean, each with how the entry is written in a request;
 /// the longest first.
 pub(super) fn described(context: &Context<'_>, tokens: &[Token]) -> Vec<(Range<usize>, String)> {
-    let Some(entries) = entries(context) else { return Vec::new() };
+    // "empty the tmp folder" asks for a change, unlike "empty files".
+    let is_change = phrase("empties", tokens, after_lead(tokens, 0)).is_some();
+    let Some(entries) = entries(context).filter(|_| !is_change) else { return Vec::new() };
     let named: Vec<Named> = entries.into_iter().map(|entry| Named::of(context, entry)).collect();
     let mut found: Vec<(Range<usize>, String)> = both(context, &named, tokens);
     for length in (1..=MAX_WORDS * 2).rev() {

@@ -50,7 +50,11 @@ fn reworded(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<
     let shows = phrase("extracted", tokens, after_lead(tokens, 0)).is_some();
     let acts =
         |at: usize| !shows && tokens.get(at).is_some_and(|token| lexicon().meanings(&token.folded).iter().any(is_act));
-    if tokens.len() > MAX_TOKENS || clause_starts(tokens).into_iter().any(acts) || refuse::unknown_act(tokens).is_some()
+    let empties = phrase("empties", tokens, after_lead(tokens, 0)).is_some();
+    if tokens.len() > MAX_TOKENS
+        || empties
+        || clause_starts(tokens).into_iter().any(acts)
+        || refuse::unknown_act(tokens).is_some()
     {
         return None;
     }

@@ -19,7 +19,7 @@ pub(super) enum From {
 pub(super) type Shape = (&'static str, From, &'static str, &'static str);
 
 /// All shapes of question that are computed from the answer to another query.
-const SHAPES: [Shape; 50] = [
+const SHAPES: [Shape; 51] = [
     ("every", From::Lines, "every line in {n} of the {of}", "awk 'NR%{n}==0'"),
     ("but_last", From::Lines, "{of}, but the last {n}", "head -n -{n}"),
     (
@@ -212,6 +212,12 @@ const SHAPES: [Shape; 50] = [
         From::Folder,
         "number of files and folder, of that with more files: the {of} or those in {text}",
         "find -P {root} {raw} -name .?* -prune -o -type f -printf '%H\\n' | awk '{n=++c[$0]; if(n>m)m=n} END{for(k in c)if(c[k]==m)print m \"\\t\" k}' | sort",
+    ),
+    (
+        "some",
+        From::Files,
+        "answer to whether there are any {of}, and which",
+        "tr \\0 \\n | awk 'NR==1{print \"yes\"} {print} END{if(!NR)print \"no\"}'",
     ),
     ("none", From::Lines, "answer to whether there are no {of}", "awk 'END{print NR?\"no\":\"yes\"}'"),
     ("no_files", From::Files, "answer to whether there are no {of}", "tr \\0 \\n | awk 'END{print NR?\"no\":\"yes\"}'"),

@@ -26,6 +26,8 @@ struct Asked {
     number: Option<usize>,
     shown: Vec<usize>,
     group: Option<usize>,
+    /// The number of characters of a date by which rows are grouped: those of its month or year.
+    period: Option<usize>,
     /// The columns of the conditions, of which all must hold, and the value each has or the bound it is above or below.
     conditions: Vec<(usize, &'static str, String)>,
     sort: Option<usize>,
@@ -56,7 +58,10 @@ pub(super) fn question(
 ) -> Option<Query> {
     let stem = file_name(path)?.split('.').next()?.to_lowercase();
     let roles = roles(words, &stem, table)?;
-    let is_of_table = |role: &&Role| !matches!(role, Role::Word(_) | Role::Number(_));
+    let is_of_table = |role: &&Role| match role {
+        Role::Word(word) => ["month", "year"].contains(word),
+        role => !matches!(role, Role::Number(_)),
+    };
     let told = roles.iter().filter(is_of_table).count() + usize::from(words.iter().any(|word| is_name_of(word, &stem)));
     if !is_named && told < 2 {
         return None;
@@ -193,7 +198,7 @@ impl Asked {
             word if comparison(word).is_some() => return self.bound(word, rest, table),
             // "the role of each person".
             "per" if rest.next_if(|next| matches!(next, Role::Word("row" | "named"))).is_some() => {}
-            "per" | "by" => return self.arranged(word, rest),
+            "per" | "by" => return self.arranged(word, rest, table),
             "descending" | "ascending" => set(&mut self.is_descending, word == "descending")?,
             "different" => self.is_distinct = true,
             "not" => match rest.next()? {
@@ -213,12 +218,20 @@ impl Asked {
     }
 
     /// Groups or sorts by the column that is named next; `None` if two are named.
-    fn arranged(&mut self, word: &'static str, rest: &mut Peekable<IntoIter<Role>>) -> Option<()> {
+    fn arranged(&mut self, word: &'static str, rest: &mut Peekable<IntoIter<Role>>, table: &Table) -> Option<()> {
         if word == "by" {
             rest.next_if_eq(&Role::Word("by"));
         }
-        let Role::Head(column) = rest.next()? else { return None };
-        let is_group = word == "per" || self.function.is_some();
+        let column = match rest.next()? {
+            Role::Head(column) => column,
+            Role::Word(period @ ("month" | "year")) => {
+                let column = table.only_dates().filter(|column| table.dates(*column) == Some(10))?;
+                self.period = Some(if period == "month" { 7 } else { 4 });
+                column
+            }
+            _ => return None,
+        };
+        let is_group = word == "per" || self.function.is_some() || self.period.is_some();
         // "by town and pay" sorts by two columns.
         if !is_group && matches!(rest.peek(), Some(Role::Head(_))) {
             return None;
@@ -434,6 +447,7 @@ impl Asked {
                 ("one", table.label(self.shown.first().copied())),
                 ("two", table.label(self.shown.get(1).copied())),
                 ("group", table.label(self.group)),
+                ("period", self.period.map(|length| length.to_string())),
                 ("sort", table.label(self.sort)),
                 ("order", is_order_given.then(|| order.to_owned())),
                 ("first", self.first),
