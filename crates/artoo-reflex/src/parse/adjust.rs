@@ -206,6 +206,21 @@ fn set_any_case(query: &mut Query, is_exact: &impl Fn(&str) -> bool) -> bool {
             *ignore_case = fits || *ignore_case;
             fits
         }
+        // Beside other conditions, such as a kind of file.
+        Query::Filter { keep: Pred::All(parts), .. } if parts.iter().filter(|part| is_text(part)).count() == 1 => {
+            let text = parts.iter_mut().find(|part| is_text(part));
+            let Some(Pred::Contains { text, ignore_case } | Pred::Word { text, ignore_case }) = text else {
+                return false;
+            };
+            let fits = !*ignore_case && !is_exact(text);
+            *ignore_case = fits || *ignore_case;
+            fits
+        }
         other => other.operands_mut().next().is_some_and(|of| set_any_case(of, is_exact)),
     }
+}
+
+/// Whether a condition is that a text is contained.
+fn is_text(pred: &Pred) -> bool {
+    matches!(pred, Pred::Contains { .. } | Pred::Word { .. })
 }

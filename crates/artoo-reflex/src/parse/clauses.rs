@@ -392,7 +392,9 @@ fn guard(text: &str, tokens: &[Token], built: &[Built]) -> Option<Unread> {
     if let Some(range) = but_one(tokens).filter(|_| changes) {
         return Some(not_read(format!("“{}” is not read", words(tokens, range))));
     }
-    let loose = first("never_empty", tokens).or(guessed);
+    // Where files are lying restricts no question.
+    let lies = |range: &Range<usize>| changes || phrase("lying", tokens, range.start).is_none();
+    let loose = first("never_empty", tokens).filter(lies).or(guessed);
     typo.or_else(|| loose.map(|range| vague(tokens, range)))
 }
 

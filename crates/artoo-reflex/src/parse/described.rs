@@ -22,7 +22,7 @@ const FILLERS: [&str; 11] = ["i", "wrote", "to", "the", "my", "for", "from", "in
 
 /// What a noun after the words of a name says of the entry.
 const NOUNS: [(&str, &str); 9] = [
-    ("file files document text", ""),
+    ("file files document text thing one", ""),
     ("folder directory project", "/"),
     ("repo repository", "/"),
     ("log logfile", "log txt out"),

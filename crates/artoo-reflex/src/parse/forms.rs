@@ -152,9 +152,7 @@ pub(super) fn readings(
             continue;
         }
         for values in matcher.whole(form, start, &mut vec![false; form.parts.len()], Values::new()) {
-            if !matcher.holds_words(&values) {
-                continue;
-            }
+            let Some(values) = matcher.held(values) else { continue };
             let built: Vec<Built> = match form.act.strip_prefix("say ") {
                 Some(template) => matcher.said(template, &values).unwrap_or_default(),
                 None => {

@@ -130,7 +130,7 @@ pub(crate) enum Partial {
     /// Read so far: "3 days after today": the number of days, negative for "before today".
     Days(i32),
     /// Read so far: "when was x", x being the file or folder; "modified" follows.
-    WhenWas(Place),
+    WhenWas(Box<Draft>),
 }
 
 /// Text that can be a name, a path or content, depending on the words around it.

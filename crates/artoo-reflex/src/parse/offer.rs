@@ -324,7 +324,10 @@ impl Declined<'_> {
             let names = self.names.iter().filter(|_| is_bare).filter_map(named);
             let words = known(restricts).chain(known(|_| true)).filter(|_| token.class == Class::Word);
             let paths = self.elsewhere(token).into_iter().map(|path| (2, path));
-            names.chain(paths).chain(words.map(owned)).collect()
+            // Another verb that begins otherwise is no slip of the first word.
+            let is_first = self.tokens.get(after_lead(self.tokens, 0)).is_some_and(|first| first.span == token.span);
+            let begins = |known: &str| !is_first || known.chars().next() == token.folded.chars().next();
+            names.chain(paths).chain(words.filter(|(_, known)| begins(known)).map(owned)).collect()
         };
         found.sort_by_key(|(slips, _)| *slips);
         found.dedup_by(|a, b| a.1 == b.1);

@@ -222,7 +222,7 @@ fn yes_no_questions_are_read() {
         ],
     );
     check(
-        "whether there are any files in the folder ~/Downloads§, ending in .exe",
+        "show the answer to whether there are any files in the folder ~/Downloads§, ending in .exe, and which",
         &["do I have any exe files in Downloads"],
     );
     check("count the files in the folder ~/Downloads§, ending in .exe", &["how many exe files are there in Downloads"]);

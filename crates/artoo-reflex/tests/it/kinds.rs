@@ -189,6 +189,8 @@ fn files_are_measured_and_compared() {
         ("is q a folder or a file", "folder"),
         ("is p/one.txt a symlink", "no"),
         ("which files in q are copies of files in p", "q/copy.txt"),
+        ("do I have any txt files in q", "yes\nq/copy.txt\nq/one.txt"),
+        ("which files in p mention ERROR or foo", "p/in/deep/three.txt\np/one.txt"),
         ("is there another copy of q/copy.txt in p", "p/in/two.txt"),
         ("files that are in both p and q but with different content", "Files p/one.txt and q/one.txt differ"),
         ("which has more files, p or q", "3\tp"),

@@ -117,7 +117,16 @@ fn referred(cx: &mut BuildContext<'_>, draft: &mut Draft, reference: Reference) 
     draft.noun = None;
     // "which is the largest" and "the newest of them" mean a single element.
     draft.plural.get_or_insert(false);
-    let preds = predicates(cx, draft);
+    let mut preds = predicates(cx, draft);
+    // "which of those are in Music".
+    if let ([place], None) = (draft.scope.as_slice(), &draft.act)
+        && !antecedent.is_in_same_request()
+        && place.kind != PathKind::File
+        && before.ty() == Ok(Ty::Files)
+    {
+        preds.push(Pred::Inside(place.path.clone()));
+        draft.scope.clear();
+    }
     Ok(Query::Filter { of: Box::new(before), keep: Pred::All(preds) }.normalise())
 }
 

@@ -112,8 +112,26 @@ impl Matcher<'_> {
         (1..=most).filter_map(text).collect()
     }
 
-    /// Whether the named files and folders contain each text of several words, in any letter case.
-    pub(super) fn holds_words(&self, values: &Values) -> bool {
+    /// The values with each text without quotes as the named files and folders contain it, in any letter case: a plural
+    /// "s" is left out if need be. `None` if they don't contain one.
+    pub(super) fn held(&self, mut values: Values) -> Option<Values> {
+        if self.holds_words(&values) {
+            return Some(values);
+        }
+        let is_text = |value: &&Value| matches!(value, Value::Words(_));
+        let is_only = values.values().filter(is_text).count() == 1;
+        for value in values.values_mut().filter(|_| is_only) {
+            if let Value::Words(text) = value
+                && let Some(stem) = text.strip_suffix('s').filter(|stem| stem.len() > 3)
+            {
+                *value = Value::Words(stem.to_owned());
+            }
+        }
+        self.holds_words(&values).then_some(values)
+    }
+
+    /// Whether the named files and folders contain each text without quotes, in any letter case.
+    fn holds_words(&self, values: &Values) -> bool {
         let texts = values.values().filter_map(|value| if let Value::Words(text) = value { Some(text) } else { None });
         let named =
             values.values().filter_map(|value| if let Value::Places(places) = value { Some(places) } else { None });

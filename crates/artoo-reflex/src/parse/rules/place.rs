@@ -293,11 +293,13 @@ fn about(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             is_one.then(|| Item::draft(Draft { ask, of_one: Some(()), ..draft }))
         }
         (Item::Mark(Concept::WhenWas), item) => {
-            let place = only_object(context, item)?;
-            Some(Item::Partial(Partial::WhenWas(place)))
+            let reference = item.as_draft(context).filter(|draft| only!(draft, reference)).and_then(|it| it.reference);
+            let object = only_object(context, item).into_iter().collect();
+            let of = Draft { object, reference, ..Draft::default() };
+            (of != Draft::default()).then(|| Item::Partial(Partial::WhenWas(Box::new(of))))
         }
-        (Item::Partial(Partial::WhenWas(place)), Item::Mark(Concept::Modified)) => {
-            Some(Item::draft(Draft { object: vec![place.clone()], ask: Some(Ask::WhenChanged), ..Draft::default() }))
+        (Item::Partial(Partial::WhenWas(of)), Item::Mark(Concept::Modified)) => {
+            Some(Item::draft(Draft { ask: Some(Ask::WhenChanged), ..(**of).clone() }))
         }
         _ => None,
     }

@@ -11,13 +11,9 @@ use crate::concept::{Concept, Edge, Measure, NameRelation, TextUnit};
 pub(super) const RULES: &[Rule] = &[columns, conditions, replacing, versus, groups, many_files, rewritten];
 
 /// Grammar rule for two neighbouring items, as in "column 2", "the second column", "separated by ';'".
-fn columns(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
+fn columns(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let column = |number: u64| (number > 0).then(|| Item::draft(Draft { column: Some(number), ..Draft::default() }));
-    // "the third word of a.txt" is one word, not one of each line.
     let word = |number: u64| {
-        if !context.says_every {
-            return None;
-        }
         let (column, separator) = (Some(number).filter(|number| *number > 0)?, Some(Separator::Whitespace));
         Some(Item::draft(Draft { column: Some(column), separator, ..Draft::default() }))
     };

@@ -50,7 +50,12 @@ pub(super) fn is_unclear(context: &Context<'_>, said: &[Token], step: &Step) -> 
         // "each folder of docs" doesn't mean docs, and a folder without files has a number too.
         let is_of_one = matches!(of, Query::Group { by: GroupKey::Folder, .. }) && says_folder_of(said);
         let is_of_names = is_act && may_mean_names(context, said, of);
+        // "the third word of a.txt" is one word, not one of each line.
+        let says = |words: &[&str]| said.iter().any(|token| words.contains(&token.folded.as_str()));
+        let is_one_word =
+            matches!(of, Query::Column { .. }) && says(&["word"]) && !says(&["each", "every", "all", "line", "lines"]);
         takes
+            || is_one_word
             || enters
             || is_of_one
             || is_of_names

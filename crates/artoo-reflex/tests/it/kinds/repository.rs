@@ -59,6 +59,8 @@ fn repositories_answer_from_their_objects() {
         ("which files have uncommitted changes in site", "one.md"),
         ("list the untracked files in site", "new.md"),
         ("show bob's commits in site", "2024-02-03 bob: second"),
+        ("what did I change in site/one.md since the last commit", "+ changed\n- 1"),
+        ("git diff one.md in site", "+ changed\n- 1"),
     ] {
         assert_eq!(world.printed(request).trim_end(), expected, "{request}");
     }

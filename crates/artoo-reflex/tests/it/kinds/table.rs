@@ -98,6 +98,9 @@ fn tables_compare_dates_texts_and_ranks() {
             "day,kind,amount\n2024-03-05,food,4\n2024-03-20,food,6\n2024-05-01,rent,91",
         ),
         ("spending per kind in bills.csv", "181\trent\n10\tfood"),
+        ("total amount per month in bills.csv", "91\t2024-05\n90\t2023-12\n10\t2024-03"),
+        ("number of bills per year", "3\t2024\n1\t2023"),
+        ("staff.csv, number of rows per town", "2\tBonn\n1\tUlm"),
     ] {
         assert_eq!(world.printed(request).trim_end(), expected, "{request}");
     }
