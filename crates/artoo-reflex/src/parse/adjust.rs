@@ -186,6 +186,16 @@ fn any_case(context: &Context<'_>, tokens: &[Token], query: &mut Query, notes: &
     if says_case || !set_any_case(&mut other, &is_exact) {
         return;
     }
+    // "lines with apples" are those with an apple, if none has several.
+    let mut one = other.clone();
+    if is_empty(context, &other) == Some(true) && set_singular(&mut one) && is_empty(context, &one) == Some(false) {
+        *query = one;
+        notes.retain(|note| !note.starts_with("upper and lower case differ in the text"));
+        notes.push(
+            "no line has the text in the plural, so it is looked for in the singular, in any letter case".to_owned(),
+        );
+        return;
+    }
     if is_of_folder && evaluate(query, context.fs).ok() != evaluate(&other, context.fs).ok() {
         *query = other;
         notes.retain(|note| !note.starts_with("upper and lower case differ in the text"));
@@ -196,31 +206,37 @@ fn any_case(context: &Context<'_>, tokens: &[Token], query: &mut Query, notes: &
     }
 }
 
-/// Makes the conditions on lines of a query ignore case; `false` if it has none, or one that must be exact or is
+/// Makes the only text that a query looks for ignore case; `false` if it has none, or one that must be exact or is
 /// negated.
 fn set_any_case(query: &mut Query, is_exact: &impl Fn(&str) -> bool) -> bool {
-    match query {
-        Query::Filter { keep: Pred::Contains { text, ignore_case }, .. }
-        | Query::Filter { keep: Pred::Word { text, ignore_case }, .. } => {
-            let fits = !*ignore_case && !is_exact(text);
-            *ignore_case = fits || *ignore_case;
-            fits
-        }
-        // Beside other conditions, such as a kind of file.
-        Query::Filter { keep: Pred::All(parts), .. } if parts.iter().filter(|part| is_text(part)).count() == 1 => {
-            let text = parts.iter_mut().find(|part| is_text(part));
-            let Some(Pred::Contains { text, ignore_case } | Pred::Word { text, ignore_case }) = text else {
-                return false;
-            };
-            let fits = !*ignore_case && !is_exact(text);
-            *ignore_case = fits || *ignore_case;
-            fits
-        }
-        other => other.operands_mut().next().is_some_and(|of| set_any_case(of, is_exact)),
-    }
+    let Some((text, ignore_case)) = text_of(query) else { return false };
+    let fits = !*ignore_case && !is_exact(text);
+    *ignore_case = fits || *ignore_case;
+    fits
 }
 
-/// Whether a condition is that a text is contained.
-fn is_text(pred: &Pred) -> bool {
-    matches!(pred, Pred::Contains { .. } | Pred::Word { .. })
+/// Takes the plural "s" from the only text that a query looks for; `false` if it has no such text.
+fn set_singular(query: &mut Query) -> bool {
+    let Some((text, _)) = text_of(query) else { return false };
+    let stem = text.strip_suffix('s').filter(|stem| stem.len() > 3).map(str::to_owned);
+    if let Some(stem) = &stem {
+        stem.clone_into(text);
+    }
+    stem.is_some()
+}
+
+/// The only text that a query looks for in lines or files, and whether its letter case is ignored.
+fn text_of(query: &mut Query) -> Option<(&mut String, &mut bool)> {
+    let Query::Filter { of, keep } = query else { return text_of(query.operands_mut().next()?) };
+    // Beside other conditions, such as a kind of file.
+    let parts = if let Pred::All(parts) = keep { parts.as_mut_slice() } else { std::slice::from_mut(keep) };
+    let is_text = |pred: &Pred| matches!(pred, Pred::Contains { .. } | Pred::Word { .. });
+    match parts.iter().filter(|part| is_text(part)).count() {
+        0 => text_of(of),
+        1 => parts.iter_mut().find_map(|part| match part {
+            Pred::Contains { text, ignore_case } | Pred::Word { text, ignore_case } => Some((text, ignore_case)),
+            _ => None,
+        }),
+        _ => None,
+    }
 }

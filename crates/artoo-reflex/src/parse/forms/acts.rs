@@ -226,6 +226,8 @@ impl Form<'_> {
         let of = Box::new(Query::TextFile { path: path.clone() });
         let of = match act {
             "unique" => Query::Unique { of },
+            // "empty file x.txt" may be looked for.
+            "emptied" if self.says(["empty", "file"]) => return None,
             "emptied" => Query::Limit { of, skip: 0, count: 0 },
             "sort_unique" => {
                 let keys = vec![SortKey { by: Key::Text, order: Order::Ascending }];
