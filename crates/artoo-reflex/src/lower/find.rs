@@ -88,7 +88,7 @@ fn content(pred: &Pred) -> Option<Content<'_>> {
                         == (first.ignore_case, first.whole_word, first.is_wanted)
             };
             let texts = all.iter().chain([&first]).flat_map(|content| content.texts.clone()).collect();
-            all.iter().all(is_alike).then(|| Content { texts, ..first })
+            all.iter().all(is_alike).then_some(Content { texts, ..first })
         }
         Pred::Not(inner) => content(inner).map(|content| Content { is_wanted: !content.is_wanted, ..content }),
         _ => None,

@@ -62,7 +62,10 @@ pub(super) fn described(context: &Context<'_>, tokens: &[Token]) -> Vec<(Range<u
             }
             if entry.kind == EntryKind::Folder {
                 found.push((span.clone(), format!("the folder \"{path}\"")));
-                found.push((span, format!("the files in the folder \"{path}\"")));
+                // "the Letters folder" is the folder itself.
+                if !is_word(Some(last), "folder") && !is_word(Some(last), "directory") {
+                    found.push((span, format!("the files in the folder \"{path}\"")));
+                }
             } else {
                 found.push((span, format!("the file \"{path}\"")));
             }
@@ -77,9 +80,9 @@ fn both(context: &Context<'_>, named: &[Named], tokens: &[Token]) -> Vec<(Range<
     let mut found = Vec::new();
     for (at, first) in tokens.iter().enumerate() {
         let Some(start) = phrase("both", tokens, at) else { continue };
-        let Some((words, last)) = tokens.get(start).and_then(|word| {
+        let Some((words, last)) = tokens.get(start).map(|word| {
             let is_noun = |token: &&Token| ["files", "documents"].contains(&token.folded.as_str());
-            Some((word, tokens.get(start + 1).filter(is_noun).unwrap_or(word)))
+            (word, tokens.get(start + 1).filter(is_noun).unwrap_or(word))
         }) else {
             continue;
         };

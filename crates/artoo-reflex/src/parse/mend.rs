@@ -50,6 +50,9 @@ fn reworded(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<
     let shows = phrase("extracted", tokens, after_lead(tokens, 0)).is_some();
     let acts =
         |at: usize| !shows && tokens.get(at).is_some_and(|token| lexicon().meanings(&token.folded).iter().any(is_act));
+    if tokens.is_empty() {
+        return None;
+    }
     let empties = phrase("empties", tokens, after_lead(tokens, 0)).is_some();
     if tokens.len() > MAX_TOKENS
         || empties
@@ -124,7 +127,7 @@ pub(super) fn rephrased(
 /// The reading of a question before or after the name of the file or folder it is about: "movie.mp4, how many megabytes
 /// is it", "commits per author, code/site".
 fn of_topic(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<&Antecedent>) -> Option<Vec<Built>> {
-    let is_pause = |token: &Token| token.class == Class::Comma || [":", "-", "–"].contains(&token.raw.as_str());
+    let is_pause = |token: &Token| token.class == Class::Comma || [":", "-", "–", "—"].contains(&token.raw.as_str());
     let first = tokens.iter().position(is_pause).filter(|at| (1..=3).contains(at));
     let last = || tokens.iter().rposition(is_pause).filter(|at| at + 2 == tokens.len());
     let (topic, rest) = match first {
@@ -137,13 +140,14 @@ fn of_topic(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<
         .filter(|token| matches!(token.class, Class::FileName | Class::Path | Class::Quoted | Class::Word))?;
     let path = context.resolve(&name.raw)?.path;
     let is_there = context.on_disk(&path).is_some() || elsewhere(context, &path).is_some();
-    let stands_for = |token: &Token| ["it", "there", "inside"].contains(&token.folded.as_str());
+    let stands_for = |token: &Token| ["it", "there", "inside", "this"].contains(&token.folded.as_str());
     let mut ways = Vec::new();
     if topic.len() > 1 {
         // "in code, every file that …".
         ways.push([rest, topic].concat());
-    } else if let Some(word) = rest.iter().position(stands_for) {
-        let joint = if rest.get(word).is_some_and(|token| token.folded == "it") { "" } else { "in" };
+    } else if let Some(word) = rest.iter().rposition(stands_for) {
+        let is_thing = rest.get(word).is_some_and(|token| ["it", "this"].contains(&token.folded.as_str()));
+        let joint = if is_thing { "" } else { "in" };
         ways.push([rest.get(..word)?, &lex(joint), topic, rest.get(word + 1..)?].concat());
     } else {
         ways.extend(["of", "in"].map(|joint| [rest, &lex(joint), topic].concat()));

@@ -232,7 +232,7 @@ impl Declined<'_> {
         found.extend(self.quoted());
         found.extend(self.described());
         found.extend(mended.into_iter().skip(1));
-        found.truncate(MAX_TOKENS_TRIED / self.tokens.len());
+        found.truncate(MAX_TOKENS_TRIED / self.tokens.len().max(1));
         let mut unknown = strange.iter().filter(|token| token.class == Class::Word);
         if let (Some(only), None) = (unknown.next(), unknown.next())
             && self.may_be_left_out(only)

@@ -26,6 +26,7 @@ pub(super) fn saved(
 ) -> Option<Vec<Built>> {
     let end =
         (1..=tokens.len()).rev().find(|end| tokens.get(end - 1).is_some_and(|token| token.class != Class::Stop))?;
+    let end = end - usize::from(end > 1 && phrase("courtesy", tokens, end - 1) == Some(end));
     let name = tokens.get(end - 1).filter(|token| matches!(token.class, Class::FileName | Class::Path))?;
     let place = context.resolve(&name.raw).filter(|place| place.kind == PathKind::File)?;
     let is_table = [".csv", ".tsv"].iter().any(|ending| place.path.ends_with(ending));
@@ -38,7 +39,9 @@ pub(super) fn saved(
         // "count the lines of a.txt, save it as n.txt".
         None => {
             let it = (begin + 1..joint).find(|at| phrase("and save it", tokens, *at) == Some(joint));
-            let is_as = is_word(tokens.get(joint), "as");
+            // "the error lines of app.log into a new file errors.txt".
+            let is_into = is_word(tokens.get(joint), "into") && tokens.iter().any(|token| token.folded == "file");
+            let is_as = is_word(tokens.get(joint), "as") || is_into;
             let asked = tokens.get(begin..it.or(Some(joint).filter(|_| is_as))?)?;
             match asked {
                 [asked @ .., comma] if comma.class == Class::Comma => asked,

@@ -233,10 +233,7 @@ fn of_files(known: &Known, files: &[Entry], fs: &dyn FileSystem) -> Result<Vec<S
     let md5 = |entry: &Entry| digest::of_file::<md5::Md5>(&entry.path, fs);
     match shape {
         "no_files" => Ok(yes(files.is_empty())),
-        "some" => {
-            let paths = files.iter().map(path).collect::<Result<Vec<_>, _>>()?;
-            Ok([yes(!files.is_empty()), paths].concat())
-        }
+        "some" => yes(!files.is_empty()).into_iter().map(Ok).chain(files.iter().map(path)).collect(),
         "more" | "least" | "fewer" => {
             let (count, n) = (files.len(), whole(known, "n")?);
             let is_so = match shape {

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::super::antecedent::Antecedent;
-use super::super::draft::{Ask, Draft, LAST};
+use super::super::draft::{Ask, Draft, LAST, Once};
 use super::conditions::predicates;
 use super::order::order;
 use super::tree::{holds_home, tree};
 use super::{BuildContext, BuildError};
-use crate::algebra::{Depth, Function, GroupKey, Key, Kind, NameTest, Order, Pred, Query, SortKey, Step, Ty};
+use crate::algebra::{Depth, Function, GroupKey, Key, Kind, NamePart, NameTest, Order, Pred, Query, SortKey, Step, Ty};
 use crate::concept::{Hidden, Reference, Verb};
 use crate::eval::{Answer, evaluate};
 use crate::place::{PathKind, Place, file_name, parent};
@@ -92,6 +92,16 @@ pub(super) fn selection(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<
         return Ok(of);
     }
     order(cx, draft, of)
+}
+
+/// The query for a part of the names of the files that a phrase selects.
+pub(super) fn named(cx: &mut BuildContext<'_>, draft: &mut Draft, part: NamePart) -> Result<Query, BuildError> {
+    let once = draft.once.take();
+    // A folder has no two entries of one name.
+    draft.depth = draft.depth.or(once.filter(|once| *once == Once::Repeated).map(|_| Depth::Whole));
+    let of = Box::new(selection(cx, draft)?);
+    draft.once = once;
+    Ok(Query::Names { of, part })
 }
 
 /// The query for phrases that refer back: "those", "the PDFs among them", "the largest one".

@@ -247,12 +247,7 @@ fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Resu
         if !draft.has_noun() && draft.reference.is_none() {
             draft.noun = Some(Kind::File);
         }
-        let once = draft.once.take();
-        // A folder has no two entries of one name.
-        draft.depth = draft.depth.or(once.filter(|once| *once == Once::Repeated).map(|_| Depth::Whole));
-        let of = selection(cx, draft)?;
-        draft.once = once;
-        return Ok(Query::Names { of: Box::new(of), part });
+        return super::files::named(cx, draft, part);
     }
     let places = || draft.scope.iter().chain(&draft.object);
     let in_folders = places().next().is_some() && places().all(|place| place.kind == PathKind::Folder);

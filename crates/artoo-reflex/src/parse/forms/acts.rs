@@ -66,11 +66,10 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
         | "save_names_sorted" => form.saved(act).and_then(one),
         "delete" | "delete_set" | "delete_out" | "delete_source" | "delete_folder" | "delete_archive"
         | "delete_whole" => form.deleted(act).and_then(one),
-        "copy" | "move" | "copy_as" => form.transferred(act).and_then(one),
-        "back_up" | "archive" | "zip" | "gz" | "extract" => form.transferred(act).and_then(one),
-        "rename" | "rename_text" | "rename_without" | "rename_lower" | "rename_upper" | "prefix" | "suffix" => {
-            form.renamed(act).and_then(one)
-        }
+        "copy" | "move" | "copy_as" | "back_up" => form.transferred(act).and_then(one),
+        "archive" | "zip" | "gz" | "extract" => form.transferred(act).and_then(one),
+        "rename" | "rename_text" | "rename_without" => form.renamed(act).and_then(one),
+        "rename_lower" | "rename_upper" | "prefix" | "suffix" => form.renamed(act).and_then(one),
         "show_it" => Some(vec![Step::Ask(Query::TextFile { path: form.matcher.before?.file()? })]),
         "names_sorted" | "exists" | "ask_lines" | "ask_rows" | "ask_having" | "ask_archive" => {
             Some(vec![Step::Ask(form.asked(act)?)])

@@ -14,7 +14,7 @@ use crate::english::{english, quoted, quoted_path};
 use crate::eval::text::file_holds;
 use crate::eval::{Answer, EntryKind, evaluate};
 use crate::lex::{Class, Token, lex};
-use crate::place::{PathKind, file_name};
+use crate::place::{PathKind, Place, file_name};
 
 /// Maximum number of words of a text without quotes.
 const MAX_WORDS: usize = 6;
@@ -77,6 +77,35 @@ impl Matcher<'_> {
             Some((end, Value::Named(text)))
         };
         self.words(at).into_iter().filter_map(known).collect()
+    }
+
+    /// The new names of several words without quotes that can start at a position.
+    pub(super) fn worded(&self, kind: &str, at: usize) -> Vec<(usize, Place)> {
+        if kind == "spaced" { self.spaced(at) } else { self.capitals(at) }.into_iter().collect()
+    }
+
+    /// The new name of several words that each begin with a capital or are a number, as in "called Weddings 2025".
+    fn capitals(&self, at: usize) -> Option<(usize, Place)> {
+        let begins = |token: &Token| token.raw.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
+        let fits = |token: &Token| matches!(token.class, Class::Word | Class::Number(_)) && begins(token);
+        let count = (at..self.end).take_while(|at| self.token(*at).is_some_and(fits)).count();
+        let run: Vec<&str> = self.chart.tokens.get(at..at + count)?.iter().map(|token| token.raw.as_str()).collect();
+        let place = self.context.resolve(&run.join(" ")).filter(|_| count > 1)?;
+        Some((at + count, Place { kind: PathKind::Folder, ..place }))
+    }
+
+    /// The new name of several words that ends like a file name, as in "to final report.pdf".
+    fn spaced(&self, at: usize) -> Option<(usize, Place)> {
+        let is_word = |token: &Token| {
+            let is_strange =
+                !["joints", "joining", "articles", "pronouns"].iter().any(|list| self.is_listed(token, list));
+            matches!(token.class, Class::Word | Class::Number(_)) && is_strange
+        };
+        let count = (at..self.end).take_while(|at| self.token(*at).is_some_and(is_word)).count();
+        let last = self.token(at + count).filter(|token| count > 0 && token.class == Class::FileName)?;
+        let run = self.chart.tokens.get(at..at + count)?.iter().chain([last]);
+        let place = self.context.resolve(&run.map(|token| token.raw.as_str()).collect::<Vec<_>>().join(" "))?;
+        Some((at + count + 1, Place { kind: PathKind::File, ..place }))
     }
 
     /// Whether a word is the name without extension of a file that the request names, in the singular or plural.

@@ -98,8 +98,7 @@ impl Matcher<'_> {
             "new" | "path" | "named" | "fresh" | "capital" => places(
                 token.and_then(|token| self.named(token, kind)).map(|place| (at + 1, place)).into_iter().collect(),
             ),
-            "spaced" => places(self.spaced(at).into_iter().collect()),
-            "capitals" => places(self.capitals(at).into_iter().collect()),
+            "capitals" | "spaced" => places(self.worded(kind, at)),
             "tool" => self.tool(at).into_iter().collect(),
             single => {
                 let value = token.and_then(|token| self.single(single, token));
@@ -176,30 +175,6 @@ impl Matcher<'_> {
         };
         let raw = if kind == "header" { token.raw.trim_matches(['[', ']']) } else { &token.raw };
         (fits && !raw.is_empty()).then(|| raw.to_owned())
-    }
-
-    /// The new name of several words that each begin with a capital or are a number, as in "called Weddings 2025".
-    fn capitals(&self, at: usize) -> Option<(usize, Place)> {
-        let begins = |token: &Token| token.raw.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
-        let fits = |token: &Token| matches!(token.class, Class::Word | Class::Number(_)) && begins(token);
-        let count = (at..self.end).take_while(|at| self.token(*at).is_some_and(fits)).count();
-        let run: Vec<&str> = self.chart.tokens.get(at..at + count)?.iter().map(|token| token.raw.as_str()).collect();
-        let place = self.context.resolve(&run.join(" ")).filter(|_| count > 1)?;
-        Some((at + count, Place { kind: PathKind::Folder, ..place }))
-    }
-
-    /// The new name of several words that ends like a file name, as in "to final report.pdf".
-    fn spaced(&self, at: usize) -> Option<(usize, Place)> {
-        let is_word = |token: &Token| {
-            let is_strange =
-                !["joints", "joining", "articles", "pronouns"].iter().any(|list| self.is_listed(token, list));
-            matches!(token.class, Class::Word | Class::Number(_)) && is_strange
-        };
-        let count = (at..self.end).take_while(|at| self.token(*at).is_some_and(is_word)).count();
-        let last = self.token(at + count).filter(|token| count > 0 && token.class == Class::FileName)?;
-        let run = self.chart.tokens.get(at..at + count)?.iter().chain([last]);
-        let place = self.context.resolve(&run.map(|token| token.raw.as_str()).collect::<Vec<_>>().join(" "))?;
-        Some((at + count + 1, Place { kind: PathKind::File, ..place }))
     }
 
     /// The token as a text to write or look for: quoted, a word unknown to the dictionary, or one of a few known words.
