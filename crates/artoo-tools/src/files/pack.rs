@@ -42,7 +42,8 @@ impl Format {
             Ok(Self::Gz)
         } else {
             let path = paths::line(path);
-            let reason = "is not a supported archive; its name must end in .tar.gz, .tgz, .tar, .zip, or .gz for one file";
+            let reason =
+                "is not a supported archive; its name must end in .tar.gz, .tgz, .tar, .zip, or .gz for one file";
             Err(io::Error::other(format!("{path} {reason}")))
         }
     }

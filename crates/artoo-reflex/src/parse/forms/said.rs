@@ -88,9 +88,11 @@ impl Matcher<'_> {
     fn capitals(&self, at: usize) -> Option<(usize, Place)> {
         let begins = |token: &Token| token.raw.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
         let fits = |token: &Token| matches!(token.class, Class::Word | Class::Number(_)) && begins(token);
+        // "a folder A B" is not the one called "B".
+        let is_cut = at.checked_sub(1).and_then(|before| self.token(before)).is_some_and(begins);
         let count = (at..self.end).take_while(|at| self.token(*at).is_some_and(fits)).count();
         let run: Vec<&str> = self.chart.tokens.get(at..at + count)?.iter().map(|token| token.raw.as_str()).collect();
-        let place = self.context.resolve(&run.join(" ")).filter(|_| count > 1)?;
+        let place = self.context.resolve(&run.join(" ")).filter(|_| count > 1 && !is_cut)?;
         Some((at + count, Place { kind: PathKind::Folder, ..place }))
     }
 
