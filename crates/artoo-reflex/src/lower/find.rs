@@ -82,11 +82,8 @@ fn content(pred: &Pred) -> Option<Content<'_>> {
         Pred::Any(parts) => {
             let mut all = parts.iter().map(content).collect::<Option<Vec<_>>>()?;
             let first = all.pop()?;
-            let is_alike = |other: &Content<'_>| {
-                other.is_wanted
-                    && (other.ignore_case, other.whole_word, true)
-                        == (first.ignore_case, first.whole_word, first.is_wanted)
-            };
+            let how = |content: &Content<'_>| (content.ignore_case, content.whole_word);
+            let is_alike = |other: &Content<'_>| other.is_wanted && first.is_wanted && how(other) == how(&first);
             let texts = all.iter().chain([&first]).flat_map(|content| content.texts.clone()).collect();
             all.iter().all(is_alike).then_some(Content { texts, ..first })
         }

@@ -100,7 +100,8 @@ fn by_number(context: &Context<'_>, tokens: &[Token], query: &mut Query, notes: 
     }
 }
 
-/// Limits the answer to "which of the folders is the biggest" and "the newest of the folders" to one; removes the note on the number assumed.
+/// Limits the answer to "which of the folders is the biggest" and "the newest of the folders" to one; removes the note
+/// on the number assumed.
 fn one_best(tokens: &[Token], query: &mut Query, notes: &mut Vec<String>) {
     let said: Vec<&str> =
         tokens.iter().filter(|token| token.class == Class::Word).map(|token| token.folded.as_str()).collect();
