@@ -2,8 +2,10 @@
 
 use artoo_proto::{Environment, Now, SessionTurn, Timestamp};
 
+use super::lists;
 use crate::english::english_steps;
-use crate::parse::clauses;
+use crate::lex::lex;
+use crate::parse::{clauses, offer};
 use crate::testing::MemoryFileSystem;
 
 /// A Linux machine whose current folder is `/home/ada/work`.
@@ -66,4 +68,13 @@ fn requests_split_into_expected_clauses() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// No plainer wording of `clauses.txt` is replaced itself: a request with it would not be read.
+#[test]
+fn plainer_wordings_are_not_replaced_again() {
+    let plainer = lists("meant ").filter_map(|list| list.strip_prefix("meant ")).filter(|plain| *plain != "nothing");
+    let again: Vec<(&str, String)> =
+        plainer.filter_map(|plain| Some((plain, offer::rephrased(plain, &lex(plain))?))).collect();
+    assert!(again.is_empty(), "{again:?}");
 }
