@@ -226,8 +226,8 @@ fn existing(context: &Context<'_>, readings: Vec<Vec<Built>>) -> Vec<Vec<Built>>
     if existing.is_empty() { readings } else { existing }
 }
 
-/// Whether a step selects files of some kinds except those of the same kinds: then a kind is no folder of its name, as in
-/// "the PDFs except Documents".
+/// Whether a step selects files of some kinds and excludes all of these kinds, as "the PDFs except Documents" does if the
+/// last word is read as a kind and not as a folder.
 fn excepts_all(step: &Step) -> bool {
     let of = match step {
         Step::Ask(query) => Some(query),

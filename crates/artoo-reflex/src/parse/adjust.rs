@@ -4,13 +4,14 @@ use super::build::Built;
 use super::clauses::{after_lead, phrase};
 use super::item::Context;
 use super::located::settled;
+use super::pattern::singular;
 use crate::algebra::{Act, Function, Key, NameTest, Pred, Query, SortKey, Step};
 use crate::eval::{Answer, Line, evaluate};
 use crate::kinds;
 use crate::lex::{Class, Token};
 use crate::place::file_name;
 
-/// Maximum number of files that are named in the answer to whether there are any.
+/// Maximum number of files whose paths the answer to "do I have any PDFs" has beside "yes".
 const MAX_NAMED: usize = 20;
 
 /// The steps of a request; in questions alone, a bare name that is not here is that of the only entry of this name
@@ -219,7 +220,7 @@ fn set_any_case(query: &mut Query, is_exact: &impl Fn(&str) -> bool) -> bool {
 /// Takes the plural "s" from the only text that a query looks for; `false` if it has no such text.
 fn set_singular(query: &mut Query) -> bool {
     let Some((text, _)) = text_of(query) else { return false };
-    let stem = text.strip_suffix('s').filter(|stem| stem.len() > 3).map(str::to_owned);
+    let stem = singular(text).map(str::to_owned);
     if let Some(stem) = &stem {
         stem.clone_into(text);
     }

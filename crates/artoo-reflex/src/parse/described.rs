@@ -101,7 +101,7 @@ fn both(context: &Context<'_>, named: &[Named], tokens: &[Token]) -> Vec<(Range<
 }
 
 /// Whether a path can stand in a request in quotes: a quote in a name would end the name and make a request of the rest.
-fn is_safe(path: &str) -> bool {
+pub(super) fn is_safe(path: &str) -> bool {
     escape::one_line(path) == path && !path.contains('"')
 }
 

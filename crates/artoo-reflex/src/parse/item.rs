@@ -217,7 +217,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether something is at a path where a request makes something new.
+    /// Whether a file or folder is in the way of a new one at a path; never for an earlier request, which may have made it.
     pub(crate) fn is_taken(&self, path: &str) -> bool {
         !self.is_past && self.fs.metadata(Path::new(path)).is_ok()
     }

@@ -36,8 +36,8 @@ pub(super) fn meant(context: &Context<'_>, path: &str) -> Option<(String, &'stat
 }
 
 /// The only entry below the current folder with the name of a path directly in that folder, or with that name before
-/// its extension; `None` if there are several, or a similar name stands beside the path. A path in a folder that is not
-/// there is the only one that ends in the same folders and name.
+/// its extension; `None` if there are several, or a similar name stands beside the path. For a path in a folder that doesn't
+/// exist, the only entry whose path ends in the same folders and name.
 pub(super) fn elsewhere(context: &Context<'_>, path: &str) -> Option<String> {
     let below = Path::new(path).strip_prefix(&context.environment.cwd).ok()?;
     if below.components().count() > 1 {

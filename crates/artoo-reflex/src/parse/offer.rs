@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use artoo_proto::{Offer, escape};
+use artoo_proto::Offer;
 
 use super::background::{Background, background};
 use super::clauses::{after_lead, lists, phrase};
-use super::described::described;
+use super::described::{described, is_safe};
 use super::item::Context;
 use super::located::{entries, typed};
 use super::steps::{begins_a_step, begins_unknown, joins};
@@ -128,7 +128,7 @@ pub(super) fn quoted(
 /// The names with spaces of entries below the current folder, each with how it is typed.
 fn spaced(context: &Context<'_>) -> impl Iterator<Item = (String, String)> {
     entries(context).unwrap_or_default().into_iter().filter_map(|entry| {
-        let path = entry.path.to_str().filter(|path| escape::one_line(path) == **path && !path.contains('"'))?;
+        let path = entry.path.to_str().filter(|path| is_safe(path))?;
         let name = file_name(path).filter(|name| name.contains(' '))?;
         Some((name.to_owned(), typed(context, path)))
     })
@@ -217,7 +217,7 @@ impl Declined<'_> {
     fn candidates(&self) -> Vec<Vec<Edit>> {
         let mut strange: Vec<&Token> = self.tokens.iter().filter(|token| self.is_strange(token)).collect();
         if strange.len() > MAX_MENDED {
-            // Names that are not there are likelier mistyped than words.
+            // The name of no existing file is likelier mistyped than a word is.
             strange.retain(|token| token.class != Class::Word);
         }
         let mut mended: Vec<Vec<Edit>> = vec![Vec::new()];
@@ -393,7 +393,7 @@ fn names(context: &Context<'_>, tokens: &[Token]) -> Vec<(String, String)> {
     let (mut found, mut at, tops) = (Vec::new(), 0, open.len());
     while let Some(folder) = open.get(at).cloned().filter(|_| found.len() < MAX_NAMES) {
         for entry in context.fs.list(Path::new(&folder)).unwrap_or_default() {
-            let path = entry.path.to_str().filter(|path| escape::one_line(path) == **path && !path.contains('"'));
+            let path = entry.path.to_str().filter(|path| is_safe(path));
             let Some((path, name)) = path.and_then(|path| Some((path.to_owned(), file_name(path)?.to_owned()))) else {
                 continue;
             };

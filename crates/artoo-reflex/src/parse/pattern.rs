@@ -108,3 +108,8 @@ pub(super) fn is_word(token: Option<&Token>, word: &str) -> bool {
     let is_it = |token: &Token| if word.starts_with('-') { token.raw == word } else { token.folded == word };
     token.is_some_and(|token| token.class != Class::Quoted && is_it(token))
 }
+
+/// The text without its plural "s"; `None` if it has none or is too short to be a plural.
+pub(super) fn singular(text: &str) -> Option<&str> {
+    text.strip_suffix('s').filter(|stem| stem.len() > 3)
+}

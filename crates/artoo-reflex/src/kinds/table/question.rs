@@ -26,7 +26,7 @@ struct Asked {
     number: Option<usize>,
     shown: Vec<usize>,
     group: Option<usize>,
-    /// The number of characters of a date by which rows are grouped: those of its month or year.
+    /// The number of leading characters of a date by which rows are grouped: 7 for its month, 4 for its year.
     period: Option<usize>,
     /// The columns of the conditions, of which all must hold, and the value each has or the bound it is above or below.
     conditions: Vec<(usize, &'static str, String)>,

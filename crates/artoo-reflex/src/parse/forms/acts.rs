@@ -166,7 +166,7 @@ impl Form<'_> {
         self.matcher.context.fs.metadata(Path::new(path)).is_ok()
     }
 
-    /// Whether something new can be made at all of these paths.
+    /// Whether a new file or folder can be made at each of these paths.
     pub(super) fn are_new(&self, paths: &[String]) -> bool {
         paths.iter().all(|path| self.is_free(path))
     }

@@ -11,7 +11,7 @@ use crate::place::{file_name, parent};
 const MAX_LISTED: usize = 50;
 
 impl Form<'_> {
-    /// Whether something new can be made at a path.
+    /// Whether a new file or folder can be made at a path; always for an earlier request, which may have made it.
     pub(super) fn is_free(&self, path: &str) -> bool {
         !self.matcher.context.is_taken(path)
     }

@@ -7,6 +7,7 @@ use super::super::build::Built;
 use super::super::build::files::paths_in;
 use super::super::item::Context;
 use super::super::located::elsewhere;
+use super::super::pattern::singular;
 use super::slots::stands_alone;
 use super::{Matcher, Value, Values, Ways, is_word};
 use crate::algebra::{NameTest, Pred, Query, Step};
@@ -79,7 +80,7 @@ impl Matcher<'_> {
         self.words(at).into_iter().filter_map(known).collect()
     }
 
-    /// The new names of several words without quotes that can start at a position.
+    /// The file or folder name of several unquoted words that starts at a position, with its end; none if no such name does.
     pub(super) fn worded(&self, kind: &str, at: usize) -> Vec<(usize, Place)> {
         if kind == "spaced" { self.spaced(at) } else { self.capitals(at) }.into_iter().collect()
     }
@@ -153,7 +154,7 @@ impl Matcher<'_> {
         let is_only = values.values().filter(is_text).count() == 1;
         for value in values.values_mut().filter(|_| is_only) {
             if let Value::Words(text) = value
-                && let Some(stem) = text.strip_suffix('s').filter(|stem| stem.len() > 3)
+                && let Some(stem) = singular(text)
             {
                 *value = Value::Words(stem.to_owned());
             }
