@@ -199,6 +199,14 @@ impl ToolCall {
         pipeline::shown(&self.tool, &self.input)
     }
 
+    /// What a failed call said of its failure, in one line: what its program wrote to standard error, else its output.
+    #[must_use]
+    pub fn failure(&self) -> String {
+        let said = self.output.rsplit("[stderr]\n").next().unwrap_or_default();
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        if said.is_empty() { format!("`{}` failed and said nothing", self.target) } else { said }
+    }
+
     /// The item of the evidence store with the complete output; `None` if nothing or several streams are stored, or a
     /// part is left out.
     #[must_use]

@@ -59,6 +59,18 @@ pub(crate) enum Source {
 use Command::{Gnu, Missing, Portable, Sandboxed};
 use Source::{Clock, Computed, Entry, File, FirstFields, Limit, Memory, MemoryBetween, OwnId};
 
+/// An `awk` script over `/proc/net/route`, which has addresses in hexadecimal with the last byte first.
+macro_rules! routes_script {
+    ($script:literal) => {
+        concat!(
+            "awk 'function hex(d){return index(\"123456789ABCDEF\",d)} ",
+            "function dotted(a){s=\"\"; for(i=7;i>0;i-=2)s=s (i<7?\".\":\"\") hex(substr(a,i,1))*16+hex(substr(a,i+1,1)); return s} ",
+            $script,
+            "' /proc/net/route"
+        )
+    };
+}
+
 /// Declares [`Fact`] and its table, with one row for each variant.
 macro_rules! facts {
     ($($(#[doc = $doc:literal])* $name:ident $({ $field:ident: $type:ty })?
@@ -145,10 +157,10 @@ facts! {
     CurrentFolder => Text, "path of the current folder", Portable("pwd"), Computed;
     /// The path of the user's login shell.
     Shell => Text, "login shell", Gnu("printenv SHELL"), Computed;
-    /// Addresses of this machine's network interfaces, one per line.
-    Addresses => Lines, "network addresses", Sandboxed, NETWORK;
-    /// Network ports on which this machine listens, one per line.
-    Ports => Lines, "listening ports", Sandboxed, NETWORK;
+    /// IPv4 addresses of this machine's network interfaces without those of itself alone (127.…), one per line.
+    Addresses => Lines, "IPv4 addresses of the machine", Gnu(ADDRESSES), Computed;
+    /// Numbers of the TCP ports on which programs of this machine listen, one per line.
+    Ports => Lines, "TCP ports on which programs listen", Gnu(PORTS), Computed;
     /// The value of the environment variable with this name, which is case-sensitive.
     Variable { name: String } => Text, "environment variable", Portable("printenv {}"), Computed;
     /// The names of all environment variables, one per line.
@@ -213,10 +225,11 @@ facts! {
     Shells => Lines, "login shells", Gnu("grep -E -e ^/ -- /etc/shells"), Computed;
     /// Addresses of the DNS servers, one per line.
     NameServers => Lines, "name servers", Gnu(NAME_SERVERS), Computed;
-    /// Address of the default gateway: the router for traffic to other networks.
-    Gateway => Text, "default gateway", Sandboxed, NETWORK;
-    /// The network routing table, one route per line, as `ip route` prints it.
-    Routes => Lines, "routing table", Sandboxed, NETWORK;
+    /// IPv4 address of the default gateway: the router for traffic to other networks; empty without one.
+    Gateway => Text, "default gateway", Gnu(GATEWAY), Computed;
+    /// The IPv4 routing table, one route per line, as `network/prefix length via gateway dev interface`, the network of the
+    /// default route being `default`.
+    Routes => Lines, "routing table", Gnu(ROUTES), Computed;
     /// Names of the network interfaces, one per line.
     Interfaces => Lines, "network interfaces", Gnu("ls -1 /sys/class/net"), Computed;
     /// Language and character set of the user's session, as `en_US.UTF-8`.
@@ -229,8 +242,15 @@ facts! {
     Umask => Text, "umask", Gnu("sh -c umask"), Entry("/proc/self/status", "Umask", ':');
 }
 
-/// The source of facts about the network: none, as the sandbox hides it.
-const NETWORK: Source = Source::Missing("the network");
+/// The lines of `/proc/net/fib_trie` above those that mark an address as one of this machine.
+const ADDRESSES: &str =
+    "awk '/\\/32 host LOCAL/ && a !~ /^127/{print a} {a=$2}' /proc/net/fib_trie | env LC_ALL=C sort -u";
+/// The ports of `/proc/net/tcp` in state 0A (listening), which it has in hexadecimal.
+const PORTS: &str = "grep -s -h -e ' 0A ' -- /proc/net/tcp /proc/net/tcp6 | awk '{h=substr($2,length($2)-3); n=0; for(i=1;i<5;i++)n=n*16+index(\"123456789ABCDEF\",substr(h,i,1)); print n}' | sort -n -u";
+const GATEWAY: &str = routes_script!("$2 ~ /^0+$/ && $3 !~ /^0+$/{print dotted($3)}");
+const ROUTES: &str = routes_script!(
+    "NR>1{m=0; for(i=1;i<9;i++)for(v=hex(substr($8,i,1));v>0;v=int(v/2))m+=v%2; t=dotted($2) \"/\" m; print (t==\"0.0.0.0/0\"?\"default\":t) ($3 ~ /^0+$/?\"\":\" via \" dotted($3)) \" dev \" $1}"
+);
 const MEMORY_TOTAL: &str = "env LC_ALL=C free -b | grep -F -e Mem: | tr -s ' ' | cut -d ' ' -f 2";
 const MEMORY_USED: &str = "env LC_ALL=C free -b | grep -F -e Mem: | tr -s ' ' | cut -d ' ' -f 3";
 const MEMORY_FREE: &str = "env LC_ALL=C free -b | grep -F -e Mem: | tr -s ' ' | cut -d ' ' -f 7";

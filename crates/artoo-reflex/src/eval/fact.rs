@@ -11,6 +11,7 @@ use super::{Answer, EntryKind, EvalError, FileSystem, Line, Space, files, text, 
 use crate::algebra::{Depth, Fact, Source};
 
 mod accounts;
+mod network;
 
 const SECOND_MS: i64 = 1_000;
 
@@ -92,6 +93,10 @@ fn computed(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
             let table = text::system_file("/proc/net/dev", fs)?;
             Ok(lines(table.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name.trim())))
         }
+        Fact::Addresses => Ok(lines(network::addresses(fs)?.into_iter())),
+        Fact::Ports => Ok(lines(network::ports(fs)?.iter().map(u16::to_string))),
+        Fact::Gateway => text(network::gateway(fs)?),
+        Fact::Routes => Ok(lines(network::routes(fs)?.into_iter().map(|route| route.shown()))),
         of_accounts => accounts::value(of_accounts, fs),
     }
 }

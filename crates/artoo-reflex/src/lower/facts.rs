@@ -16,8 +16,7 @@ pub(super) fn fact(fact: &Fact, programs: Programs) -> Result<Pipeline, Unsuppor
         Command::Gnu(command) => programs.gnu_only(what).map(|()| command)?,
         Command::Sandboxed => {
             programs.gnu_only(what)?;
-            let is_limit = matches!(fact, Fact::ProcessLimit);
-            return Err(Unsupported::Sandboxed(if is_limit { row.english } else { "what the network looks like" }));
+            return Err(Unsupported::Sandboxed(row.english));
         }
         Command::Missing => return programs.gnu_only(what).and(Err(Unsupported::Arrangement(what))),
     };

@@ -6,6 +6,14 @@ use artoo_reflex::algebra::{Fact, Query};
 use artoo_reflex::eval::{Answer, evaluate};
 use artoo_reflex::testing::{MemoryFileSystem, programs};
 
+/// A routing table as the kernel prints it: a default route and one of a network with a prefix of 20 bits.
+const ROUTES: &str = "Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT\n\
+    eth0 00000000 0101A8C0 0003 0 0 0 00000000 0 0 0\neth0 0000A8C0 00000000 0001 0 0 0 00F0FFFF 0 0 0\n";
+
+/// The addresses of a machine as the kernel prints them; the first one is that of the loopback interface.
+const ADDRESSES: &str = "Main:\n  |-- 127.0.0.1\n     /32 host LOCAL\n  |-- 192.168.0.0\n     /20 link UNICAST\n  \
+    |-- 192.168.1.7\n     /32 host LOCAL\n  |-- 192.168.15.255\n     /32 link BROADCAST\n";
+
 /// A file system in memory with the system files that facts are read from.
 fn machine() -> MemoryFileSystem {
     let mut fs = MemoryFileSystem::default();
@@ -25,6 +33,10 @@ fn machine() -> MemoryFileSystem {
         ("/proc/modules", "ext4 1 2\nxfs 3 4\n"),
         ("/proc/stat", "cpu 1\nbtime 1715770800\n"),
         ("/proc/sys/vm/swappiness", "60\n"),
+        ("/proc/net/route", ROUTES),
+        ("/proc/net/fib_trie", ADDRESSES),
+        ("/proc/net/tcp", "  sl local rem st\n 0: 0100007F:1F90 00000000:0000 0A 0\n 1: 0100007F:C350 0200007F:0016 01 0\n"),
+        ("/proc/net/tcp6", "  sl local rem st\n 0: 00000000000000000000000000000000:0016 0:0000 0A 0\n"),
     ];
     for (path, content) in files {
         fs.add_file(path, content, Timestamp::default());
@@ -79,6 +91,10 @@ fn facts_agree_with_their_second_source() {
         (Fact::KernelModules, "ext4,xfs"),
         (Fact::KernelParameter { name: "vm.swappiness".to_owned() }, "60"),
         (Fact::Umask, "0022"),
+        (Fact::Addresses, "192.168.1.7"),
+        (Fact::Ports, "22,8080"),
+        (Fact::Gateway, "192.168.1.1"),
+        (Fact::Routes, "default via 192.168.1.1 dev eth0,192.168.0.0/20 dev eth0"),
         (Fact::Locale, "de_DE.UTF-8"),
     ] {
         assert_eq!(value(fact.clone(), &machine()), expected, "{fact:?}");

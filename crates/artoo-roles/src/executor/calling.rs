@@ -136,11 +136,7 @@ impl Executor {
         self.attempt.queue.clear();
         self.attempt.answer_is_output = false;
         if self.subtask.recipe.is_some() {
-            // What a program says of its failure, in one line.
-            let said = |output: &str| {
-                output.rsplit("[stderr]\n").next().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "))
-            };
-            let reason = self.attempt.calls.last().and_then(|call| said(&call.output));
+            let reason = self.attempt.calls.last().map(ToolCall::failure);
             return self.report(ExecutionStatus::Failed, String::new(), reason, None);
         }
         self.ask(cx)

@@ -17,7 +17,7 @@ pub(super) fn what_failed(request: &ReplanRequest) -> Option<(String, Vec<String
     let outcome = request.outcomes.iter().find(|outcome| outcome.status == OutcomeStatus::Failed)?;
     if let Some(call) = outcome.tool_calls.iter().rev().find(|call| call.status != CallStatus::Ok) {
         let near = call.alternatives.iter().map(|path| format!("there is {path}"));
-        return Some((call.output.clone(), near.collect()));
+        return Some((call.failure(), near.collect()));
     }
     let verdict = outcome.criteria_verdicts.iter().find(|verdict| verdict.verdict == Verdict::Fail)?;
     Some((verdict.evidence.clone(), Vec::new()))

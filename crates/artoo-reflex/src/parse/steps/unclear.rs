@@ -188,7 +188,8 @@ fn enters_subfolders(said: &[Token]) -> bool {
         meanings.iter().any(|meaning| matches!(meaning, Meaning::Concept(Concept::Depth(_))))
     };
     let says_depth = (1..=lexicon().longest.min(said.len())).any(|length| said.windows(length).any(means_depth));
-    said.iter().any(|token| token.class == Class::Glob) && !says_depth
+    let says_below = said.iter().any(|token| ["under", "below", "beneath", "tree"].contains(&&*token.folded));
+    said.iter().any(|token| token.class == Class::Glob) && !says_depth && !says_below
 }
 
 /// Changes a query to leave subfolders out.

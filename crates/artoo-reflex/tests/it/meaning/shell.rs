@@ -7,11 +7,11 @@ use proptest::prelude::*;
 
 use super::queries::{of_files, of_text, rooted};
 use super::trees::{self, Twin, has_doubtful_names, twin};
-use artoo_proto::pipeline::command;
+use artoo_proto::{Timestamp, pipeline::command};
 use artoo_reflex::algebra::{Fact, Function, Query};
 use artoo_reflex::eval::{Answer, EvalError, Verification, evaluate, verify};
 use artoo_reflex::lower::Unsupported;
-use artoo_reflex::testing::programs;
+use artoo_reflex::testing::{MemoryFileSystem, programs};
 
 /// Runs a pipeline in the environment of the shell tool: its output, as the tool shows it, and whether each program
 /// succeeded.
@@ -142,4 +142,19 @@ fn limits_and_umask_are_printed_by_programs() {
     // artoo limits the number of processes of the programs that it runs.
     let limit = programs(&Query::System { fact: Fact::ProcessLimit }, "linux");
     assert!(matches!(limit, Err(Unsupported::Sandboxed("limit of user processes"))));
+}
+
+/// The scripts of these facts read the tables of this machine's kernel, as they do for a user.
+#[test]
+fn network_scripts_agree_with_eval() {
+    let mut machine = MemoryFileSystem::default();
+    for table in ["route", "fib_trie", "tcp", "tcp6"].map(|name| format!("/proc/net/{name}")) {
+        machine.add_file(&table, std::fs::read(&table).unwrap_or_default(), Timestamp::default());
+    }
+    for fact in [Fact::Addresses, Fact::Ports, Fact::Gateway, Fact::Routes] {
+        let query = Query::System { fact };
+        let output = run(&programs(&query, "linux").unwrap());
+        let found = verify(&serde_json::to_value(&query).unwrap(), &output, &machine);
+        assert!(found.pass, "{query:?}: {output:?} {}", found.evidence);
+    }
 }
