@@ -11,7 +11,7 @@ mod program;
 mod string;
 mod table;
 
-pub(crate) use self::piped::{asked_of, last_change, which_ones};
+pub(crate) use self::piped::{asked_of, last_change, room, which_ones};
 pub(crate) use self::table::{is_whole_column, question as table_question, with_heading};
 pub(crate) use crate::algebra::Known;
 use crate::algebra::{Act, Fact, Query, Step};

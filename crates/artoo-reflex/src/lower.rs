@@ -95,6 +95,11 @@ pub(crate) fn lines_to(query: &Query) -> Result<Pipeline, Unsupported> {
     lines::text(query, Programs::Gnu)
 }
 
+/// The programs that print the number that a query gives.
+pub(crate) fn number_to(query: &Query) -> Result<Pipeline, Unsupported> {
+    command(query, Ty::Number, Programs::Gnu)
+}
+
 /// The programs that answer a query whose result has this type.
 fn command(query: &Query, ty: Ty, programs: Programs) -> Result<Pipeline, Unsupported> {
     match (query, ty) {

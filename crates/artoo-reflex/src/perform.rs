@@ -33,6 +33,8 @@ pub fn perform(act: &Act, fs: &dyn FileSystem) -> Result<Vec<RecipeStep>, Unsupp
         Act::SetMode { of, mode } => {
             let mode = match mode {
                 ModeChange::Bits(bits) => format!("{bits:04o}"),
+                ModeChange::Added(bits) => format!("+{bits:04o}"),
+                ModeChange::Removed(bits) => format!("-{bits:04o}"),
                 ModeChange::Executable => "executable".to_owned(),
                 ModeChange::NotExecutable => "not_executable".to_owned(),
                 ModeChange::ReadOnly => "read_only".to_owned(),

@@ -80,6 +80,10 @@ pub enum ModeChange {
     NotExecutable,
     /// Removes all write bits.
     ReadOnly,
+    /// Sets these bits besides those that are set.
+    Added(u32),
+    /// Clears these bits.
+    Removed(u32),
 }
 
 /// A change of a git repository.

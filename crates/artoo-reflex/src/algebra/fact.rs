@@ -267,4 +267,21 @@ impl Fact {
     pub fn ty(&self) -> Ty {
         self.row().ty
     }
+
+    /// Whether the fact's value is a number of bytes, of memory or of a disk.
+    pub(crate) const fn is_room(&self) -> bool {
+        matches!(
+            self,
+            Self::DiskFree { .. }
+                | Self::DiskUsed { .. }
+                | Self::DiskTotal { .. }
+                | Self::DiskUsage { .. }
+                | Self::MemoryFree
+                | Self::MemoryUsed
+                | Self::MemoryTotal
+                | Self::SwapTotal
+                | Self::SwapUsed
+                | Self::SwapFree
+        )
+    }
 }

@@ -430,6 +430,8 @@ impl<'a> Simulator<'a> {
         for entry in self.selected(of)? {
             let (mode, rule) = match change {
                 ModeChange::Bits(bits) => (bits & 0o7777, ModeRule::Exact),
+                ModeChange::Added(bits) => (entry.mode | bits & 0o777, ModeRule::Exact),
+                ModeChange::Removed(bits) => (entry.mode & !(bits & 0o777), ModeRule::Exact),
                 ModeChange::Executable => (entry.mode | 0o100 | (entry.mode & 0o444) >> 2, ModeRule::Executable),
                 ModeChange::NotExecutable => (entry.mode & !0o111, ModeRule::Exact),
                 ModeChange::ReadOnly => (entry.mode & !0o222, ModeRule::Exact),

@@ -69,7 +69,27 @@ fn mode_change(mode: ModeChange) -> String {
         ModeChange::Executable => "executable".to_owned(),
         ModeChange::NotExecutable => "not executable".to_owned(),
         ModeChange::ReadOnly => "read-only".to_owned(),
+        ModeChange::Added(bits) => permissions(bits),
+        ModeChange::Removed(bits) => format!("not {}", permissions(bits)),
     }
+}
+
+/// Permission bits that are the same for one or several kinds of users, in words; any others in octal.
+fn permissions(bits: u32) -> String {
+    let of = |class: &u32| bits >> class & 0o7;
+    let named = |class: u32| ["others", "the group", "the owner"].get(class as usize / 3).copied().unwrap_or_default();
+    let classes: Vec<u32> = [6, 3, 0].into_iter().filter(|class| of(class) != 0).collect();
+    let Some(first) = classes.first().map(of).filter(|first| classes.iter().all(|class| of(class) == *first)) else {
+        return format!("with the permission bits {bits:04o}");
+    };
+    let can = [(4, "readable"), (2, "writable"), (1, "executable")];
+    let can: Vec<&str> = can.into_iter().filter(|(bit, _)| first & bit != 0).map(|(_, word)| word).collect();
+    let whom = if classes.len() == 3 {
+        "everyone".to_owned()
+    } else {
+        classes.into_iter().map(named).collect::<Vec<_>>().join(" and ")
+    };
+    format!("{} for {whom}", can.join(" and "))
 }
 
 /// The English phrase for a change of a git repository, to be followed by the repository's folder.

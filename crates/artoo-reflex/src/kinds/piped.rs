@@ -9,10 +9,10 @@ use std::path::Path;
 use self::eval::eval;
 use self::shapes::{From, shape};
 use super::{Known, Row};
-use crate::algebra::{Depth, Function, GroupKey, Kind, Pred, Query, Ty};
+use crate::algebra::{Depth, Fact, Function, GroupKey, Kind, Pred, Query, Ty};
 use crate::english::{english, quoted};
 use crate::eval::{digest, evaluate};
-use crate::lower::{Argv, Pipeline, Unsupported, files_to, lines_to};
+use crate::lower::{Argv, Pipeline, Unsupported, files_to, lines_to, number_to};
 use crate::parse::Form;
 
 /// The kind of question that is computed from the answer to another query.
@@ -67,6 +67,7 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
     let fits = match from {
         From::Lines => of.ty() == Ok(Ty::Lines) && evaluate(&of, form.fs()).is_ok(),
         From::Files | From::Folder => of.ty() == Ok(Ty::Files),
+        From::Room => matches!(&of, Query::System { fact } if fact.is_room()),
     };
     // The order of the sums decides the sum of sums.
     let is_ordered = matches!(of, Query::Sort { .. }) && name == "digest";
@@ -236,6 +237,13 @@ pub(crate) fn asked_of(query: &Query) -> Option<Query> {
     inner_query(known).filter(|_| known.kind == ROW.name && known.value("shape") == "some")
 }
 
+/// The fact that a question asks for in a unit of size, and the unit in bytes; `None` for any other question.
+pub(crate) fn room(known: &Known) -> Option<(Fact, u64)> {
+    let Query::System { fact } = inner_query(known)? else { return None };
+    let (_, bytes) = unit(known)?;
+    (known.kind == ROW.name && known.value("shape") == "room").then_some((fact, bytes))
+}
+
 /// The only folder or path that a query reads; `None` if there are several.
 fn root(of: &Query) -> Option<&str> {
     match of.source() {
@@ -244,6 +252,13 @@ fn root(of: &Query) -> Option<&str> {
         }
         _ => None,
     }
+}
+
+/// The largest number of parts, divided by slashes, of a path that is as many levels below the folder of a query as a
+/// question asks for.
+fn deepest(known: &Known, query: &Query) -> Option<usize> {
+    let levels: usize = known.value("n").parse().ok()?;
+    Some(root(query)?.trim_end_matches('/').split('/').count() + levels)
 }
 
 /// The regular expression for grep that finds a pattern of [`PATTERNS`].
@@ -279,6 +294,7 @@ fn values(known: &Known, query: &Query) -> Vec<(&'static str, String)> {
         unit(known).map(|(name, _)| ("unit", name.to_owned())),
         unit(known).map(|(_, bytes)| ("bytes", bytes.to_string())),
         root(query).map(|root| ("root", root.to_owned())),
+        deepest(known, query).map(|parts| ("deepest", parts.to_string())),
         (!formats.is_empty()).then(|| ("formats", format!("{} %n", formats.join(" ")))),
         Some(("pattern", expression(name))),
         Some(("number", NUMBER.to_owned())),
@@ -298,6 +314,7 @@ fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
     let first = match from {
         From::Lines => lines_to(&query)?,
         From::Files => files_to(&query)?,
+        From::Room => number_to(&query)?,
         From::Folder => Pipeline::of(calls.next().ok_or_else(unknown)?),
     };
     Ok(calls.fold(first, Pipeline::pipe))
@@ -320,7 +337,7 @@ fn call(known: &Known, program: &'static str, values: &[(&str, String)]) -> Opti
             for (name, value) in values {
                 filled = filled.replace(&format!("{{{name}}}"), value);
             }
-            let is_missing = ["n", "m", "raw", "unit", "bytes", "root", "formats"]
+            let is_missing = ["n", "m", "raw", "unit", "bytes", "root", "formats", "deepest"]
                 .iter()
                 .any(|name| word.contains(&format!("{{{name}}}")) && !values.iter().any(|(known, _)| known == name));
             argv = if is_missing { return None } else { argv.value(filled) };

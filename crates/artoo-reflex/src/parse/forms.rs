@@ -2,6 +2,7 @@
 
 mod acts;
 mod arranged;
+mod modes;
 mod programs;
 mod said;
 mod settings;

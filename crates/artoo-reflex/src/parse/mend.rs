@@ -10,9 +10,9 @@ use super::lexical::{clause_starts, corrected};
 use super::located::elsewhere;
 use super::pattern::is_word;
 use super::{as_said, offer, refuse, steps, steps_of};
-use crate::algebra::Step;
+use crate::algebra::{Query, Step};
 use crate::concept::Concept;
-use crate::english::english_steps;
+use crate::english::{english, english_steps};
 use crate::kinds;
 use crate::lex::{Class, Token, lex};
 use crate::lexicon::{Meaning, lexicon};
@@ -206,8 +206,16 @@ pub(super) fn of_table(context: &Context<'_>, tokens: &[Token]) -> Option<Built>
             if tables.len() > MAX_TABLES {
                 return None;
             }
-            let mut found = tables.into_iter().filter_map(asked);
-            let (query, path) = found.next().filter(|_| found.next().is_none())?;
+            let mut found: Vec<_> = tables.into_iter().filter_map(asked).collect();
+            // A table with a "price" is meant rather than one with a "cost".
+            let says_heading = |(query, _): &(Query, String)| {
+                let reading = english(query);
+                said.iter().any(|token| reading.contains(&format!("“{}”", token.folded)))
+            };
+            if found.len() > 1 {
+                found.retain(says_heading);
+            }
+            let (query, path) = found.pop().filter(|_| found.is_empty())?;
             (path, query, false)
         }
         _ => return None,

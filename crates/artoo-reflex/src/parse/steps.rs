@@ -300,13 +300,27 @@ pub(super) fn read_range(
             || same_request.is_some_and(|before| contradict(context, &before.last, step))
     };
     let is_clear = |built: &Built| fits_words(context, said, &built.step) && !misses_folder(&chart.tokens, end, built);
-    let fits = |built: &Vec<Built>| built.iter().all(|built| is_clear(built) && !forbids(&built.step));
+    let is_whole = |built: &Vec<Built>| built.iter().any(|built| takes_contents(&built.step));
+    let fits = |built: &Vec<Built>| {
+        built.iter().all(|built| is_clear(built) && !forbids(&built.step))
+            && (!has(said, "with_contents") || is_whole(built))
+    };
     found.retain(fits);
     if found.is_empty() && chart.has_forms {
         found = forms::readings(context, chart, (start, end), before);
         found.retain(fits);
     }
     found
+}
+
+/// Whether a step is about more than the names of files, as "the files in docs and their contents" needs: about
+/// everything in a folder, or a folder as a whole.
+fn takes_contents(step: &Step) -> bool {
+    let of = match step {
+        Step::Do(act) => act.selection(),
+        Step::Ask(of) => Some(of),
+    };
+    of.is_some_and(|of| of.kind() == Kind::Any || (of.kind() == Kind::Folder && takes_folders(step)))
 }
 
 /// Whether a step fits the words it was read from; not if it ignores some, cuts a name or text, or the words can mean
@@ -316,11 +330,6 @@ fn fits_words(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
         Step::Do(act) => act.selection(),
         Step::Ask(of) => Some(of),
     };
-    // "list the files in docs and their contents" asks for more than their names; a folder is deleted as a whole.
-    let is_whole = |of: &Query| of.kind() == Kind::Any || (of.kind() == Kind::Folder && takes_folders(step));
-    if has(said, "with_contents") && !of.is_some_and(is_whole) {
-        return false;
-    }
     match step {
         step if is_unclear(context, said, step) => false,
         // "delete docs/a.txt and b.txt": the second one may be in docs.

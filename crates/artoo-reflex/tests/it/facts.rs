@@ -35,7 +35,10 @@ fn machine() -> MemoryFileSystem {
         ("/proc/sys/vm/swappiness", "60\n"),
         ("/proc/net/route", ROUTES),
         ("/proc/net/fib_trie", ADDRESSES),
-        ("/proc/net/tcp", "  sl local rem st\n 0: 0100007F:1F90 00000000:0000 0A 0\n 1: 0100007F:C350 0200007F:0016 01 0\n"),
+        (
+            "/proc/net/tcp",
+            "  sl local rem st\n 0: 0100007F:1F90 00000000:0000 0A 0\n 1: 0100007F:C350 0200007F:0016 01 0\n",
+        ),
         ("/proc/net/tcp6", "  sl local rem st\n 0: 00000000000000000000000000000000:0016 0:0000 0A 0\n"),
     ];
     for (path, content) in files {

@@ -36,18 +36,30 @@ pub(crate) enum ModeChange {
     Executable,
     NotExecutable,
     ReadOnly,
+    /// These bits are set besides those that are.
+    Added(u32),
+    /// These bits are cleared.
+    Removed(u32),
 }
 
 impl TryFrom<String> for ModeChange {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let bits = || u32::from_str_radix(&text, 8).ok().filter(|bits| *bits <= BITS_MAX).map(Self::Bits);
+        let (how, octal): (fn(u32) -> Self, &str) = match text.split_at_checked(1) {
+            Some(("+", octal)) => (Self::Added, octal),
+            Some(("-", octal)) => (Self::Removed, octal),
+            _ => (Self::Bits, &text),
+        };
+        let is_octal = octal.bytes().all(|byte| byte.is_ascii_digit());
+        let bits = || u32::from_str_radix(octal, 8).ok().filter(|bits| is_octal && *bits <= BITS_MAX).map(how);
         match text.as_str() {
             "executable" => Ok(Self::Executable),
             "not_executable" => Ok(Self::NotExecutable),
             "read_only" => Ok(Self::ReadOnly),
-            _ => bits().ok_or_else(|| "mode: octal bits up to 777 are expected".to_owned()),
+            _ => bits().ok_or_else(|| {
+                "mode: octal bits up to 777 are expected, after + or - those to set or to clear".to_owned()
+            }),
         }
     }
 }
@@ -56,6 +68,8 @@ impl fmt::Display for ModeChange {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bits(bits) => write!(to, "{bits:04o}"),
+            Self::Added(bits) => write!(to, "+{bits:04o}"),
+            Self::Removed(bits) => write!(to, "-{bits:04o}"),
             Self::Executable => to.write_str("executable"),
             Self::NotExecutable => to.write_str("not executable"),
             Self::ReadOnly => to.write_str("read-only"),
@@ -68,6 +82,8 @@ impl ModeChange {
     fn of(self, mode: u32) -> u32 {
         match self {
             Self::Bits(bits) => bits,
+            Self::Added(bits) => mode | bits,
+            Self::Removed(bits) => mode & !bits,
             Self::Executable => mode | 0o100 | (mode & 0o444) >> 2,
             Self::NotExecutable => mode & !0o111,
             Self::ReadOnly => mode & !0o222,

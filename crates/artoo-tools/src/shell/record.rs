@@ -42,7 +42,9 @@ impl Command {
             return record;
         }
         let is_answering = self.programs().last().is_some_and(|name| is_listed(ANSWERING, name));
-        let is_answer = ended.exit_code == Some(1) && is_answering && ended.stderr.total() == 0;
+        // 123 is that of `xargs` where a program that it ran ended with 1.
+        let is_no = matches!(ended.exit_code, Some(1 | 123));
+        let is_answer = is_no && is_answering && ended.stderr.total() == 0;
         let succeeded = ended.exit_code == Some(0) || is_answer;
         let missed = self.missed(&ended, max_chars);
         let is_part = !succeeded && missed.1;

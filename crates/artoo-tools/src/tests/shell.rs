@@ -45,6 +45,10 @@ async fn exit_codes_are_judged_by_program() {
     let fixture = Fixture::new();
     fixture.file("work/a", "x\n");
     fixture.file("work/b", "y\n");
+    let found_none = fixture.call("shell", json!({"command": "echo a | xargs grep zzz"})).await;
+    assert_eq!((found_none.status, found_none.exit_code), (CallStatus::Ok, Some(123)));
+    let missing = fixture.call("shell", json!({"command": "echo nowhere | xargs grep zzz"})).await;
+    assert_eq!((missing.status, missing.exit_code), (CallStatus::Failed, Some(123)));
     let absent = fixture.call("shell", json!({"command": "grep zzz a"})).await;
     assert_eq!((absent.status, absent.exit_code, absent.output.as_str()), (CallStatus::Ok, Some(1), ""), "{absent:?}");
     let differs = fixture.call("shell", json!({"command": "diff a b"})).await;

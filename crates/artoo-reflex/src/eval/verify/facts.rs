@@ -81,9 +81,27 @@ fn expected_number(fact: &Fact, fs: &dyn FileSystem) -> Result<u64, EvalError> {
 
 /// Checks a printed number against the fact's value, within the tolerance of the fact.
 fn number(fact: &Fact, printed: &str, fs: &dyn FileSystem) -> Checked {
-    let expected = expected_number(fact, fs)?;
     let Ok(value) = printed.parse::<u64>() else { return fail(format!("{:?} is no whole number", shown(printed))) };
-    let tolerance = match fact {
+    close(fact, value, 0, fs)
+}
+
+/// Checks a size such as `3.07 GB` against the fact's value in bytes, within the tolerance of the fact and of two
+/// decimals of the unit, which is given in bytes.
+pub(super) fn in_unit(fact: &Fact, unit: u64, output: &str, fs: &dyn FileSystem) -> Checked {
+    let printed = output.trim();
+    // "3.07" is 307 hundredths.
+    let hundredths = printed.split_once(' ').and_then(|(number, _)| {
+        let (whole, part) = number.split_once('.').filter(|(_, part)| part.len() == 2)?;
+        format!("{whole}{part}").parse::<u64>().ok()
+    });
+    let Some(hundredths) = hundredths else { return fail(format!("{:?} is no size", shown(printed))) };
+    close(fact, hundredths.saturating_mul(unit) / 100, unit / 100, fs)
+}
+
+/// Checks that a number is the fact's value, within the tolerance of the fact and this one for its rounding.
+fn close(fact: &Fact, value: u64, rounding: u64, fs: &dyn FileSystem) -> Checked {
+    let expected = expected_number(fact, fs)?;
+    let moving = match fact {
         Fact::DiskFree { .. } | Fact::DiskUsed { .. } | Fact::SwapFree | Fact::SwapUsed => DISK_TOLERANCE_BYTES,
         Fact::DiskUsage { path } if holds_own_data(path, fs) => OWN_DATA_TOLERANCE_BYTES,
         Fact::UnixTime => CLOCK_TOLERANCE_MS.unsigned_abs() / 1_000,
@@ -94,9 +112,10 @@ fn number(fact: &Fact, printed: &str, fs: &dyn FileSystem) -> Checked {
     };
     match expected.abs_diff(value) {
         0 => Ok(format!("learnt a second way: {expected}")),
+        difference if difference <= rounding => Ok(format!("learnt a second way: {expected}, rounded here")),
         // A program that failed to find the value may print 0.
-        difference if difference <= tolerance && value != 0 => {
-            Ok(format!("learnt a second way: {expected}, which moves; within {tolerance}"))
+        difference if difference <= moving + rounding && value != 0 => {
+            Ok(format!("learnt a second way: {expected}, which moves; within {moving}"))
         }
         _ => fail(format!("learnt a second way: {expected}; the output says {value}")),
     }

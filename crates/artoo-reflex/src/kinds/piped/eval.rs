@@ -6,9 +6,17 @@ use std::path::Path;
 
 use artoo_proto::Timestamp;
 
-use super::{Known, PATTERNS, Pieces, facts, inner_query, root, unit};
+use super::{Known, PATTERNS, Pieces, deepest, facts, inner_query, root, unit};
 use crate::algebra::{Depth, Kind, Query};
 use crate::eval::{Answer, Entry, EntryKind, EvalError, FileSystem, Line, digest, evaluate, text};
+
+/// A number of bytes in the unit that a question asks for, as `3.07 GB`.
+fn in_unit(known: &Known, sum: u64) -> Result<Vec<String>, EvalError> {
+    let (name, bytes) = unit(known).ok_or(EvalError::Meaningless)?;
+    #[expect(clippy::cast_precision_loss, reason = "a size is shown with two decimals")]
+    let value = sum as f64 / bytes as f64;
+    Ok(vec![format!("{value:.2} {name}")])
+}
 
 /// The texts in a line that match a pattern such as that of URLs, from left to right.
 fn matches(pieces: Pieces, line: &str) -> Vec<String> {
@@ -55,6 +63,10 @@ pub(super) fn eval(known: &Known, fs: &dyn FileSystem) -> Result<Vec<String>, Ev
             return Ok(found);
         }
         "links" => return links(root()?, fs),
+        "room" => {
+            let Answer::Number(room) = evaluate(&query, fs)? else { return Err(EvalError::Meaningless) };
+            return in_unit(known, room);
+        }
         "target" => {
             let target = fs.link(Path::new(root()?)).and_then(|target| target.to_str().map(str::to_owned));
             return target.map(|target| vec![target]).ok_or(EvalError::Meaningless);
@@ -233,6 +245,10 @@ fn of_files(known: &Known, files: &[Entry], fs: &dyn FileSystem) -> Result<Vec<S
     let md5 = |entry: &Entry| digest::of_file::<md5::Md5>(&entry.path, fs);
     match shape {
         "no_files" => Ok(yes(files.is_empty())),
+        "near" => {
+            let parts = deepest(known, &inner_query(known).ok_or(EvalError::Meaningless)?).ok_or(EvalError::Meaningless)?;
+            files.iter().map(path).filter(|path| path.as_ref().is_ok_and(|path| path.split('/').count() <= parts)).collect()
+        }
         "some" => yes(!files.is_empty()).into_iter().map(Ok).chain(files.iter().map(path)).collect(),
         "more" | "least" | "fewer" => {
             let (count, n) = (files.len(), whole(known, "n")?);
@@ -280,13 +296,7 @@ fn of_files(known: &Known, files: &[Entry], fs: &dyn FileSystem) -> Result<Vec<S
             let wanted = known.value("text");
             files.iter().map(|entry| Ok(format!("{}:{}", path(entry)?, lines_with(entry, wanted, fs)?))).collect()
         }
-        "unit" => {
-            let sum: u64 = files.iter().map(|entry| entry.bytes).sum();
-            let (name, bytes) = unit(known).ok_or(EvalError::Meaningless)?;
-            #[expect(clippy::cast_precision_loss, reason = "a size is shown with two decimals")]
-            let value = sum as f64 / bytes as f64;
-            Ok(vec![format!("{value:.2} {name}")])
-        }
+        "unit" => in_unit(known, files.iter().map(|entry| entry.bytes).sum()),
         _ => {
             let count = |entry: &Entry| Ok((lines_with(entry, "", fs)?, path(entry)?));
             let mut counts = files.iter().map(count).collect::<Result<Vec<_>, EvalError>>()?;

@@ -9,6 +9,8 @@ pub(super) enum From {
     Files,
     /// Everything below the folder that a query searches; the programs read the folder themselves.
     Folder,
+    /// The number of bytes that a query about the machine's memory or disks gives.
+    Room,
 }
 
 /// A shape of question of the kind `piped`: its name, its input, its wording in English, and the programs that compute
@@ -19,7 +21,7 @@ pub(super) enum From {
 pub(super) type Shape = (&'static str, From, &'static str, &'static str);
 
 /// All shapes of question that are computed from the answer to another query.
-const SHAPES: [Shape; 51] = [
+const SHAPES: [Shape; 53] = [
     ("every", From::Lines, "every line in {n} of the {of}", "awk 'NR%{n}==0'"),
     ("but_last", From::Lines, "{of}, but the last {n}", "head -n -{n}"),
     (
@@ -114,6 +116,8 @@ const SHAPES: [Shape; 51] = [
         "total size in {unit} of the {of}",
         "xargs -0 -r stat -c %s -- | awk '{s+=$1} END{printf \"%.2f {unit}\\n\",s/{bytes}}'",
     ),
+    ("room", From::Room, "{of} in {unit}", "awk '{printf \"%.2f {unit}\\n\",$1/{bytes}}'"),
+    ("near", From::Files, "{of}, at most {n} levels deep", "tr \\0 \\n | awk -F / 'NF<={deepest}'"),
     (
         "levels",
         From::Folder,

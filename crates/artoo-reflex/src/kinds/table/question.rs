@@ -9,7 +9,7 @@ use super::cells::{Table, is_number};
 use super::roles::{Role, comparison, dated, is_name_of, is_of_dates, is_truth, is_year, roles, set};
 use super::{CONDITIONS, OR, finished};
 use crate::algebra::{Function, Query};
-use crate::eval::FileSystem;
+use crate::eval::{Answer, FileSystem, evaluate};
 use crate::kinds::Known;
 use crate::place::file_name;
 
@@ -19,8 +19,11 @@ const MONEY: [&str; 7] = ["expenses", "sales", "costs", "payments", "revenues", 
 /// Tests of [`super::TESTS`] beside which a column has no other condition, and which compare no numbers.
 const ALONE: [&str; 4] = ["is", "not", "among", "within"];
 
+/// Words of [`super::roles`] that ask to compute with a column of numbers, so that its heading alone tells the table.
+const COMPUTING: [&str; 5] = ["sum", "average", "maximum", "minimum", "most_of_all"];
+
 /// What a question asks of a table, collected phrase by phrase: columns, a function, a condition, an order.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Asked {
     function: Option<&'static str>,
     number: Option<usize>,
@@ -44,6 +47,8 @@ struct Asked {
     is_of_money: bool,
     /// Whether the number asked for is called a total: "the total number of items in stock".
     is_total: bool,
+    /// Whether "total" is said, which can be a heading and the word for a sum.
+    is_in_total: bool,
     /// Whether the request asks who, so that the whole row is the answer.
     is_of_whom: bool,
 }
@@ -62,12 +67,21 @@ pub(super) fn question(
         Role::Word(word) => ["month", "year"].contains(word),
         role => !matches!(role, Role::Number(_)),
     };
-    let told = roles.iter().filter(is_of_table).count() + usize::from(words.iter().any(|word| is_name_of(word, &stem)));
-    if !is_named && told < 2 {
+    // "orders over 100".
+    let compares = |role: &Role| matches!(role, Role::Word(word) if comparison(word).is_some());
+    let by_name =
+        if words.iter().any(|word| is_name_of(word, &stem)) { 1 + usize::from(roles.iter().any(compares)) } else { 0 };
+    let told = roles.iter().filter(is_of_table).count() + by_name;
+    let says = |word: &'static str| roles.contains(&Role::Word(word));
+    // "who earns the most", "how many people work in Bonn".
+    let computes = COMPUTING.into_iter().any(says) || says("count") && says("row");
+    if !is_named && told < if computes { 1 } else { 2 } {
         return None;
     }
-    let (mut asked, mut roles) = (Asked::default(), roles.into_iter().peekable());
+    let mut asked = Asked::default();
+    asked.is_in_total = words.iter().any(|word| word == "total") && !says("per");
     asked.is_of_money = MONEY.iter().any(|word| words.iter().any(|said| said == word) && is_name_of(word, &stem));
+    let mut roles = roles.into_iter().peekable();
     while let Some(role) = roles.next() {
         let is_row = matches!(role, Role::Word("row" | "named"));
         asked.take(role, &mut roles, table)?;
@@ -259,7 +273,13 @@ impl Asked {
             word if comparison(word).is_some() => {
                 let how = comparison(word)?;
                 match dated(rest.next()?, table) {
-                    Role::Number(bound) if is_year(&bound) && !self.has_bound() && table.only_dates().is_some() => {
+                    // "over 2000" may be a sum of money.
+                    Role::Number(bound)
+                        if is_year(&bound)
+                            && !self.has_bound()
+                            && table.only_dates().is_some()
+                            && (is_of_dates(word) || table.only_money().is_none()) =>
+                    {
                         self.limit_date(table.only_dates()?, how, &bound, table)?;
                     }
                     Role::Number(bound) if !is_of_dates(word) => {
@@ -390,8 +410,25 @@ impl Asked {
         Some(())
     }
 
-    /// The query for all that was added; `None` if its parts don't fit together, or nothing of the table is asked.
-    fn query(mut self, path: &str, table: &Table, fs: &dyn FileSystem) -> Option<Query> {
+    /// The query for all that was added; `None` if its parts don't fit together, or nothing of the table is asked. The
+    /// "total" of several rows is their sum, that of one row its number.
+    fn query(self, path: &str, table: &Table, fs: &dyn FileSystem) -> Option<Query> {
+        let is_headed = |column: &usize| table.heads.get(*column - 1).is_some_and(|head| head == "total");
+        let added_up = (self.is_in_total && self.function.is_none() && self.shown.iter().all(is_headed)).then(|| {
+            let mut sum = self.clone();
+            (sum.function, sum.number) = (Some("sum"), sum.shown.pop());
+            sum
+        });
+        let query = self.asked(path, table, fs)?;
+        let is_of_several = || matches!(evaluate(&query, fs), Ok(Answer::Lines(lines)) if lines.len() > 1);
+        match added_up.filter(|sum| sum.number.is_some() && is_of_several()) {
+            Some(sum) => sum.asked(path, table, fs),
+            None => Some(query),
+        }
+    }
+
+    /// The query for all that was added, as it stands.
+    fn asked(mut self, path: &str, table: &Table, fs: &dyn FileSystem) -> Option<Query> {
         self.settle_rank(table)?;
         self.settle_function(table);
         self.settle_group(table);

@@ -9,6 +9,7 @@ pub(super) fn predicates(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Vec<Pr
     let mut preds = std::mem::take(&mut draft.preds);
     draft.loose = false;
     let types = std::mem::take(&mut draft.types);
+    let are_endings = !types.is_empty() && types.iter().all(|kind| matches!(kind, Pred::Extension(_)));
     if !types.is_empty() {
         preds.push(Pred::Any(types));
     }
@@ -25,6 +26,8 @@ pub(super) fn predicates(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Vec<Pr
         draft.ignore_case = None;
         preds = preds.into_iter().map(in_any_case).collect();
     }
+    // Endings are compared in any case.
+    draft.ignore_case.take_if(|ignore| *ignore && are_endings);
     if preds.iter().any(|pred| matches!(pred, Pred::Name(_))) {
         cx.notes.push("upper and lower case differ in names".to_owned());
     }

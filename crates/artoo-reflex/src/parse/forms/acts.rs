@@ -6,8 +6,7 @@ use std::path::Path;
 use super::super::located::{elsewhere, settled};
 use super::{Matcher, Value, Values, holds_settings, is_word};
 use crate::algebra::{
-    Act, Function, Key, Kind, ModeChange, NameChange, NameTest, Order, Part, Pred, Query, Rewrite, SortKey, Step,
-    Target, Ty,
+    Act, Function, Key, Kind, NameChange, NameTest, Order, Part, Pred, Query, Rewrite, SortKey, Step, Target, Ty,
 };
 use crate::kinds;
 use crate::lex::{Class, Token};
@@ -36,7 +35,7 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
     if let Some(steps) = kinds::steps(&form, act) {
         return steps;
     }
-    if let Some(steps) = form.arranged(act) {
+    if let Some(steps) = form.arranged(act).or_else(|| form.modes(act)) {
         return steps;
     }
     let one = |act: Act| Some(vec![Step::Do(act)]);
@@ -75,14 +74,6 @@ pub(super) fn steps(matcher: &Matcher<'_>, act: &str, values: &Values) -> Option
             Some(vec![Step::Ask(form.asked(act)?)])
         }
         "set" => form.value_set(),
-        "executable" => one(form.mode(ModeChange::Executable)?),
-        "not_executable" => one(form.mode(ModeChange::NotExecutable)?),
-        "read_only" => one(form.mode(ModeChange::ReadOnly)?),
-        "mode" => {
-            let bits = form.text("octal").or_else(|| form.text("private").filter(|bits| bits.ends_with("00")))?;
-            one(form.mode(ModeChange::Bits(u32::from_str_radix(bits, 8).ok()?))?)
-        }
-        "private" => one(form.private()?),
         "link" => form.link().and_then(one),
         "run" | "script" | "tests" | "make" => form.run(act).and_then(one),
         "download" | "fetch" => form.fetch(act).and_then(one),
@@ -301,20 +292,6 @@ impl Form<'_> {
         is_sorted && (is_table() || self.content(path).is_some_and(is_of_numbers))
     }
 
-    /// The act that changes the permission bits of the selected files.
-    fn mode(&self, mode: ModeChange) -> Option<Act> {
-        Some(Act::SetMode { of: self.query("selection")?, mode })
-    }
-
-    /// The act that lets only the owner read and write a file (mode 600).
-    fn private(&self) -> Option<Act> {
-        // A folder and a program have bits that 0600 takes away.
-        let mode = |path: &String| self.matcher.context.fs.metadata(Path::new(path)).map(|entry| entry.mode);
-        let is_plain = |path: &String| mode(path).is_ok_and(|mode| mode & 0o111 == 0);
-        let fits = matches!(self.query("selection")?, Query::Paths { paths, .. } if paths.iter().all(is_plain));
-        self.mode(ModeChange::Bits(0o600)).filter(|_| fits)
-    }
-
     /// The act that creates a symbolic link; of two names that may be either end, the one that doesn't exist yet is the
     /// link.
     fn link(&self) -> Option<Act> {
@@ -407,7 +384,13 @@ impl Form<'_> {
             let to = self.target().or_else(|| Some(parent(&path).to_owned()).filter(|_| is_gzip(&path)))?;
             return Some(Act::Extract { of: Query::Paths { paths: vec![path], kind: Kind::File }, to });
         }
-        let named = || Some(Query::Paths { paths: self.paths("paths")?, kind: Kind::Any });
+        let named = || {
+            let mut paths = self.paths("paths")?;
+            paths.sort();
+            let is_file = |path: &String| self.matcher.context.on_disk(path) == Some(PathKind::File);
+            let kind = if paths.iter().all(is_file) { Kind::File } else { Kind::Any };
+            Some(Query::Paths { paths, kind })
+        };
         let of = self.query("selection").or_else(named)?;
         if matches!(act, "zip" | "gz" | "back_up") {
             let Query::Paths { paths, kind } = &of else { return None };

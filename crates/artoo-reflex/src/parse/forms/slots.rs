@@ -124,6 +124,20 @@ impl Matcher<'_> {
             Meaning::Concept(Concept::Number(number)) => Some(number.to_string()),
             _ => None,
         };
+        // Bits for one kind of users, and the bits of kinds of users, in octal.
+        let octal = match (kind, token.folded.as_str()) {
+            ("can" | "can2", "read" | "reading" | "readable") => Some("4"),
+            ("can" | "can2", "write" | "writing" | "writable" | "writeable") => Some("2"),
+            ("can" | "can2", "execute" | "exec" | "execution" | "executing" | "executable" | "run") => Some("1"),
+            ("whom" | "whom2", "owner" | "user") => Some("700"),
+            ("whom" | "whom2", "group") => Some("70"),
+            ("whom" | "whom2", "others" | "other") => Some("7"),
+            ("whom" | "whom2", "everyone" | "everybody" | "all" | "anyone" | "anybody") => Some("777"),
+            _ => None,
+        };
+        if let Some(octal) = octal {
+            return Some(octal.to_owned());
+        }
         if kind == "ordinal" {
             return ordinal(token);
         }

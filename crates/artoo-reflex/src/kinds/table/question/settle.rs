@@ -15,7 +15,8 @@ impl Asked {
         let shape = match self.function {
             Some("count") => "count",
             Some(function) => {
-                self.number = self.number.or_else(|| table.only_numeric());
+                let money = || table.only_money().filter(|_| self.is_of_money);
+                self.number = self.number.or_else(|| table.only_numeric()).or_else(money);
                 self.number?;
                 function
             }
