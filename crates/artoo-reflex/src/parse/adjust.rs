@@ -5,7 +5,7 @@ use super::clauses::{after_lead, phrase};
 use super::item::Context;
 use super::located::settled;
 use super::pattern::singular;
-use crate::algebra::{Act, Function, Key, NameTest, Pred, Query, SortKey, Step};
+use crate::algebra::{Act, Depth, Function, Key, NameTest, Pred, Query, SortKey, Step};
 use crate::eval::{Answer, Line, evaluate};
 use crate::kinds;
 use crate::lex::{Class, Token};
@@ -45,9 +45,24 @@ pub(super) fn adjusted(context: &Context<'_>, tokens: &[Token], mut built: Vec<B
         one_best(tokens, query, &mut built.assumptions);
         with_ties(context, query, &mut built.assumptions);
         with_names(context, tokens, query);
+        doubles_below(tokens, query);
         built
     };
     built.into_iter().map(in_place).collect()
+}
+
+/// Looks for files with equal content in subfolders too, unless the request says "directly": a file's double is often
+/// in another folder.
+fn doubles_below(tokens: &[Token], query: &mut Query) {
+    fn enter(query: &mut Query) {
+        if let Query::Tree { depth, .. } = query {
+            *depth = Depth::Whole;
+        }
+        query.operands_mut().for_each(enter);
+    }
+    if matches!(query, Query::Duplicates { .. }) && !tokens.iter().any(|token| token.folded.starts_with("direct")) {
+        enter(query);
+    }
 }
 
 /// The notes on names that were taken for files elsewhere.

@@ -21,13 +21,14 @@ const MAX_TRIED: usize = 6;
 const FILLERS: [&str; 11] = ["i", "wrote", "to", "the", "my", "for", "from", "in", "of", "about", "with"];
 
 /// What a noun after the words of a name says of the entry.
-const NOUNS: [(&str, &str); 9] = [
+const NOUNS: [(&str, &str); 10] = [
     ("file files document text thing one", ""),
     ("folder directory project", "/"),
     ("repo repository", "/"),
     ("log logfile", "log txt out"),
     ("script program", "sh py pl rb js"),
     ("list notes note", "txt md"),
+    ("recipe letter essay poem paper article story report", "txt md tex pdf doc docx odt"),
     ("picture photo image pic screenshot", "jpg jpeg png gif webp"),
     ("song track", "mp3 flac ogg wav"),
     ("table spreadsheet sheet data", "csv tsv xlsx json"),
@@ -109,11 +110,21 @@ pub(super) fn is_safe(path: &str) -> bool {
 /// the last may say what kind of thing it is. Of several, the one whose name has no other words is meant.
 fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'a Entry> {
     let is_filler = |token: &&Token| FILLERS.contains(&token.folded.as_str());
-    if words.first().is_some_and(|token| is_filler(&token)) || words.last().is_some_and(|token| is_filler(&token)) {
+    if !is_named && words.first().is_some_and(|token| is_filler(&token))
+        || words.last().is_some_and(|token| is_filler(&token))
+    {
         return None;
     }
     let content = words.iter().filter(|token| !is_filler(token));
-    let said: Vec<&str> = content.map(|token| token.folded.trim_end_matches("'s")).collect();
+    let mut said: Vec<&str> = content.map(|token| token.folded.trim_end_matches("'s")).collect();
+    let is_noun = |word: &str| NOUNS.iter().any(|(nouns, _)| nouns.split(' ').any(|noun| noun == word));
+    // "the recipe for lentil soup".
+    if said.len() > 1
+        && words.get(1).is_some_and(|token| is_filler(&token))
+        && said.first().is_some_and(|word| is_noun(word))
+    {
+        said.rotate_left(1);
+    }
     let (last, others) = said.split_last().filter(|_| said.len() <= MAX_WORDS)?;
     // "the site's README.md".
     let file = words.last().filter(|token| token.class == Class::FileName && others.len() == 1);

@@ -10,7 +10,7 @@ use super::background::{Background, background};
 use super::clauses::{after_lead, lists, phrase};
 use super::described::{described, is_safe};
 use super::item::Context;
-use super::located::{entries, typed};
+use super::located::{elsewhere, entries, typed};
 use super::steps::{begins_a_step, begins_unknown, joins};
 use super::{Antecedent, Built, Parsed, as_said, read_after};
 use crate::algebra::{Query, Step};
@@ -104,12 +104,10 @@ pub(super) fn quoted(
     let read = |edits: Vec<Edit>| {
         let request = applied(text, &edits);
         let mut built = as_said(context, &request, &lex(&request), before).ok()?;
-        let said = edits.first().and_then(|edit| Some((text.get(edit.span.clone())?, edit.name())));
-        if let (Some((said, with)), Some(first)) = (said, built.first_mut())
-            && said != with
-        {
-            first.assumptions.push(format!("“{said}” is taken as {with}"));
-        }
+        let said = |edit: &Edit| Some((text.get(edit.span.clone())?.to_owned(), edit.name().to_owned()));
+        let taken = edits.iter().filter_map(said).filter(|(said, with)| said != with);
+        let taken = taken.map(|(said, with)| format!("“{said}” is taken as {with}"));
+        built.first_mut()?.assumptions.extend(taken);
         // "what's the weather" asks for more than where the file of this name is.
         let is_place = |built: &Built| matches!(built.step, Step::Ask(Query::Paths { .. }));
         let fits = |built: &Built| matches!(built.step, Step::Ask(_)) && (asks_place || !is_place(built));
@@ -121,8 +119,23 @@ pub(super) fn quoted(
         };
         (built.iter().all(fits) && !tokens.iter().any(is_slip)).then_some(built)
     };
-    only(declined.quoted().into_iter().filter_map(&read))
+    let found = elsewhere_all(context, tokens);
+    only(found.into_iter().filter_map(&read))
+        .or_else(|| only(declined.quoted().into_iter().filter_map(&read)))
         .or_else(|| only(declined.described().into_iter().filter_map(&read)))
+}
+
+/// The edits that replace the file names with which nothing is in the current folder by the paths of the only files of
+/// these names; `None` without one.
+fn elsewhere_all(context: &Context<'_>, tokens: &[Token]) -> Option<Vec<Edit>> {
+    let found = |token: &Token| {
+        let path = context.resolve(&token.raw).filter(|place| context.on_disk(&place.path).is_none())?.path;
+        let path = elsewhere(context, &path).filter(|path| is_safe(path))?;
+        Some(Edit { span: token.span.clone(), with: format!("\"{}\"", typed(context, &path)), slips: 0 })
+    };
+    let names = tokens.iter().filter(|token| token.class == Class::FileName);
+    let edits: Vec<Edit> = names.filter_map(found).collect();
+    (!edits.is_empty()).then_some(edits)
 }
 
 /// The names with spaces of entries below the current folder, each with how it is typed.

@@ -246,8 +246,13 @@ fn of_files(known: &Known, files: &[Entry], fs: &dyn FileSystem) -> Result<Vec<S
     match shape {
         "no_files" => Ok(yes(files.is_empty())),
         "near" => {
-            let parts = deepest(known, &inner_query(known).ok_or(EvalError::Meaningless)?).ok_or(EvalError::Meaningless)?;
-            files.iter().map(path).filter(|path| path.as_ref().is_ok_and(|path| path.split('/').count() <= parts)).collect()
+            let parts =
+                deepest(known, &inner_query(known).ok_or(EvalError::Meaningless)?).ok_or(EvalError::Meaningless)?;
+            files
+                .iter()
+                .map(path)
+                .filter(|path| path.as_ref().is_ok_and(|path| path.split('/').count() <= parts))
+                .collect()
         }
         "some" => yes(!files.is_empty()).into_iter().map(Ok).chain(files.iter().map(path)).collect(),
         "more" | "least" | "fewer" => {

@@ -90,6 +90,12 @@ impl Table {
         cells.next().is_some_and(is_number) && cells.all(is_number)
     }
 
+    /// Whether no two cells of a column are the same.
+    pub(super) fn is_of_different(&self, column: usize) -> bool {
+        let mut seen = std::collections::BTreeSet::new();
+        self.rows.iter().all(|(_, row)| seen.insert(self.cell(row, column)))
+    }
+
     /// The length of the dates in a column that has dates such as `2024-03-01` or `2024-03` and nothing else.
     pub(super) fn dates(&self, column: usize) -> Option<usize> {
         let mut lengths = self.rows.iter().map(|(_, row)| date_length(self.cell(row, column)));

@@ -94,17 +94,20 @@ impl Form<'_> {
         Some(Query::Tree { roots: vec![self.named_folder()?], depth, hidden: is_whole, kind: Kind::File })
     }
 
-    /// Steps that list files with equal content and delete all but the first of each.
+    /// Steps that list files with equal content and delete all but one of each: the one with the shortest name, since a
+    /// copy is called "x (1)" or "copy of x".
     fn duplicates(&self) -> Option<Vec<Step>> {
         let of = Query::Duplicates { of: Box::new(self.files_in(Depth::Whole)?) };
         let Ok(Answer::Rows(rows)) = evaluate(&of, self.fs()) else { return None };
+        let mut paths = Vec::new();
         // Empty files are equal, and no copies of each other.
-        let is_again = |(at, row): &(usize, &Row)| {
-            let before = at.checked_sub(1).and_then(|at| rows.get(at));
-            row.of.bytes > 0 && before.is_some_and(|before| before.value == row.value)
-        };
-        let again = rows.iter().enumerate().filter(is_again);
-        let paths: Vec<String> = again.map(|(_, row)| Some(row.of.path.to_str()?.to_owned())).collect::<Option<_>>()?;
+        for same in rows.chunk_by(|one, other| one.value == other.value).filter(|same| same.iter().all(is_filled)) {
+            let kept = same.iter().min_by_key(|row| (row.of.name_bytes().len(), &row.of.path))?;
+            for row in same.iter().filter(|row| row.of.path != kept.of.path) {
+                paths.push(row.of.path.to_str()?.to_owned());
+            }
+        }
+        paths.sort();
         let delete = (!paths.is_empty() && paths.len() <= MAX_LISTED)
             .then_some(Act::Delete { of: Query::Paths { paths, kind: Kind::File } });
         Some(vec![Step::Ask(of), Step::Do(delete?)])
@@ -156,4 +159,9 @@ impl Form<'_> {
         let act = if act == "dated" { Act::Copy { of, to: Target::As(to) } } else { Act::Archive { of, to } };
         is_free.then_some(act)
     }
+}
+
+/// Whether a row's file has content.
+fn is_filled(row: &Row) -> bool {
+    row.of.bytes > 0
 }

@@ -60,6 +60,13 @@ impl Asked {
     pub(super) fn settle_function(&mut self, table: &Table) {
         let [column] = self.shown.as_slice() else { return };
         let heading = table.heads.get(column - 1).map(|head| head.to_lowercase()).unwrap_or_default();
+        // "how many courses" counts rows, each of which is another course.
+        let is_of_rows = self.function.is_none() && self.group.is_some() || self.function == Some("count");
+        if is_of_rows && !self.is_distinct && !table.is_numeric(*column) && table.is_of_different(*column) {
+            self.shown.clear();
+            self.function = Some("count");
+            return;
+        }
         let is_sum = match self.function {
             None => self.group.is_some() && ["total", "sum"].contains(&heading.as_str()),
             Some(function) => function == "count" && heading != "status" && (heading.ends_with('s') || self.is_total),
