@@ -95,9 +95,10 @@ fn table_in(path: &str, fs: &dyn FileSystem) -> Option<Table> {
 }
 
 /// The query that words in any order ask of the table in a file; `None` if the file is no table or a word has no
-/// meaning there. If the words don't name the file, they must say at least two things.
-pub(crate) fn question(words: &[String], path: &str, is_named: bool, fs: &dyn FileSystem) -> Option<Query> {
-    question::question(words, path, &table_in(path, fs)?, is_named, fs)
+/// meaning there, or if they say fewer than `least` things of the table; all but questions for a number must say two
+/// unless the words name the file, for which `least` is 0.
+pub(crate) fn question(words: &[String], path: &str, least: usize, fs: &dyn FileSystem) -> Option<Query> {
+    question::question(words, path, &table_in(path, fs)?, least, fs)
 }
 
 /// The rows that a question asks for with the heading of their table above them, for a file of the same kind; `None` for

@@ -8,8 +8,10 @@ use super::clauses::{after_lead, phrase};
 use super::item::Context;
 use super::located::{COPIES, entries, typed};
 use super::pattern::is_word;
+use crate::concept::Concept;
 use crate::eval::{Entry, EntryKind};
 use crate::lex::{Class, Token, lex};
+use crate::lexicon::{Meaning, lexicon};
 
 /// Maximum number of words that describe one entry, without the article before them.
 const MAX_WORDS: usize = 4;
@@ -42,6 +44,7 @@ pub(super) fn described(context: &Context<'_>, tokens: &[Token]) -> Vec<(Range<u
     let Some(entries) = entries(context).filter(|_| !is_change) else { return Vec::new() };
     let named: Vec<Named> = entries.into_iter().map(|entry| Named::of(context, entry)).collect();
     let mut found: Vec<(Range<usize>, String)> = both(context, &named, tokens);
+    let several = sets(context, &named, tokens);
     for length in (1..=MAX_WORDS * 2).rev() {
         for (at, words) in tokens.windows(length).enumerate() {
             let before = at.checked_sub(1).and_then(|at| tokens.get(at));
@@ -72,8 +75,79 @@ pub(super) fn described(context: &Context<'_>, tokens: &[Token]) -> Vec<(Range<u
             }
         }
     }
-    found.truncate(MAX_TRIED);
+    found.truncate(MAX_TRIED.saturating_sub(several.len()));
+    found.into_iter().chain(several).take(MAX_TRIED).collect()
+}
+
+/// The bytes of a request that mean all files with some words in their names, as "the old exams" or "the newest
+/// lecture", and how these files are written in a request.
+fn sets(context: &Context<'_>, named: &[Named], tokens: &[Token]) -> Vec<(Range<usize>, String)> {
+    let mut found = Vec::new();
+    // "how many orders" may ask for what is in the files.
+    if tokens.iter().any(|token| ["many", "much", "number", "count", "total"].contains(&&*token.folded)) {
+        return found;
+    }
+    for length in (1..=MAX_WORDS).rev() {
+        for (at, words) in tokens.windows(length).enumerate() {
+            let before = at.checked_sub(1).and_then(|at| tokens.get(at));
+            let follows =
+                |list: &str| before.is_some_and(|token| phrase(list, std::slice::from_ref(token), 0).is_some());
+            let (Some(first), Some(last)) = (words.first(), words.last()) else { continue };
+            let is_one = follows("of one") && !last.folded.ends_with('s');
+            if !words.iter().all(is_strange) || !(is_one || last.folded.ends_with('s')) {
+                continue;
+            }
+            let Some(files) = files_with(context, named, words) else { continue };
+            let start = before.filter(|_| follows("determiners")).unwrap_or(first);
+            found.push((start.span.start..last.span.end, format!("file{} {files}", if is_one { "" } else { "s" })));
+        }
+    }
     found
+}
+
+/// Whether a word is none that the lexicon knows as a kind of file or another noun for what is listed, and no marker such
+/// as "errors", which lines have.
+fn is_strange(token: &Token) -> bool {
+    let is_noun = |meaning: &Meaning| {
+        matches!(meaning, Meaning::FileType { .. } | Meaning::Concept(Concept::Noun { .. } | Concept::Lines { .. }))
+    };
+    token.class == Class::Word
+        && token.folded.len() > 2
+        && !lexicon().meanings(&token.folded).iter().any(is_noun)
+        && !FILLERS.contains(&token.folded.as_str())
+        && phrase("markers", std::slice::from_ref(token), 0).is_none()
+}
+
+/// The files of whose names all these words are a part, as a condition on names and the folder that they all lie in;
+/// `None` if they are fewer than two, or the names have no text in common that no other file there has.
+fn files_with(context: &Context<'_>, named: &[Named], words: &[Token]) -> Option<String> {
+    let has = |named: &&Named| {
+        let knows = |word: &Token| named.words.iter().any(|known| is_same(known, &word.folded));
+        named.entry.kind == EntryKind::File && words.iter().all(knows)
+    };
+    let files: Vec<&Named> = named.iter().filter(has).collect();
+    let name = |named: &Named| String::from_utf8_lossy(named.entry.name_bytes()).into_owned();
+    let (first, rest) = files.split_first().filter(|(_, rest)| !rest.is_empty())?;
+    let said = words.iter().map(|token| token.folded.as_str()).collect::<Vec<_>>().join(" ");
+    let folded = name(first).to_lowercase().replace(['_', '-', '.'], " ");
+    let text = [Some(said.as_str()), said.strip_suffix('s')].into_iter().flatten().find_map(|said| {
+        let at = folded.find(said)?;
+        name(first).get(at..at + said.len()).map(str::to_owned)
+    })?;
+    let mut folder = first.entry.path.parent()?;
+    while !rest.iter().all(|other| other.entry.path.starts_with(folder)) {
+        folder = folder.parent()?;
+    }
+    let is_meant = |other: &&Named| {
+        other.entry.kind == EntryKind::File && other.entry.path.starts_with(folder) && name(other).contains(&text)
+    };
+    let path = folder.to_str().filter(|path| is_safe(path) && is_safe(&text))?;
+    let place = if path == context.environment.cwd {
+        "here".to_owned()
+    } else {
+        format!("in the folder \"{}\"", typed(context, path))
+    };
+    (named.iter().filter(is_meant).count() == files.len()).then(|| format!("{place} with \"{text}\" in the name"))
 }
 
 /// The bytes of a request that mean two files by a word of both names, as "both contracts", and the paths of the two.
@@ -119,10 +193,8 @@ fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'
     let mut said: Vec<&str> = content.map(|token| token.folded.trim_end_matches("'s")).collect();
     let is_noun = |word: &str| NOUNS.iter().any(|(nouns, _)| nouns.split(' ').any(|noun| noun == word));
     // "the recipe for lentil soup".
-    if said.len() > 1
-        && words.get(1).is_some_and(|token| is_filler(&token))
-        && said.first().is_some_and(|word| is_noun(word))
-    {
+    let is_joint = |token: &Token| ["for", "about", "of", "from", "to"].contains(&token.folded.as_str());
+    if words.get(1).is_some_and(is_joint) && said.first().is_some_and(|word| is_noun(word)) {
         said.rotate_left(1);
     }
     let (last, others) = said.split_last().filter(|_| said.len() <= MAX_WORDS)?;

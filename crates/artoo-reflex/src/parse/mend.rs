@@ -67,6 +67,7 @@ fn reworded(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<
     joined
         .or_else(|| of_topic(context, text, tokens, before))
         .or_else(|| offer::quoted(context, text, tokens, before))
+        .or_else(|| offer::located(context, text, tokens, before))
         .or_else(|| rephrased(context, text, tokens, before))
         .or_else(|| offer::slipped(context, text, tokens, before))
 }
@@ -186,23 +187,25 @@ pub(super) fn of_table(context: &Context<'_>, tokens: &[Token]) -> Option<Built>
     let asked: Vec<String> = said.iter().map(|token| looked_up(token)).collect();
     // A word that fits nowhere may be mistyped; `finished` tells which.
     let mended = said.iter().map(|token| corrected(token).map_or_else(|| looked_up(token), str::to_owned)).collect();
-    let question = |path: &str, is_named: bool| {
+    let question = |path: &str, least: usize| {
         let ways: [&Vec<String>; 2] = [&asked, &mended];
-        ways.into_iter().find_map(|words| kinds::table_question(words, path, is_named, context.fs))
+        ways.into_iter().find_map(|words| kinds::table_question(words, path, least, context.fs))
     };
     let (path, query, is_named) = match named.as_slice() {
         [named] => {
             let typed = context.resolve(&named.raw)?.path;
             let is_there = context.on_disk(&typed).is_some();
             let path = if is_there { typed } else { elsewhere(context, &typed)? };
-            let query = question(&path, true)?;
+            let query = question(&path, 0)?;
             (path, query, is_there)
         }
         [] => {
             let entries = context.below(&context.environment.cwd)?.into_iter();
             let paths = entries.filter_map(|entry| entry.path.to_str().map(str::to_owned));
             let tables: Vec<String> = paths.filter(|path| is_table_name(path)).take(MAX_TABLES + 1).collect();
-            let asked = |path: String| Some((question(&path, false)?, path));
+            // After another request, "the average price" may be that of the rows it gave.
+            let least = if context.earlier.is_some() { 2 } else { 1 };
+            let asked = |path: String| Some((question(&path, least)?, path));
             if tables.len() > MAX_TABLES {
                 return None;
             }

@@ -53,7 +53,7 @@ impl Edit {
     /// What the words are taken as: the name in quotes, or the whole replacement.
     fn name(&self) -> &str {
         match self.with.split('"').collect::<Vec<_>>().as_slice() {
-            [_, name, _] => name,
+            [_, name, ""] => name,
             _ => &self.with,
         }
     }
@@ -119,23 +119,33 @@ pub(super) fn quoted(
         };
         (built.iter().all(fits) && !tokens.iter().any(is_slip)).then_some(built)
     };
-    let found = elsewhere_all(context, tokens);
-    only(found.into_iter().filter_map(&read))
-        .or_else(|| only(declined.quoted().into_iter().filter_map(&read)))
+    only(declined.quoted().into_iter().filter_map(&read))
         .or_else(|| only(declined.described().into_iter().filter_map(&read)))
 }
 
-/// The edits that replace the file names with which nothing is in the current folder by the paths of the only files of
-/// these names; `None` without one.
-fn elsewhere_all(context: &Context<'_>, tokens: &[Token]) -> Option<Vec<Edit>> {
+/// The reading of a question with each file name that is not in the current folder replaced by the path of the only file
+/// of that name; `None` without one.
+pub(super) fn located(
+    context: &Context<'_>,
+    text: &str,
+    tokens: &[Token],
+    before: Option<&Antecedent>,
+) -> Option<Vec<Built>> {
     let found = |token: &Token| {
         let path = context.resolve(&token.raw).filter(|place| context.on_disk(&place.path).is_none())?.path;
         let path = elsewhere(context, &path).filter(|path| is_safe(path))?;
-        Some(Edit { span: token.span.clone(), with: format!("\"{}\"", typed(context, &path)), slips: 0 })
+        let path = typed(context, &path);
+        let with = if path.contains(' ') { format!("\"{path}\"") } else { path };
+        Some(Edit { span: token.span.clone(), with, slips: 0 })
     };
     let names = tokens.iter().filter(|token| token.class == Class::FileName);
     let edits: Vec<Edit> = names.filter_map(found).collect();
-    (!edits.is_empty()).then_some(edits)
+    let request = applied(text, &edits);
+    let mut built = as_said(context, &request, &lex(&request), before).ok().filter(|_| !edits.is_empty())?;
+    let said = |edit: &Edit| text.get(edit.span.clone()).unwrap_or_default().to_owned();
+    let taken = edits.iter().map(|edit| format!("“{}” is taken as {}", said(edit), edit.name()));
+    built.first_mut()?.assumptions.extend(taken);
+    built.iter().all(|built| matches!(built.step, Step::Ask(_))).then_some(built)
 }
 
 /// The names with spaces of entries below the current folder, each with how it is typed.

@@ -58,7 +58,7 @@ pub(super) fn question(
     words: &[String],
     path: &str,
     table: &Table,
-    is_named: bool,
+    least: usize,
     fs: &dyn FileSystem,
 ) -> Option<Query> {
     let stem = file_name(path)?.split('.').next()?.to_lowercase();
@@ -75,7 +75,7 @@ pub(super) fn question(
     let says = |word: &'static str| roles.contains(&Role::Word(word));
     // "who earns the most", "how many people work in Bonn".
     let computes = COMPUTING.into_iter().any(says) || says("count") && says("row");
-    if !is_named && told < if computes { 1 } else { 2 } {
+    if told < if computes { least } else { least.min(1) * 2 } {
         return None;
     }
     let mut asked = Asked::default();
