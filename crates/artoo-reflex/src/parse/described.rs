@@ -93,12 +93,21 @@ fn sets(context: &Context<'_>, named: &[Named], tokens: &[Token]) -> Vec<(Range<
             let follows =
                 |list: &str| before.is_some_and(|token| phrase(list, std::slice::from_ref(token), 0).is_some());
             let (Some(first), Some(last)) = (words.first(), words.last()) else { continue };
+            // "in Thesis" is the folder.
+            let is_folder = |named: &Named| {
+                named.entry.kind == EntryKind::Folder
+                    && length == 1
+                    && words.first().is_some_and(|word| named.words == [word.folded.clone()])
+            };
+            if named.iter().any(is_folder) {
+                continue;
+            }
             let is_one = follows("of one") && !last.folded.ends_with('s');
             if !words.iter().all(is_strange) || !(is_one || last.folded.ends_with('s')) {
                 continue;
             }
             let Some(files) = files_with(context, named, words) else { continue };
-            let start = before.filter(|_| follows("determiners")).unwrap_or(first);
+            let start = before.filter(|_| follows("those")).unwrap_or(first);
             found.push((start.span.start..last.span.end, format!("file{} {files}", if is_one { "" } else { "s" })));
         }
     }
@@ -121,9 +130,16 @@ fn is_strange(token: &Token) -> bool {
 /// The files of whose names all these words are a part, as a condition on names and the folder that they all lie in;
 /// `None` if they are fewer than two, or the names have no text in common that no other file there has.
 fn files_with(context: &Context<'_>, named: &[Named], words: &[Token]) -> Option<String> {
+    // In "Genetics lectures" the first word is a folder above.
+    let above = |word: &&Token| {
+        named.iter().any(|named| named.entry.kind == EntryKind::Folder && named.words == [word.folded.clone()])
+    };
+    let folders = words.iter().take_while(above).count().min(words.len() - 1);
+    let (folders, words) = words.split_at_checked(folders)?;
     let has = |named: &&Named| {
         let knows = |word: &Token| named.words.iter().any(|known| is_same(known, &word.folded));
-        named.entry.kind == EntryKind::File && words.iter().all(knows)
+        let is_in = |word: &Token| named.above.contains(&word.folded);
+        named.entry.kind == EntryKind::File && folders.iter().all(is_in) && words.iter().all(knows)
     };
     let files: Vec<&Named> = named.iter().filter(has).collect();
     let name = |named: &Named| String::from_utf8_lossy(named.entry.name_bytes()).into_owned();

@@ -114,15 +114,18 @@ pub(super) fn rephrased(
     tokens: &[Token],
     before: Option<&Antecedent>,
 ) -> Option<Vec<Built>> {
-    let plainer = offer::rephrased(text, tokens)?;
-    let tokens = &lex(&plainer);
-    // Plainer words that were replaced again could be so without end.
-    if tokens.is_empty() || offer::rephrased(&plainer, tokens).is_some() {
-        return None;
-    }
-    let built =
-        as_said(context, &plainer, tokens, before).ok().or_else(|| question(context, &plainer, tokens, before))?;
-    built.iter().all(|built| matches!(built.step, Step::Ask(_))).then_some(built)
+    let read = |plainer: String| {
+        let tokens = &lex(&plainer);
+        if tokens.is_empty() {
+            return None;
+        }
+        // Plainer words that were replaced again could be so without end.
+        let is_plain = offer::rephrased(&plainer, tokens).is_empty();
+        let mended = || question(context, &plainer, tokens, before).filter(|_| is_plain);
+        let built = as_said(context, &plainer, tokens, before).ok().or_else(mended)?;
+        built.iter().all(|built| matches!(built.step, Step::Ask(_))).then_some(built)
+    };
+    offer::rephrased(text, tokens).into_iter().find_map(read)
 }
 
 /// The reading of a question before or after the name of the file or folder it is about: "movie.mp4, how many megabytes

@@ -13,7 +13,7 @@ use super::item::Context;
 use super::located::{elsewhere, entries, typed};
 use super::steps::{begins_a_step, begins_unknown, joins};
 use super::{Antecedent, Built, Parsed, as_said, read_after};
-use crate::algebra::{Query, Step};
+use crate::algebra::{Act, Query, Step, Target};
 use crate::eval::EntryKind;
 use crate::lex::{Class, Token, lex};
 use crate::lexicon::{lexicon, slips};
@@ -77,7 +77,8 @@ pub(super) fn nearest(
         let request = applied(text, &edits);
         let is_whole = edits.iter().all(|edit| !edit.with.is_empty() || edit.slips == 0);
         let parsed = read_after(context, &request, before).ok()?;
-        ((is_whole || !changes(&parsed)) && accepts(&parsed)).then_some((edits, request, parsed))
+        let fits = (is_whole || !changes(&parsed)) && !makes_namesake(context, &parsed);
+        (fits && accepts(&parsed)).then_some((edits, request, parsed))
     });
     let (edits, request, parsed) = read.next()?;
     // A change that could be another one is not offered.
@@ -88,6 +89,16 @@ pub(super) fn nearest(
     let said = |edit: &Edit| text.get(edit.span.clone()).unwrap_or_default().to_owned();
     let changed = edits.iter().map(|edit| texts::changed(&said(edit), edit.name()));
     Some(Offer { request, reading: parsed.reading, change: changed.collect::<Vec<_>>().join(" and ") })
+}
+
+/// Whether a step would make a folder to put files into although the only folder of that name is elsewhere.
+fn makes_namesake(context: &Context<'_>, parsed: &Parsed) -> bool {
+    parsed.steps.iter().any(|step| match step {
+        Step::Do(Act::Copy { to: Target::Into(to), .. } | Act::Move { to: Target::Into(to), .. }) => {
+            context.on_disk(to).is_none() && elsewhere(context, to).is_some()
+        }
+        _ => false,
+    })
 }
 
 /// The only reading of a question in which names with spaces that exist are put in quotes, or words that describe an
@@ -103,6 +114,9 @@ pub(super) fn quoted(
     let asks_place = (0..tokens.len()).any(|at| phrase("asks for a place", tokens, at).is_some());
     let read = |edits: Vec<Edit>| {
         let request = applied(text, &edits);
+        // The name of a file alone asks for its text.
+        let is_alone = request.starts_with("the file ") && edits.iter().all(|edit| edit.with == request);
+        let request = if is_alone { format!("show {request}") } else { request };
         let mut built = as_said(context, &request, &lex(&request), before).ok()?;
         let said = |edit: &Edit| Some((text.get(edit.span.clone())?.to_owned(), edit.name().to_owned()));
         let taken = edits.iter().filter_map(said).filter(|(said, with)| said != with);
@@ -196,8 +210,9 @@ pub(super) fn slipped(
     is_only.then(|| found.swap_remove(0).2)
 }
 
-/// The request with words that questions are seldom asked in replaced by plainer ones; `None` if it has none of these.
-pub(super) fn rephrased(text: &str, tokens: &[Token]) -> Option<String> {
+/// The request with words that questions are seldom asked in replaced by plainer ones: first all of them, then one at a
+/// time; empty if it has none of these.
+pub(super) fn rephrased(text: &str, tokens: &[Token]) -> Vec<String> {
     let (mut edits, mut at) = (Vec::new(), 0);
     while let Some(first) = tokens.get(at) {
         let meant = lists("meant ").filter_map(|list| Some((phrase(list, tokens, at)?, list.strip_prefix("meant ")?)));
@@ -210,7 +225,11 @@ pub(super) fn rephrased(text: &str, tokens: &[Token]) -> Option<String> {
         }
         at = longest.map_or(at + 1, |(end, _)| end);
     }
-    (!edits.is_empty()).then(|| applied(text, &edits))
+    let mut found: Vec<String> = (!edits.is_empty()).then(|| applied(text, &edits)).into_iter().collect();
+    if edits.len() > 1 {
+        found.extend(edits.iter().map(|edit| applied(text, std::slice::from_ref(edit))));
+    }
+    found
 }
 
 /// How far edits take a request from the declined one: the number of edits, then of typing errors they correct; less is

@@ -8,6 +8,7 @@ use super::build::{BuildError, Built};
 use super::chart::Chart;
 use super::item::Context;
 use super::lexical::{Phrases, asks, clause_starts};
+use super::pattern::is_word;
 use super::steps::{self, StepBoundaries};
 use crate::algebra::TypeError;
 use crate::concept::Concept;
@@ -47,7 +48,8 @@ pub(super) fn ambiguous(readings: &[Vec<Built>]) -> Abstention {
 
 /// The bytes of the first verb of an unknown kind of change that begins a clause.
 pub(super) fn unknown_act(tokens: &[Token]) -> Option<Range<usize>> {
-    clause_starts(tokens).into_iter().find_map(|at| act_at(tokens, at))
+    let is_noun = |at: usize| at.checked_sub(1).is_some_and(|before| is_word(tokens.get(before), "the"));
+    clause_starts(tokens).into_iter().filter(|at| !is_noun(*at)).find_map(|at| act_at(tokens, at))
 }
 
 /// The bytes of the verb of an unknown kind of change at a token, unless a longer phrase there is a question.

@@ -69,8 +69,18 @@ impl Table {
     /// The number of the column with this heading, from 1; `None` unless exactly one fits.
     pub(super) fn column(&self, name: &str) -> Option<usize> {
         let fits = |head: &str| is_plural_of(&name.to_lowercase(), &head.to_lowercase());
-        let mut found = (1..).zip(&self.heads).filter(|(_, head)| fits(head)).map(|(number, _)| number);
-        found.next().filter(|_| found.next().is_none())
+        let only = |test: &dyn Fn(&str) -> bool| {
+            let mut found = (1..).zip(&self.heads).filter(|(_, head)| test(head)).map(|(number, _)| number);
+            found.next().filter(|_| found.next().is_none())
+        };
+        // "weight_kg" and "price (EUR)" end in a unit.
+        let is_unit = |end: &str| (1..=3).contains(&end.len()) && end.chars().all(char::is_alphabetic);
+        let bare = |head: &str| {
+            let head = head.trim_end_matches([')', ']']);
+            let (start, end) = head.rsplit_once(['_', '(', '['])?;
+            is_unit(end).then(|| start.trim_end().to_owned())
+        };
+        only(&fits).or_else(|| only(&|head: &str| bare(head).is_some_and(|start| fits(&start))))
     }
 
     /// The column as it is written in a query: `number:heading`.

@@ -212,7 +212,7 @@ impl Asked {
             word if comparison(word).is_some() => return self.bound(word, rest, table),
             // "the role of each person".
             "per" if rest.next_if(|next| matches!(next, Role::Word("row" | "named"))).is_some() => {}
-            "per" | "by" => return self.arranged(word, rest, table),
+            "per" | "by" | "sort_by" => return self.arranged(word, rest, table),
             "descending" | "ascending" => set(&mut self.is_descending, word == "descending")?,
             "different" => self.is_distinct = true,
             "not" => match rest.next()? {
@@ -233,9 +233,11 @@ impl Asked {
 
     /// Groups or sorts by the column that is named next; `None` if two are named.
     fn arranged(&mut self, word: &'static str, rest: &mut Peekable<IntoIter<Role>>, table: &Table) -> Option<()> {
-        if word == "by" {
+        if word == "sort_by" {
             rest.next_if_eq(&Role::Word("by"));
         }
+        // "fees by venue" adds them up, "fees sorted by venue" lists them.
+        let has_number = self.shown.len() == 1 && self.shown.iter().all(|column| table.is_numeric(*column));
         let column = match rest.next()? {
             Role::Head(column) => column,
             Role::Word(period @ ("month" | "year")) => {
@@ -245,7 +247,7 @@ impl Asked {
             }
             _ => return None,
         };
-        let is_group = word == "per" || self.function.is_some() || self.period.is_some();
+        let is_group = word == "per" || word == "by" && has_number || self.function.is_some() || self.period.is_some();
         // "by town and pay" sorts by two columns.
         if !is_group && matches!(rest.peek(), Some(Role::Head(_))) {
             return None;

@@ -1,10 +1,14 @@
 //! Builds acts (changes of files) from parsed phrases.
 
+use std::path::Path;
+
 use super::super::draft::{Draft, TargetWord, of_line};
 use super::files::{found, is_one, means_one, paths_in, selection};
 use super::{BuildContext, BuildError};
 use crate::algebra::{Act, Depth, Key, Kind, NameChange, Order, Pred, Query, SortKey, Step, Target, Ty};
 use crate::concept::ActWord;
+use crate::concept::Reference;
+use crate::eval::EntryKind;
 use crate::place::{ARCHIVE_ENDINGS, PathKind, Place, file_name, is_archive, parent};
 
 /// Builds the act that a parsed phrase asks for.
@@ -44,6 +48,7 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step
 
 /// The query for the files the act changes.
 fn selected(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
+    drop_empty(cx, draft);
     let means_one = means_one(cx, draft);
     // "delete a.txt and b.txt in docs": one of them may be here.
     let is_here = |place: &Place| cx.context.on_disk(&place.path).is_some();
@@ -62,6 +67,23 @@ fn selected(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
     match of.ty()? {
         Ty::Files => Ok(of),
         _ => Err(BuildError::Question { question: "this change", of: "what are no files" }),
+    }
+}
+
+/// Removes "empty" and the noun from "the empty folder x" if x is an empty folder; else the phrase stays, and isn't read.
+fn drop_empty(cx: &BuildContext<'_>, draft: &mut Draft) {
+    let is_empty = |place: &Place| {
+        let path = Path::new(&place.path);
+        cx.context.fs.metadata(path).is_ok_and(|entry| match (entry.kind, draft.noun) {
+            (EntryKind::Folder, Some(Kind::Folder)) => cx.context.fs.list(path).is_ok_and(|below| below.is_empty()),
+            (EntryKind::File, Some(Kind::File)) => entry.bytes == 0,
+            _ => false,
+        })
+    };
+    let asks_empty = matches!(draft.preds.as_slice(), [Pred::EmptyFolder | Pred::MaxBytes(0)]);
+    if asks_empty && !draft.object.is_empty() && draft.object.iter().all(is_empty) {
+        draft.preds.clear();
+        (draft.noun, draft.plural) = (None, None);
     }
 }
 
@@ -154,7 +176,12 @@ fn rename(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildErr
     let target = draft.target.take();
     let change = draft.change.take();
     let replace = draft.replace.take();
+    let is_it = draft.reference == Some(Reference::It);
     let of = selected(cx, draft)?;
+    // "where is a.pdf", then "rename it to b.pdf": the only file that was found.
+    let only = found(cx, &of).filter(|found| is_it && found.len() == 1 && of.kind() == Kind::File);
+    let only = only.and_then(|found| found.first().and_then(|path| path.to_str()).map(str::to_owned));
+    let of = only.map_or(of, |path| Query::Paths { paths: vec![path], kind: Kind::File });
     let change = match (change, replace, target) {
         (Some(change), None, None) => {
             let is_extension = matches!(change, NameChange::Extension(_));

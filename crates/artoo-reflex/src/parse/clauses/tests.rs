@@ -75,6 +75,6 @@ fn requests_split_into_expected_clauses() {
 fn plainer_wordings_are_not_replaced_again() {
     let plainer = lists("meant ").filter_map(|list| list.strip_prefix("meant ")).filter(|plain| *plain != "nothing");
     let again: Vec<(&str, String)> =
-        plainer.filter_map(|plain| Some((plain, offer::rephrased(plain, &lex(plain))?))).collect();
+        plainer.filter_map(|plain| Some((plain, offer::rephrased(plain, &lex(plain)).pop()?))).collect();
     assert!(again.is_empty(), "{again:?}");
 }

@@ -29,10 +29,26 @@ impl Matcher<'_> {
     /// reading.
     pub(super) fn said(&self, template: &str, values: &Values) -> Option<Vec<Built>> {
         // A template is not read as another one.
+        let task = if values.contains_key("task") { Some(self.task(values)?) } else { None };
+        let values = &values.iter().map(|(name, value)| (*name, value.clone())).chain(task).collect();
         let request = filled(template, values).filter(|_| !self.context.is_template)?;
         let context = Context { is_template: true, is_lost: false, ..*self.context };
         let built = as_said(&context, &request, &lex(&request), None).ok()?;
         (!values.contains_key("x") || built.iter().all(|built| self.is_content(&built.step))).then_some(built)
+    }
+
+    /// The whole text of the only open task in a list that has the words of the slot `task`, for that slot.
+    fn task(&self, values: &Values) -> Option<(&'static str, Value)> {
+        let (Value::Text(words) | Value::Words(words)) = values.get("task")? else { return None };
+        let Value::Places(places) = values.get("f")? else { return None };
+        let path = places.first()?.path.clone();
+        let path = if self.context.on_disk(&path).is_some() { path } else { elsewhere(self.context, &path)? };
+        let content = crate::eval::text::content(Path::new(&path), self.context.fs).ok()?;
+        let content = String::from_utf8_lossy(&content);
+        let mut open = content.lines().filter_map(|line| line.split_once("[ ] ").map(|(_, task)| task.to_owned()));
+        let mut found = open.by_ref().filter(|task| task.to_lowercase().contains(&words.to_lowercase()));
+        let only = found.next()?;
+        found.next().is_none().then_some(("task", Value::Text(only)))
     }
 
     /// Whether a text that may be in files or in their names is meant in files: no name has it, or the same files do.
@@ -64,9 +80,14 @@ impl Matcher<'_> {
             .filter(|entry| entry.kind == EntryKind::File)
             .map(|entry| String::from_utf8_lossy(entry.name_bytes()).to_lowercase())
             .collect();
+        // "bus ticket" is part of "bus_ticket.pdf"; the text as the name has it.
         let named = |text: &str| {
-            names.iter().any(|name| name.contains(&text.to_lowercase()))
-                && !(only && self.context.is_held_below(here, text))
+            let text = text.to_lowercase();
+            let part = |name: &String| {
+                let at = name.replace(['_', '-'], " ").find(&text)?;
+                name.get(at..at + text.len()).map(str::to_owned)
+            };
+            names.iter().find_map(part).filter(|_| !(only && self.context.is_held_below(here, &text)))
         };
         if self.token(at).is_none_or(|token| token.class == Class::Quoted) {
             return Vec::new();
@@ -74,7 +95,7 @@ impl Matcher<'_> {
         let known = |(end, value): (usize, Value)| {
             let (Value::Text(text) | Value::Words(text)) = value else { return None };
             let stem = text.strip_suffix('s').filter(|stem| stem.len() > 2);
-            let text = [Some(text.as_str()), stem].into_iter().flatten().find(|text| named(text))?.to_owned();
+            let text = [Some(text.as_str()), stem].into_iter().flatten().find_map(named)?;
             Some((end, Value::Named(text)))
         };
         self.words(at).into_iter().filter_map(known).collect()

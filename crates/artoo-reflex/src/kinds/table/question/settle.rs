@@ -102,6 +102,9 @@ impl Asked {
 
 /// Whether the numbers of a column are added up where several rows belong together.
 fn is_additive(table: &Table, column: usize) -> bool {
-    const HEADINGS: [&str; 8] = ["units", "amount", "total", "quantity", "sum", "cost", "costs", "revenue"];
+    const HEADINGS: [&str; 16] = [
+        "units", "amount", "total", "quantity", "sum", "cost", "costs", "revenue", "fee", "fees", "hours", "minutes",
+        "distance", "visitors", "votes", "points",
+    ];
     table.heads.get(column - 1).is_some_and(|head| HEADINGS.contains(&head.to_lowercase().as_str()))
 }
