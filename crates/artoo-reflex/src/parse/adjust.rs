@@ -9,7 +9,7 @@ use crate::algebra::{Act, Depth, Function, Key, NameTest, Pred, Query, SortKey, 
 use crate::eval::{Answer, Line, evaluate};
 use crate::kinds;
 use crate::lex::{Class, Token};
-use crate::place::file_name;
+use crate::place::{file_name, is_archive};
 
 /// Maximum number of files whose paths the answer to "do I have any PDFs" has beside "yes".
 const MAX_NAMED: usize = 20;
@@ -46,6 +46,8 @@ pub(super) fn adjusted(context: &Context<'_>, tokens: &[Token], mut built: Vec<B
         with_ties(context, query, &mut built.assumptions);
         with_names(context, tokens, query);
         doubles_below(tokens, query);
+        all_there_is(tokens, query, &mut built.assumptions);
+        in_archive(query);
         built
     };
     built.into_iter().map(in_place).collect()
@@ -62,6 +64,29 @@ fn doubles_below(tokens: &[Token], query: &mut Query) {
     }
     if matches!(query, Query::Duplicates { .. }) && !tokens.iter().any(|token| token.folded.starts_with("direct")) {
         enter(query);
+    }
+}
+
+/// Counts all files below for "how many files do I have", and not only those directly here; adds a note.
+fn all_there_is(tokens: &[Token], query: &mut Query, notes: &mut Vec<String>) {
+    let says = |words: &[&str]| tokens.iter().any(|token| words.contains(&&*token.folded));
+    if let Query::Aggregate { of, function: Function::Count } = query
+        && let Query::Tree { depth: depth @ Depth::Direct, .. } = of.as_mut()
+        && says(&["have", "own", "altogether", "got"])
+        && !says(&["here", "this", "directly", "current"])
+    {
+        *depth = Depth::Whole;
+        notes.retain(|note| note != "subfolders not entered");
+        notes.push("subfolders included".to_owned());
+    }
+}
+
+/// Lists what an archive holds where its text is asked for, which is none.
+fn in_archive(query: &mut Query) {
+    if let Query::TextFile { path } = query
+        && is_archive(path)
+    {
+        *query = Query::ArchiveEntries { path: path.clone() };
     }
 }
 

@@ -13,6 +13,7 @@ use super::pattern::is_word;
 use super::rules::home_folder;
 use crate::algebra::{Depth, Fact, Function, NameTest, Pred};
 use crate::concept::{Concept, Hidden, Verb};
+use crate::eval::{Entry, EntryKind};
 use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, lexicon};
 use crate::place::{PathKind, Place};
@@ -55,6 +56,7 @@ pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases)
         if !is_only {
             single.extend(literal(context, tokens, start));
         }
+        single.extend(ending_on_disk(context, tokens, start));
         found.extend(single.into_iter().map(|item| Lexical { start, end: start + 1, item }));
         if is_only {
             continue;
@@ -449,4 +451,18 @@ fn word_kind(token: &Token) -> TextKind {
     } else {
         TextKind::Known
     }
+}
+/// The files with an unknown word as their extension, if the request speaks of files and one with it lies below the
+/// current folder: "all NEF files".
+fn ending_on_disk(context: &Context<'_>, tokens: &[Token], at: usize) -> Option<Item> {
+    const NOUNS: [&str; 8] = ["file", "files", "images", "pictures", "photos", "documents", "spreadsheets", "fonts"];
+    let word = tokens.get(at).filter(|token| token.class == Class::Word && !lexicon().knows(&token.folded))?;
+    let is_short = (2..=5).contains(&word.folded.len()) && word.folded.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let follows = tokens.iter().skip(at + 1).take(6).any(|token| NOUNS.contains(&&*token.folded));
+    let ends = |entry: &Entry| {
+        let name = String::from_utf8_lossy(entry.name_bytes()).to_lowercase();
+        entry.kind == EntryKind::File && name.rsplit_once('.').is_some_and(|(_, ending)| ending == word.folded)
+    };
+    let is_there = is_short && follows && context.below(&context.environment.cwd)?.iter().any(ends);
+    is_there.then(|| Item::TypeWord(vec![Pred::Extension(word.folded.clone())], Vec::new()))
 }

@@ -69,6 +69,12 @@ fn reworded(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<
         .or_else(|| offer::quoted(context, text, tokens, before))
         .or_else(|| offer::located(context, text, tokens, before))
         .or_else(|| rephrased(context, text, tokens, before))
+        .or_else(|| {
+            let plainer = offer::in_quotes(context, text, tokens, before)?;
+            let mut built = question(context, &plainer, &lex(&plainer), before)?;
+            built.first_mut()?.assumptions.push(format!("read as “{plainer}”"));
+            built.iter().all(|built| matches!(built.step, Step::Ask(_))).then_some(built)
+        })
         .or_else(|| offer::slipped(context, text, tokens, before))
 }
 

@@ -72,6 +72,11 @@ pub(super) fn nearest(
     }
     let mut declined = Declined { context, text, tokens, before, names: names(context, tokens) };
     declined.names.extend(spaced(context));
+    let below = tokens.iter().filter(|token| token.class == Class::FileName).filter_map(|token| {
+        let path = elsewhere(context, &context.resolve(&token.raw)?.path).filter(|path| is_safe(path))?;
+        Some((token.raw.clone(), typed(context, &path)))
+    });
+    declined.names.extend(below);
     let changes = |parsed: &Parsed| parsed.steps.iter().any(|step| matches!(step, Step::Do(_)));
     let mut read = declined.candidates().into_iter().filter_map(|edits| {
         let request = applied(text, &edits);
@@ -89,6 +94,20 @@ pub(super) fn nearest(
     let said = |edit: &Edit| text.get(edit.span.clone()).unwrap_or_default().to_owned();
     let changed = edits.iter().map(|edit| texts::changed(&said(edit), edit.name()));
     Some(Offer { request, reading: parsed.reading, change: changed.collect::<Vec<_>>().join(" and ") })
+}
+
+/// The request with the longest unquoted name with spaces that exists in quotes, as a path; `None` without such a name.
+pub(super) fn in_quotes(
+    context: &Context<'_>,
+    text: &str,
+    tokens: &[Token],
+    before: Option<&Antecedent>,
+) -> Option<String> {
+    let mut declined = Declined { context, text, tokens, before, names: names(context, tokens) };
+    declined.names.extend(spaced(context));
+    let edits =
+        declined.quoted().into_iter().max_by_key(|edits| edits.iter().map(|edit| edit.span.len()).sum::<usize>())?;
+    Some(applied(text, &edits))
 }
 
 /// Whether a step would make a folder to put files into although the only folder of that name is elsewhere.
@@ -242,7 +261,9 @@ fn cost(edits: &[Edit]) -> (usize, usize) {
 fn applied(text: &str, edits: &[Edit]) -> String {
     let mut request = text.to_owned();
     edits.iter().rev().for_each(|edit| request.replace_range(edit.span.clone(), &edit.with));
-    request.split_whitespace().collect::<Vec<_>>().join(" ")
+    let request = request.split_whitespace().collect::<Vec<_>>().join(" ");
+    // A full stop alone would be the current folder.
+    request.strip_suffix(" .").map_or(request.clone(), str::to_owned)
 }
 
 /// A declined request with what can replace its words: existing names, each with how it is typed.

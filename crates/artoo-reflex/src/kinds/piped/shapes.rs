@@ -21,8 +21,10 @@ pub(super) enum From {
 pub(super) type Shape = (&'static str, From, &'static str, &'static str);
 
 /// All shapes of question that are computed from the answer to another query.
-const SHAPES: [Shape; 53] = [
+const SHAPES: [Shape; 55] = [
     ("every", From::Lines, "every line in {n} of the {of}", "awk 'NR%{n}==0'"),
+    ("odd", From::Lines, "lines with an odd number of the {of}", "awk 'NR%2==1'"),
+    ("starts", From::Lines, "first {n} characters of each of the {of}", "U sed -E -e s/^(.{{n}}).*/\\1/"),
     ("but_last", From::Lines, "{of}, but the last {n}", "head -n -{n}"),
     (
         "around",

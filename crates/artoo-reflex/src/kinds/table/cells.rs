@@ -74,7 +74,11 @@ impl Table {
             found.next().filter(|_| found.next().is_none())
         };
         // "weight_kg" and "price (EUR)" end in a unit.
-        let is_unit = |end: &str| (1..=3).contains(&end.len()) && end.chars().all(char::is_alphabetic);
+        const UNITS: [&str; 24] = [
+            "kg", "g", "mg", "lb", "km", "m", "cm", "mm", "c", "f", "k", "eur", "euro", "usd", "gbp", "chf", "pct",
+            "s", "ms", "h", "min", "kb", "mb", "l",
+        ];
+        let is_unit = |end: &str| UNITS.contains(&end.to_lowercase().as_str());
         let bare = |head: &str| {
             let head = head.trim_end_matches([')', ']']);
             let (start, end) = head.rsplit_once(['_', '(', '['])?;

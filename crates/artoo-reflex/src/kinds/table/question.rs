@@ -6,7 +6,7 @@ use std::iter::Peekable;
 use std::vec::IntoIter;
 
 use super::cells::{Table, is_number};
-use super::roles::{Role, comparison, dated, is_name_of, is_of_dates, is_truth, is_year, roles, set};
+use super::roles::{Role, comparison, dated, is_name_of, is_of_dates, is_year, roles, set, truth};
 use super::{CONDITIONS, OR, finished};
 use crate::algebra::{Function, Query};
 use crate::eval::{Answer, FileSystem, evaluate};
@@ -139,7 +139,7 @@ impl Asked {
                 (*self.function.get_or_insert("sum") == "sum").then_some(())?;
                 set(&mut self.number, column)?;
             }
-            Role::Of("not", column) => self.limit(column, "is", "false".to_owned())?,
+            Role::Of("not", column) => self.limit(column, "is", truth(table, column)?[1].to_owned())?,
             Role::Of(how, column) => {
                 set(&mut self.is_descending, how == "most")?;
                 // "the cheapest 3".
@@ -216,7 +216,9 @@ impl Asked {
             "descending" | "ascending" => set(&mut self.is_descending, word == "descending")?,
             "different" => self.is_distinct = true,
             "not" => match rest.next()? {
-                Role::Head(column) if is_truth(table, column) => self.limit(column, "is", "false".to_owned())?,
+                Role::Head(column) if let Some([_, no]) = truth(table, column) => {
+                    self.limit(column, "is", no.to_owned())?;
+                }
                 Role::Cell(column, value) => {
                     // "not in Bonn or Ulm" excepts both.
                     let is_one =
@@ -309,6 +311,8 @@ impl Asked {
 
     /// Adds a heading to what is asked: as the column of a condition, of the numbers to compute with, or to show.
     fn head(&mut self, column: usize, rest: &mut Peekable<IntoIter<Role>>, table: &Table) -> Option<()> {
+        // "who joined since": the column twice.
+        while rest.next_if_eq(&Role::Head(column)).is_some() {}
         let belongs = |next: &Role| match next {
             Role::Number(number) => {
                 table.is_numeric(column) || table.dates(column).is_some() || table.value(number, Some(column)).is_some()
@@ -329,6 +333,12 @@ impl Asked {
                     None => self.limit(column, comparison(how)?, bound),
                 }
             }
+            // "joined since 2023" with a column called "since".
+            Some(Role::Date(date))
+                if table.heads.get(column - 1).is_some_and(|head| head.to_lowercase() == "since") =>
+            {
+                self.limit_date(column, "least", &date, table)
+            }
             Some(Role::Date(date)) => self.limit(column, "within", date),
             Some(Role::Number(year)) if table.dates(column).is_some() => {
                 is_year(&year).then_some(())?;
@@ -344,7 +354,7 @@ impl Asked {
                 let (column, value) = table.value(&value, Some(column))?;
                 self.limit(column, "is", value)
             }
-            _ if is_truth(table, column) => self.limit(column, "is", "true".to_owned()),
+            _ if let Some([yes, _]) = truth(table, column) => self.limit(column, "is", yes.to_owned()),
             _ if self.function.is_some_and(|function| function != "count") && self.number.is_none() => {
                 set(&mut self.number, column)
             }

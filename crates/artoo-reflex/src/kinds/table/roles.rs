@@ -76,7 +76,7 @@ fn role(phrase: &str, stem: &str, table: &Table) -> Option<Role> {
     }
     // "unpaid".
     if let Some(column) = phrase.strip_prefix("un").and_then(|rest| table.column(rest)) {
-        return is_truth(table, column).then_some(Role::Of("not", column));
+        return truth(table, column).map(|_| Role::Of("not", column));
     }
     let says = |(_, phrases): &(&str, &'static str)| phrases.split('|').any(|known| known == phrase);
     let mut lines = WORDS.lines().filter_map(|line| line.split_once(": "));
@@ -179,9 +179,10 @@ pub(super) fn is_of_dates(word: &str) -> bool {
     ["after", "before", "since", "until"].contains(&word)
 }
 
-/// Whether every cell of a column is true or false.
-pub(super) fn is_truth(table: &Table, column: usize) -> bool {
-    table.rows.iter().all(|(_, row)| ["true", "false"].contains(&table.cell(row, column)))
+/// The words for a true and a false cell in a column that has nothing else; `None` for any other column.
+pub(super) fn truth(table: &Table, column: usize) -> Option<[&'static str; 2]> {
+    let is_of = |words: &[&str; 2]| table.rows.iter().all(|(_, row)| words.contains(&table.cell(row, column)));
+    [["true", "false"], ["yes", "no"]].into_iter().find(is_of)
 }
 
 /// A cell of dates as a date; any other role as it is.

@@ -388,7 +388,12 @@ impl Form<'_> {
             let mut paths = self.paths("paths")?;
             paths.sort();
             let is_file = |path: &String| self.matcher.context.on_disk(path) == Some(PathKind::File);
-            let kind = if paths.iter().all(is_file) { Kind::File } else { Kind::Any };
+            let is_folder = |path: &String| self.matcher.context.on_disk(path) == Some(PathKind::Folder);
+            let kind = match (paths.iter().all(is_file), paths.iter().all(is_folder)) {
+                (true, _) => Kind::File,
+                (_, true) => Kind::Folder,
+                _ => Kind::Any,
+            };
             Some(Query::Paths { paths, kind })
         };
         let of = self.query("selection").or_else(named)?;

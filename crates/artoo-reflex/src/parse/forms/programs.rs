@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use super::Matcher;
 use super::acts::Form;
-use crate::algebra::{Act, GitAction, ProcessName, Step};
-use crate::eval::EntryKind;
+use crate::algebra::{Act, Fact, GitAction, ProcessName, Query, Step};
+use crate::eval::{Answer, EntryKind, evaluate};
 use crate::place::{PathKind, Place, file_name};
 
 impl Form<'_> {
@@ -126,5 +127,13 @@ impl Form<'_> {
             _ if act == "tag_it" => None,
             _ => Some(self.folder()),
         }
+    }
+}
+
+impl Matcher<'_> {
+    /// Whether a program of this name is in the folders of the search path.
+    pub(super) fn is_on_path(&self, name: &str) -> bool {
+        let program = Query::System { fact: Fact::Program { name: name.to_owned() } };
+        matches!(evaluate(&program, self.context.fs), Ok(Answer::Text(path)) if !path.is_empty())
     }
 }

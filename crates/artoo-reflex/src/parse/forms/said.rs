@@ -134,6 +134,10 @@ impl Matcher<'_> {
 
     /// Whether a word is the name without extension of a file that the request names, in the singular or plural.
     pub(super) fn is_stem(&self, word: &str) -> bool {
+        // "the words of words.txt" are words.
+        if ["words", "lines", "characters", "files"].contains(&word) {
+            return false;
+        }
         let stems = self.chart.tokens.iter().filter_map(|token| {
             let name = token.folded.rsplit('/').next()?;
             Some(name.split_once('.')?.0.to_owned())

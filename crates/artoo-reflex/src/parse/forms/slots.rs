@@ -138,6 +138,10 @@ impl Matcher<'_> {
         if let Some(octal) = octal {
             return Some(octal.to_owned());
         }
+        if kind == "owner" {
+            let name = ["'s", "’s"].iter().find_map(|ending| token.raw.strip_suffix(ending));
+            return name.map(str::to_owned);
+        }
         if kind == "ordinal" {
             return ordinal(token);
         }
@@ -150,7 +154,9 @@ impl Matcher<'_> {
             return counted();
         }
         let is_type = |meaning: &Meaning| matches!(meaning, Meaning::FileType { form: TypeForm::Adjective, .. });
-        let is_program = || !lexicon().knows(&token.folded) || lexicon().meanings(&token.folded).iter().all(is_type);
+        let is_strange = || !lexicon().knows(&token.folded) || lexicon().meanings(&token.folded).iter().all(is_type);
+        // "git" is a word of the grammar and a program.
+        let is_program = || is_strange() || self.is_on_path(&token.folded);
         let fits = match kind {
             "quoted" | "command" => is_quoted,
             "day" => matches!(token.folded.as_str(), "today" | "yesterday"),

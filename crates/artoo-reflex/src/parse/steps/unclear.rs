@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::{joins, means_nothing};
-use crate::algebra::{Act, Depth, GroupKey, Kind, NameTest, Pred, Query, Step};
+use crate::algebra::{Act, Depth, Function, GroupKey, Kind, NameTest, Pred, Query, Step};
 use crate::concept::Concept;
 use crate::english::english;
 use crate::eval::{Answer, evaluate};
@@ -54,7 +54,15 @@ pub(super) fn is_unclear(context: &Context<'_>, said: &[Token], step: &Step) -> 
         let says = |words: &[&str]| said.iter().any(|token| words.contains(&token.folded.as_str()));
         let is_one_word =
             matches!(of, Query::Column { .. }) && says(&["word"]) && !says(&["each", "every", "all", "line", "lines"]);
+        // "the line count of every .c and .h file" is one number for each.
+        let says_each = |pair: &[Token]| {
+            ["of", "in", "for"].iter().any(|word| is_word(pair.first(), word))
+                && ["each", "every"].iter().any(|word| is_word(pair.last(), word))
+        };
+        let is_one_number = matches!(of, Query::Aggregate { of, function: Function::Count } if matches!(of.as_ref(), Query::TextOf { .. }))
+            && said.windows(2).any(says_each);
         takes
+            || is_one_number
             || is_one_word
             || enters
             || is_of_one
