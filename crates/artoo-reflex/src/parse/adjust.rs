@@ -48,6 +48,7 @@ pub(super) fn adjusted(context: &Context<'_>, tokens: &[Token], mut built: Vec<B
         doubles_below(tokens, query);
         all_there_is(tokens, query, &mut built.assumptions);
         in_archive(query);
+        only_text(context, tokens, query);
         built
     };
     built.into_iter().map(in_place).collect()
@@ -78,6 +79,24 @@ fn all_there_is(tokens: &[Token], query: &mut Query, notes: &mut Vec<String>) {
         *depth = Depth::Whole;
         notes.retain(|note| note != "subfolders not entered");
         notes.push("subfolders included".to_owned());
+    }
+}
+
+/// Shows the text of "it" without its path where one file was found, and counts lines for "lines in a.log?".
+fn only_text(context: &Context<'_>, tokens: &[Token], query: &mut Query) {
+    let is_it = tokens.iter().any(|token| ["it", "that"].contains(&&*token.folded));
+    if let Query::TextOf { of } = query
+        && is_it
+        && let Ok(Answer::Files(files)) = evaluate(of, context.fs)
+        && let [file] = files.as_slice()
+        && let Some(path) = file.path.to_str()
+    {
+        *query = Query::TextFile { path: path.to_owned() };
+    }
+    let is_asked = tokens.first().is_some_and(|token| token.folded == "lines")
+        && tokens.last().is_some_and(|token| token.raw == "?");
+    if is_asked && matches!(query, Query::TextFile { .. }) {
+        *query = Query::Aggregate { of: Box::new(query.clone()), function: Function::Count };
     }
 }
 

@@ -313,8 +313,7 @@ pub(super) fn read_range(
     found
 }
 
-/// Whether a step is about more than the names of files, as "the files in docs and their contents" needs: about
-/// everything in a folder, or a folder as a whole.
+/// Whether a step is about everything in a folder or a folder as a whole, as "the files and their contents" needs.
 fn takes_contents(step: &Step) -> bool {
     let of = match step {
         Step::Do(act) => act.selection(),

@@ -408,6 +408,8 @@ impl Form<'_> {
         }
         let to = self.path("to").or_else(|| self.path("new"))?;
         match act {
+            // "put a.txt into x.zip" adds it to an archive that is there.
+            "archive" if self.has_word(&["put"]) && !self.is_free(&to) => None,
             "archive" => is_archive(&to).then_some(Act::Archive { of, to }),
             "copy" => Some(Act::Copy { of, to: Target::Into(self.target()?) }),
             "move" => Some(Act::Move { of, to: Target::Into(self.target()?) }),
