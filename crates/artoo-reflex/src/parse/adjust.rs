@@ -218,7 +218,7 @@ fn with_names(context: &Context<'_>, tokens: &[Token], query: &mut Query) {
 }
 
 /// Whether the answer to a query has nothing in it; `None` if it can't be told.
-fn is_empty(context: &Context<'_>, query: &Query) -> Option<bool> {
+pub(super) fn is_empty(context: &Context<'_>, query: &Query) -> Option<bool> {
     match evaluate(query, context.fs) {
         Ok(Answer::Lines(lines)) => Some(lines.is_empty()),
         Ok(Answer::Files(files)) => Some(files.is_empty()),

@@ -103,7 +103,10 @@ fn sets(context: &Context<'_>, named: &[Named], tokens: &[Token]) -> Vec<(Range<
                 continue;
             }
             let is_one = follows("of one") && !last.folded.ends_with('s');
-            if !words.iter().all(is_strange) || !(is_one || last.folded.ends_with('s')) {
+            // "notes" and "pictures" are more files than those called so.
+            let is_general = length == 1
+                && NOUNS.iter().flat_map(|(nouns, _)| nouns.split(' ')).any(|noun| is_same(noun, &last.folded));
+            if is_general || !words.iter().all(is_strange) || !(is_one || last.folded.ends_with('s')) {
                 continue;
             }
             let Some(files) = files_with(context, named, words) else { continue };

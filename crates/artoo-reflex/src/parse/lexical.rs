@@ -86,6 +86,10 @@ pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases)
                 if run.len() == 1 && meanings.contains(&tree) && is_tree != begins.contains(&start) {
                     continue;
                 }
+                // "the newest report" is no verb.
+                if run.len() == 1 && !begins.contains(&start) && is_word(run.first(), "report") {
+                    continue;
+                }
                 // "the oldest order" sorts nothing.
                 let is_noun = |token: &Token| matches!(token.folded.as_str(), "order" | "orders");
                 let is_sort = *meaning == Meaning::Concept(Concept::Verb(Verb::Sort));

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use artoo_proto::Offer;
 
+use super::adjust::is_empty;
 use super::background::{Background, background};
 use super::clauses::{after_lead, lists, phrase};
 use super::described::{described, is_safe};
@@ -143,7 +144,13 @@ pub(super) fn quoted(
         built.first_mut()?.assumptions.extend(taken);
         // "what's the weather" asks for more than where the file of this name is.
         let is_place = |built: &Built| matches!(built.step, Step::Ask(Query::Paths { .. }));
-        let fits = |built: &Built| matches!(built.step, Step::Ask(_)) && (asks_place || !is_place(built));
+        // "notes that mention x" may mean other files than those with "notes" in their names, if none of these does.
+        let is_guess = edits.iter().any(|edit| edit.with.ends_with("in the name"));
+        let is_none = |query: &Query| is_empty(context, query) == Some(true);
+        let fits = |built: &Built| match &built.step {
+            Step::Ask(query) => (asks_place || !is_place(built)) && !(is_guess && is_none(query)),
+            Step::Do(_) => false,
+        };
         // "te" before a file is no text to look for in it.
         let reading = crate::english::english_steps(&super::steps_of(&built));
         let is_slip = |token: &Token| {

@@ -62,7 +62,11 @@ pub(super) fn question(
     fs: &dyn FileSystem,
 ) -> Option<Query> {
     let stem = file_name(path)?.split('.').next()?.to_lowercase();
-    let roles = roles(words, &stem, table)?;
+    let mut roles = roles(words, &stem, table)?;
+    // "orders" are the rows of a table that is named, and may be those of another one otherwise.
+    for role in roles.iter_mut().filter(|role| **role == Role::Word("entity")) {
+        *role = (least == 0).then_some(Role::Word("row"))?;
+    }
     let is_of_table = |role: &&Role| match role {
         Role::Word(word) => ["month", "year"].contains(word),
         role => !matches!(role, Role::Number(_)),
@@ -74,7 +78,7 @@ pub(super) fn question(
     let told = roles.iter().filter(is_of_table).count() + by_name;
     let says = |word: &'static str| roles.contains(&Role::Word(word));
     // "who earns the most", "how many people work in Bonn".
-    let computes = COMPUTING.into_iter().any(says) || says("count") && says("row");
+    let computes = COMPUTING.into_iter().any(says) || says("count") && (says("row") || says("named"));
     if told < if computes { least } else { least.min(1) * 2 } {
         return None;
     }
@@ -176,7 +180,10 @@ impl Asked {
                 self.first = Some("1".to_owned());
                 self.function = Some("sum");
             }
-            "maximum" | "minimum" if rest.peek() == Some(&Role::Word("row")) && !self.shown.is_empty() => {
+            "maximum" | "minimum"
+                if rest.peek() == Some(&Role::Word("row"))
+                    && self.shown.last().is_some_and(|column| !table.is_numeric(*column)) =>
+            {
                 // "which town has the most people".
                 rest.next();
                 return self.most_frequent(rest, word == "maximum");
@@ -399,29 +406,6 @@ impl Asked {
         }
     }
 
-    /// Adds a condition that compares a column of dates with the start of a date, such as a year or month.
-    fn limit_date(&mut self, column: usize, how: &'static str, start: &str, table: &Table) -> Option<()> {
-        let length = table.dates(column)?;
-        let ends = if matches!(how, "above" | "most") { ["-12", "-31"] } else { ["-01", "-01"] };
-        let missing = ends.into_iter().skip(start.matches('-').count()).collect::<String>();
-        let bound: String = format!("{start}{missing}").chars().take(length).collect();
-        self.limit(column, how, bound)
-    }
-
-    /// Asks for the value of the column named before or next that most rows have, or with `is_most` false the fewest.
-    fn most_frequent(&mut self, rest: &mut Peekable<IntoIter<Role>>, is_most: bool) -> Option<()> {
-        let next = rest.next_if(|next| self.shown.is_empty() && matches!(next, Role::Head(_)));
-        let column = match next {
-            Some(Role::Head(column)) => column,
-            _ => self.shown.pop()?,
-        };
-        set(&mut self.group, column)?;
-        set(&mut self.function, "count")?;
-        set(&mut self.is_descending, is_most)?;
-        self.first.get_or_insert_with(|| "1".to_owned());
-        Some(())
-    }
-
     /// The query for all that was added; `None` if its parts don't fit together, or nothing of the table is asked. The
     /// "total" of several rows is their sum, that of one row its number.
     fn query(self, path: &str, table: &Table, fs: &dyn FileSystem) -> Option<Query> {
@@ -456,6 +440,7 @@ impl Asked {
             "rows" => !self.conditions.is_empty() || self.sort.is_some() || self.first.is_some(),
             "select" => self.shown.len() <= 2,
             "distinct" => self.shown.len() == 1,
+            "count" if self.is_distinct => false,
             _ => self.shown.is_empty(),
         };
         let is_order_said = self.is_descending.is_none() || self.sort.is_some() || self.group.is_some() || is_computed;

@@ -87,6 +87,7 @@ fn role(phrase: &str, stem: &str, table: &Table) -> Option<Role> {
     else {
         return match name {
             "request" => table.log.map(|_| Role::Word("row")),
+            "entity" if is_name_of(phrase, stem) => Some(Role::Word("named")),
             name => Some(Role::Word(name)),
         };
     };

@@ -20,7 +20,13 @@ impl Form<'_> {
             "not_executable" => selected(ModeChange::NotExecutable),
             "read_only" => selected(ModeChange::ReadOnly),
             "mode_more" => self.permission_bits().and_then(|bits| selected(ModeChange::Added(bits))),
-            "mode_less" => self.permission_bits().and_then(|bits| selected(ModeChange::Removed(bits))),
+            "mode_less" => self.permission_bits().and_then(|bits| {
+                selected(match bits {
+                    0o222 => ModeChange::ReadOnly,
+                    0o111 => ModeChange::NotExecutable,
+                    bits => ModeChange::Removed(bits),
+                })
+            }),
             "mode" => bits().and_then(|bits| selected(ModeChange::Bits(bits))),
             "mode_whole" => bits().and_then(|bits| self.whole(ModeChange::Bits(bits))),
             "private" => selected(ModeChange::Bits(0o600)).filter(|_| self.are_plain()),
@@ -30,7 +36,9 @@ impl Form<'_> {
 
     /// The steps that change everything below a folder, and then the folder itself.
     fn whole(&self, mode: ModeChange) -> Option<Vec<Step>> {
-        let roots = vec![self.path("top").filter(|path| self.is_there(path))?];
+        // Not everything on the machine, or in the home folder.
+        let home = Path::new(&self.matcher.context.environment.home);
+        let roots = vec![self.path("top").filter(|path| self.is_there(path) && !home.starts_with(path))?];
         let itself = Query::Paths { paths: roots.clone(), kind: Kind::Folder };
         let below = Query::Tree { roots, depth: Depth::Whole, hidden: true, kind: Kind::Any };
         Some([below, itself].into_iter().map(|of| Step::Do(Act::SetMode { of, mode })).collect())

@@ -71,14 +71,17 @@ impl Matcher<'_> {
     }
 
     /// Runs of words from a position on that are part of a file name below the current folder, a plural "s" left out if
-    /// need be. With `only`, no file may contain them.
-    pub(super) fn names(&self, at: usize, only: bool) -> Ways {
+    /// need be. For the kind of slot "titled" no file may contain them, for "counted" the file may be no table.
+    pub(super) fn names(&self, at: usize, kind: &str) -> Ways {
         let here = &self.context.environment.cwd;
         let Some(entries) = self.context.below(here) else { return Vec::new() };
+        // "how many products" may be the rows of products.csv.
+        let is_table = |name: &String| [".csv", ".tsv", ".json"].iter().any(|ending| name.ends_with(ending));
         let names: Vec<String> = entries
             .iter()
             .filter(|entry| entry.kind == EntryKind::File)
             .map(|entry| String::from_utf8_lossy(entry.name_bytes()).to_lowercase())
+            .filter(|name| kind != "counted" || !is_table(name))
             .collect();
         // "bus ticket" is part of "bus_ticket.pdf"; the text as the name has it.
         let named = |text: &str| {
@@ -87,9 +90,9 @@ impl Matcher<'_> {
                 let at = name.replace(['_', '-'], " ").find(&text)?;
                 name.get(at..at + text.len()).map(str::to_owned)
             };
-            names.iter().find_map(part).filter(|_| !(only && self.context.is_held_below(here, &text)))
+            names.iter().find_map(part).filter(|_| !(kind == "titled" && self.context.is_held_below(here, &text)))
         };
-        if self.token(at).is_none_or(|token| token.class == Class::Quoted) {
+        if self.token(at).is_none_or(|token| token.class == Class::Quoted || self.is_listed(token, "pronouns")) {
             return Vec::new();
         }
         let known = |(end, value): (usize, Value)| {

@@ -81,6 +81,10 @@ impl Form<'_> {
         let name = key.rsplit('.').next().unwrap_or(key);
         let is_it = |names: &Vec<String>| format!(".{}", names.join(".")).ends_with(&format!(".{key}"));
         let found = settings.iter().find(|(names, _)| is_it(names));
+        // "set the permissions of a.json to 600" sets no key that is not there.
+        if found.is_none() && ["permissions", "permission", "mode"].contains(&key) {
+            return None;
+        }
         let has = |from: &str| {
             found.is_some_and(|(_, old)| old == from || old.split([' ', ',', ':', '=']).any(|part| part == from))
         };

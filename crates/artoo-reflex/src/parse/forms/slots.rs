@@ -63,10 +63,10 @@ impl Matcher<'_> {
             "text" => self.text(at).into_iter().collect(),
             "tail" => self.tail(at),
             "said" => self.words(at),
-            "called" | "titled" => self.names(at, kind == "titled"),
-            "strange" => {
+            "called" | "titled" => self.names(at, kind),
+            "strange" | "counted" => {
                 let alone = |end: &usize| (at..*end).all(|at| self.token(at).is_some_and(stands_alone));
-                self.names(at, false).into_iter().filter(|(end, _)| alone(end)).collect()
+                self.names(at, kind).into_iter().filter(|(end, _)| alone(end)).collect()
             }
             "texts" => self.list(at, |token| (token.class == Class::Quoted).then(|| token.raw.clone())),
             "list" => self.list(at, |token| self.literal(token)),

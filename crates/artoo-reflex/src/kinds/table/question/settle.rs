@@ -1,7 +1,11 @@
 //! Decides what a question about a table asks for where its words alone leave it open.
 
+use std::iter::Peekable;
+use std::vec::IntoIter;
+
 use super::Asked;
 use crate::kinds::table::cells::Table;
+use crate::kinds::table::roles::{Role, set};
 
 impl Asked {
     /// What is shown: rows, values of columns, or a function of them; and whether the different values are counted. `None`
@@ -98,13 +102,36 @@ impl Asked {
             self.function = Some("count");
         }
     }
+
+    /// Adds a condition that compares a column of dates with the start of a date, such as a year or month.
+    pub(super) fn limit_date(&mut self, column: usize, how: &'static str, start: &str, table: &Table) -> Option<()> {
+        let length = table.dates(column)?;
+        let ends = if matches!(how, "above" | "most") { ["-12", "-31"] } else { ["-01", "-01"] };
+        let missing = ends.into_iter().skip(start.matches('-').count()).collect::<String>();
+        let bound: String = format!("{start}{missing}").chars().take(length).collect();
+        self.limit(column, how, bound)
+    }
+
+    /// Asks for the value of the column named before or next that most rows have, or with `is_most` false the fewest.
+    pub(super) fn most_frequent(&mut self, rest: &mut Peekable<IntoIter<Role>>, is_most: bool) -> Option<()> {
+        let next = rest.next_if(|next| self.shown.is_empty() && matches!(next, Role::Head(_)));
+        let column = match next {
+            Some(Role::Head(column)) => column,
+            _ => self.shown.pop()?,
+        };
+        set(&mut self.group, column)?;
+        set(&mut self.function, "count")?;
+        set(&mut self.is_descending, is_most)?;
+        self.first.get_or_insert_with(|| "1".to_owned());
+        Some(())
+    }
 }
 
 /// Whether the numbers of a column are added up where several rows belong together.
 fn is_additive(table: &Table, column: usize) -> bool {
-    const HEADINGS: [&str; 16] = [
+    const HEADINGS: [&str; 17] = [
         "units", "amount", "total", "quantity", "sum", "cost", "costs", "revenue", "fee", "fees", "hours", "minutes",
-        "distance", "visitors", "votes", "points",
+        "distance", "visitors", "votes", "credits", "points",
     ];
     table.heads.get(column - 1).is_some_and(|head| HEADINGS.contains(&head.to_lowercase().as_str()))
 }
