@@ -170,7 +170,7 @@ fn attempt(
     let built = match as_said(context, text, tokens, before) {
         Err(Failure::Unexplained(errors)) => {
             let mended = mend::question(context, text, tokens, before)
-                .or_else(|| mend::substituted(context, tokens))
+                .or_else(|| mend::substituted(context, tokens, before))
                 .or_else(|| saved::saved(context, text, tokens, before));
             mended.ok_or_else(|| refuse::act(text, tokens).map_or(Failure::Unexplained(errors), Failure::Refused))?
         }

@@ -265,7 +265,7 @@ fn substitution_class(concept: &Concept) -> Option<u8> {
 
 /// The reading of "and the average?" after "the sum of …": the question before with one of its words replaced by one of
 /// the same kind; `None` unless exactly one question comes of it.
-pub(super) fn substituted(context: &Context<'_>, tokens: &[Token]) -> Option<Vec<Built>> {
+pub(super) fn substituted(context: &Context<'_>, tokens: &[Token], before: Option<&Antecedent>) -> Option<Vec<Built>> {
     let earlier = context.earlier?;
     let is_filler = |token: &&Token| {
         const FILLERS: [&str; 11] = ["and", "the", "what", "about", "one", "ones", "in", "for", "of", "with", "from"];
@@ -276,11 +276,20 @@ pub(super) fn substituted(context: &Context<'_>, tokens: &[Token]) -> Option<Vec
     if refers && let Some(built) = of_table(context, &[tokens, &lex(earlier)].concat()) {
         return Some(vec![built]);
     }
-    // "what is the highest salary in it?" after a question about the file of the table.
-    let (it, others): (Vec<Token>, Vec<Token>) = tokens.iter().cloned().partition(|token| is_word(Some(token), "it"));
+    // "and how many in Music?" after "how many files are in Downloads".
+    let counts = ["and", "how", "many"];
+    if tokens.iter().zip(counts).all(|(token, word)| is_word(Some(token), word))
+        && earlier.to_lowercase().contains("how many")
+        && let Some(place) = tokens.get(counts.len()..).filter(|rest| !rest.is_empty())
+    {
+        let request = [tokens.get(..1)?, place].concat();
+        return as_said(context, earlier, &request, before).ok();
+    }
+    // "what is the highest salary in it?" after a question about the file of the table, or "the highest salary?".
+    let (_, others): (Vec<Token>, Vec<Token>) = tokens.iter().cloned().partition(|token| is_word(Some(token), "it"));
     let tables: Vec<Token> = lex(earlier).into_iter().filter(|token| is_table_name(&token.raw)).collect();
-    if !it.is_empty()
-        && tables.len() == 1
+    if tables.len() == 1
+        && !tokens.iter().any(|token| is_table_name(&token.raw))
         && let Some(built) = of_table(context, &[others, tables].concat())
     {
         return Some(vec![built]);

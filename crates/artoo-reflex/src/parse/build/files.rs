@@ -137,6 +137,14 @@ fn referred(cx: &mut BuildContext<'_>, draft: &mut Draft, reference: Reference) 
         preds.push(Pred::Inside(place.path.clone()));
         draft.scope.clear();
     }
+    // "only the PNGs" of everything on the Desktop are files.
+    let is_of_kinds = preds.iter().any(|pred| pred.has(&|part| matches!(part, Pred::Extension(_))));
+    let before = match before {
+        Query::Tree { roots, depth, hidden, kind: Kind::Any } if is_of_kinds => {
+            Query::Tree { roots, depth, hidden, kind: Kind::File }
+        }
+        before => before,
+    };
     Ok(Query::Filter { of: Box::new(before), keep: Pred::All(preds) }.normalise())
 }
 
