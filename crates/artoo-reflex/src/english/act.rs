@@ -1,7 +1,7 @@
 //! Renders changes of files in English.
 
 use super::{files, listed, quoted, quoted_path};
-use crate::algebra::{Act, GitAction, Kind, ModeChange, NameChange, ProcessName, Query, Target};
+use crate::algebra::{Act, GitAction, Kind, ModeChange, NameChange, Part, ProcessName, Query, Target};
 
 /// The English sentence of an act.
 #[must_use]
@@ -27,7 +27,7 @@ pub fn english_act(act: &Act) -> String {
             quoted_path(path),
             quoted_path(to)
         ),
-        Act::Save { of: Query::Limit { count: 0, .. }, to } => {
+        Act::Save { of: Query::Part { part: Part::First(0), .. }, to } => {
             format!("remove every line of the file {}", quoted_path(to))
         }
         Act::Save { of, to } => format!("{}, written to the file {}", super::english(of), quoted_path(to)),

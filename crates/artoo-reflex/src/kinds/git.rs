@@ -148,6 +148,8 @@ fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
             let file = format!("{}/{}", known.value("path"), known.value("file"));
             printed.pipe(Argv::bytewise("awk").value(OTHERS).and("-").value(file))
         }
+        // Two letters and a space stand before each name.
+        "status" => printed.pipe(Argv::bytewise("cut -c 4-")),
         "remote" => printed.pipe(Argv::bytewise("cut -d").value(" ").and("-f 2")),
         "log_by" => {
             let author = format!("V={}", known.value("author"));

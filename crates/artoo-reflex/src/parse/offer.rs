@@ -185,7 +185,9 @@ pub(super) fn located(
     let said = |edit: &Edit| text.get(edit.span.clone()).unwrap_or_default().to_owned();
     let taken = edits.iter().map(|edit| format!("“{}” is taken as {}", said(edit), edit.name()));
     built.first_mut()?.assumptions.extend(taken);
-    built.iter().all(|built| matches!(built.step, Step::Ask(_))).then_some(built)
+    // "what a.zip contains" asks for more than where it is.
+    let is_content = |built: &Built| matches!(&built.step, Step::Ask(query) if !matches!(query, Query::Paths { .. }));
+    built.iter().all(is_content).then_some(built)
 }
 
 /// The names with spaces of entries below the current folder, each with how it is typed.

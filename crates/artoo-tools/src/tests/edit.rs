@@ -67,14 +67,20 @@ async fn permissions_are_set_and_undone() {
     let path = fixture.file("run.sh", "echo");
     let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o777;
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-    for (change, expected) in [("executable", 0o750), ("not_executable", 0o640), ("read_only", 0o440), ("0600", 0o600)]
-    {
+    for (change, expected) in [
+        ("executable", 0o750),
+        ("not_executable", 0o640),
+        ("read_only", 0o440),
+        ("0600", 0o600),
+        ("+0022", 0o622),
+        ("-0202", 0o420),
+    ] {
         let call = fixture.files(json!({"act": "set_mode", "paths": [&path], "mode": change})).await;
         assert_eq!((call.status, mode()), (CallStatus::Ok, expected), "{change}: {}", call.output);
     }
     fixture.undo();
     assert_eq!((mode(), fs::read(&path).unwrap()), (0o640, b"echo".to_vec()));
-    for change in ["4755", "8", "", "writable"] {
+    for change in ["4755", "8", "", "writable", "+8", "-", "+-1", "+1000"] {
         let call = fixture.files(json!({"act": "set_mode", "paths": [&path], "mode": change})).await;
         assert_eq!((call.status, mode()), (CallStatus::Failed, 0o640), "{change}");
     }

@@ -159,6 +159,8 @@ fn permissions_are_compared_exactly() {
         (ModeChange::Bits(0o600), vec![0o600], vec![0o640, 0o700, 0o4600]),
         (ModeChange::Executable, vec![0o755, 0o744, 0o754], vec![0o655, 0o777, 0o711, 0o645]),
         (ModeChange::ReadOnly, vec![0o444], vec![0o400, 0o555]),
+        (ModeChange::Added(0o022), vec![0o666], vec![0o622, 0o646, 0o777]),
+        (ModeChange::Removed(0o044), vec![0o600], vec![0o604, 0o640, 0o400]),
     ] {
         for mode in right {
             assert_eq!(state(change, mode), Shown, "{change:?} {mode:o}");

@@ -218,7 +218,7 @@ impl Form<'_> {
             "unique" => Query::Unique { of },
             // "empty file x.txt" may be looked for.
             "emptied" if self.says(["empty", "file"]) => return None,
-            "emptied" => Query::Limit { of, skip: 0, count: 0 },
+            "emptied" => Query::Part { of, part: Part::First(0) },
             "sort_unique" => {
                 let keys = vec![SortKey { by: Key::Text, order: Order::Ascending }];
                 Query::Unique { of: Box::new(Query::Sort { of, keys }) }

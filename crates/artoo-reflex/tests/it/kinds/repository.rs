@@ -58,6 +58,8 @@ fn repositories_answer_from_their_objects() {
         ("how many files does git track in site", "3"),
         ("which files have uncommitted changes in site", "one.md"),
         ("list the untracked files in site", "new.md"),
+        ("what haven't I committed yet in site", "one.md\nnew.md"),
+        ("show the last commit of site", "2024-02-03 bob: second"),
         ("show bob's commits in site", "2024-02-03 bob: second"),
         ("what did I change in site/one.md since the last commit", "+ changed\n- 1"),
         ("git diff one.md in site", "+ changed\n- 1"),

@@ -6,7 +6,7 @@ use artoo_proto::{CallStatus, EvidenceId, FileChange, Timestamp, ToolCall};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use artoo_reflex::algebra::{Act, Kind, ModeChange, Query};
+use artoo_reflex::algebra::{Act, Kind, ModeChange, Part, Query};
 use artoo_reflex::coverage::performed;
 use artoo_reflex::perform;
 use artoo_reflex::testing::MemoryFileSystem;
@@ -56,6 +56,10 @@ fn edit_applies_operation_to_previous_content() {
     assert!(counts(&once, "a\nb\na\n", "a\nb\na\n", "a\nb\n"));
     assert!(!counts(&once, "a\nb\na\n", "a\nb\na\n", "a\n"));
     assert!(perform(&once, &disk("a\nb\n", 0o644)).is_err(), "nothing would change");
+    let of = Box::new(Query::TextFile { path: PATH.to_owned() });
+    let none = Act::Save { of: Query::Part { of, part: Part::First(0) }, to: PATH.to_owned() };
+    assert!(counts(&none, "a\nb\n", "a\nb\n", ""));
+    assert!(!counts(&none, "a\nb\n", "a\nb\n", "a\n"));
 }
 
 #[test]
