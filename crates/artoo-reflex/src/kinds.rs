@@ -11,7 +11,7 @@ mod program;
 mod string;
 mod table;
 
-pub(crate) use self::piped::{asked_of, last_change, room, which_ones};
+pub(crate) use self::piped::{asked_of, last_change, which_ones};
 pub(crate) use self::table::{is_whole_column, question as table_question, with_heading};
 pub(crate) use crate::algebra::Known;
 use crate::algebra::{Act, Fact, Query, Step};
@@ -49,6 +49,11 @@ impl Known {
     pub(crate) fn with(mut self, name: &str, value: String) -> Self {
         self.given.insert(name.to_owned(), value);
         self
+    }
+
+    /// The fact that a question asks for in a unit of size, and the unit in bytes; `None` for any other question.
+    pub(crate) fn room(&self) -> Option<(Fact, u64)> {
+        piped::room(self)
     }
 
     /// The value of this name in a question; `None` if it has none.

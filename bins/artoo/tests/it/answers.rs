@@ -118,7 +118,7 @@ fn missing_file_answer_suggests_near_names() {
     );
     answers(&world, "~/Downloads/setup.exe", &["find exe files in Downlaods"]);
     answers(&world, "exe", &["what types of files are in Downloads"]);
-    declines(&world, "sandbox", &["what is my ip address", "which ports are open"]);
+    declines(&world, "sandbox", &["what is the process limit"]);
 }
 
 /// Programs that the answer depends on are found by the user's `PATH`.

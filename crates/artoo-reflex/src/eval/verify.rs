@@ -13,7 +13,6 @@ use serde_json::Value;
 
 use super::{Answer, EvalError, FileSystem, decimal, evaluate};
 use crate::algebra::{Function, Query, Relation, Ty};
-use crate::kinds::room;
 
 /// Maximum number of differing elements listed in the evidence of a failed check.
 const SHOWN: usize = 3;
@@ -66,7 +65,7 @@ fn checked(query: &Value, output: &str, fs: &dyn FileSystem) -> Checked {
 fn value(query: &Query, output: &str, fs: &dyn FileSystem) -> Checked {
     match query {
         Query::System { fact } => return facts::fact(fact, output, fs),
-        Query::Known { known } if let Some((fact, unit)) = room(known) => {
+        Query::Known { known } if let Some((fact, unit)) = known.room() => {
             return facts::in_unit(&fact, unit, output, fs);
         }
         Query::Compare { of, with, relation: Relation::Difference } => {

@@ -238,7 +238,7 @@ pub(crate) fn asked_of(query: &Query) -> Option<Query> {
 }
 
 /// The fact that a question asks for in a unit of size, and the unit in bytes; `None` for any other question.
-pub(crate) fn room(known: &Known) -> Option<(Fact, u64)> {
+pub(super) fn room(known: &Known) -> Option<(Fact, u64)> {
     let Query::System { fact } = inner_query(known)? else { return None };
     let (_, bytes) = unit(known)?;
     (known.kind == ROW.name && known.value("shape") == "room").then_some((fact, bytes))

@@ -123,6 +123,9 @@ fn lines_are_picked_and_measured() {
     }
     for (request, expected) in [
         ("every second line of a.txt", "two"),
+        ("odd-numbered lines of a.txt", "one\nthree"),
+        ("even lines of a.txt", "two"),
+        ("first 2 characters of each line of sorted.txt", "al\nbe"),
         ("all lines of a.txt except the last two", "one"),
         ("show the line before 'two' in a.txt", "one"),
         ("show 1 line after two in a.txt", "three"),
