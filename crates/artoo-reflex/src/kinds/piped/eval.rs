@@ -133,6 +133,11 @@ fn of_lines(known: &Known, lines: &[String]) -> Result<Vec<String>, EvalError> {
             let n = n()?.max(1);
             lines.iter().skip(n - 1).step_by(n).cloned().collect()
         }
+        "odd" => lines.iter().step_by(2).cloned().collect(),
+        "starts" => {
+            let n = n()?;
+            lines.iter().map(|line| line.chars().take(n).collect()).collect()
+        }
         "but_last" => lines.iter().take(lines.len().saturating_sub(n()?)).cloned().collect(),
         "around" => near(known, lines, n()?, true, n()?),
         "after" => near(known, lines, 0, false, n()?),
