@@ -4,7 +4,7 @@
 mod tests;
 mod unclear;
 
-use unclear::{is_cut, is_unclear, misses_folder, placed, takes_folders};
+use unclear::{is_cut, is_unclear, misses_folder, placed, takes_contents};
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use super::draft::{Draft, only};
 use super::item::{Context, Item};
 use super::pattern::is_word;
 use super::{forms, refuse};
-use crate::algebra::{Act, Function, Kind, NameChange, NameTest, Pred, Query, Step, Target, Ty};
+use crate::algebra::{Act, Function, NameChange, NameTest, Pred, Query, Step, Target, Ty};
 use crate::concept::{ActWord, Concept, Reference, Verb};
 use crate::eval::{Answer, evaluate};
 use crate::lex::{Class, Token};
@@ -295,15 +295,10 @@ pub(super) fn read_range(
             Err(error) => errors.push(error),
         }
     }
-    let forbids = |step: &Step| {
-        before.is_some_and(|before| before.forbids(step))
-            || same_request.is_some_and(|before| contradict(context, &before.last, step))
-    };
     let is_clear = |built: &Built| fits_words(context, said, &built.step) && !misses_folder(&chart.tokens, end, built);
-    let is_whole = |built: &Vec<Built>| built.iter().any(|built| takes_contents(&built.step));
     let fits = |built: &Vec<Built>| {
-        built.iter().all(|built| is_clear(built) && !forbids(&built.step))
-            && (!has(said, "with_contents") || is_whole(built))
+        takes_contents(said, built)
+            && built.iter().all(|built| is_clear(built) && !is_forbidden(context, before, &built.step))
     };
     found.retain(fits);
     if found.is_empty() && chart.has_forms {
@@ -313,13 +308,10 @@ pub(super) fn read_range(
     found
 }
 
-/// Whether a step is about everything in a folder or a folder as a whole, as "the files and their contents" needs.
-fn takes_contents(step: &Step) -> bool {
-    let of = match step {
-        Step::Do(act) => act.selection(),
-        Step::Ask(of) => Some(of),
-    };
-    of.is_some_and(|of| of.kind() == Kind::Any || (of.kind() == Kind::Folder && takes_folders(step)))
+/// Whether the step before forbids a step, or another one of the same request contradicts it.
+fn is_forbidden(context: &Context<'_>, before: Option<&Antecedent>, step: &Step) -> bool {
+    let contradicts = |before: &Antecedent| before.is_in_same_request() && contradict(context, &before.last, step);
+    before.is_some_and(|before| before.forbids(step) || contradicts(before))
 }
 
 /// Whether a step fits the words it was read from; not if it ignores some, cuts a name or text, or the words can mean

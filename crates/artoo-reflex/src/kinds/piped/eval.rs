@@ -244,21 +244,20 @@ fn facts_of(known: &Known, files: &[Entry], fs: &dyn FileSystem) -> Result<Vec<S
     files.iter().map(shown).collect()
 }
 
+/// The paths of the files that are at most as many levels below a folder as a question asks for.
+fn near_enough(known: &Known, files: &[Entry]) -> Result<Vec<String>, EvalError> {
+    let most = inner_query(known).and_then(|query| deepest(known, &query)).ok_or(EvalError::Meaningless)?;
+    let is_near = |path: &Result<String, EvalError>| path.as_ref().is_ok_and(|path| path.split('/').count() <= most);
+    files.iter().map(path).filter(is_near).collect()
+}
+
 /// The answer to a question of the kind `piped` about these files.
 fn of_files(known: &Known, files: &[Entry], fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
     let shape = known.value("shape");
     let md5 = |entry: &Entry| digest::of_file::<md5::Md5>(&entry.path, fs);
     match shape {
         "no_files" => Ok(yes(files.is_empty())),
-        "near" => {
-            let parts =
-                deepest(known, &inner_query(known).ok_or(EvalError::Meaningless)?).ok_or(EvalError::Meaningless)?;
-            files
-                .iter()
-                .map(path)
-                .filter(|path| path.as_ref().is_ok_and(|path| path.split('/').count() <= parts))
-                .collect()
-        }
+        "near" => near_enough(known, files),
         "some" => yes(!files.is_empty()).into_iter().map(Ok).chain(files.iter().map(path)).collect(),
         "more" | "least" | "fewer" => {
             let (count, n) = (files.len(), whole(known, "n")?);

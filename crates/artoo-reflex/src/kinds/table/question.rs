@@ -82,9 +82,12 @@ pub(super) fn question(
     if told < if computes { least } else { least.min(1) * 2 } {
         return None;
     }
-    let mut asked = Asked::default();
-    asked.is_in_total = words.iter().any(|word| word == "total") && !says("per");
-    asked.is_of_money = MONEY.iter().any(|word| words.iter().any(|said| said == word) && is_name_of(word, &stem));
+    let is_money = |word: &&str| words.iter().any(|said| said == word) && is_name_of(word, &stem);
+    let mut asked = Asked {
+        is_in_total: words.iter().any(|word| word == "total") && !says("per"),
+        is_of_money: MONEY.iter().any(is_money),
+        ..Asked::default()
+    };
     let mut roles = roles.into_iter().peekable();
     while let Some(role) = roles.next() {
         let is_row = matches!(role, Role::Word("row" | "named"));

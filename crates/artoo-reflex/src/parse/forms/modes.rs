@@ -56,7 +56,7 @@ impl Form<'_> {
             let bits = |name| u32::from_str_radix(self.text(name)?, 8).ok();
             names.into_iter().filter_map(bits).reduce(|one, other| one | other)
         };
-        Some(all(["can", "can2"])? * 0o111 & all(["whom", "whom2"])?)
+        Some((all(["can", "can2"])? * 0o111) & all(["whom", "whom2"])?)
     }
 
     /// Whether only files are selected that nobody may execute: a folder and a program have bits that 0600 takes away.
@@ -64,5 +64,20 @@ impl Form<'_> {
         let mode = |path: &String| self.fs().metadata(Path::new(path)).map(|entry| entry.mode);
         let is_plain = |path: &String| mode(path).is_ok_and(|mode| mode & 0o111 == 0);
         matches!(self.query("selection"), Some(Query::Paths { paths, .. }) if paths.iter().all(is_plain))
+    }
+}
+
+/// What a word says in a slot for permissions or kinds of users, in octal: the bits of a permission for one kind of
+/// users ("can"), or all bits of kinds of users ("whom"); `None` for any other slot or word.
+pub(super) fn right(kind: &str, word: &str) -> Option<&'static str> {
+    match (kind.trim_end_matches('2'), word) {
+        ("can", "read" | "reading" | "readable") => Some("4"),
+        ("can", "write" | "writing" | "writable" | "writeable") => Some("2"),
+        ("can", "execute" | "exec" | "execution" | "executing" | "executable" | "run") => Some("1"),
+        ("whom", "owner" | "user") => Some("700"),
+        ("whom", "group") => Some("70"),
+        ("whom", "others" | "other") => Some("7"),
+        ("whom", "everyone" | "everybody" | "all" | "anyone" | "anybody") => Some("777"),
+        _ => None,
     }
 }

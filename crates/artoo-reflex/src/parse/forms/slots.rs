@@ -9,6 +9,7 @@ use super::super::item::Item;
 use super::super::located::elsewhere;
 use super::super::rules::home_folder;
 use super::holds_settings;
+use super::modes::right;
 use super::settings::kinds;
 use super::{Matcher, Value, Ways, is_word};
 use crate::algebra::{Act, Depth, Kind, Query, Step, Ty};
@@ -124,26 +125,11 @@ impl Matcher<'_> {
             Meaning::Concept(Concept::Number(number)) => Some(number.to_string()),
             _ => None,
         };
-        // Bits for one kind of users, and the bits of kinds of users, in octal.
-        let octal = match (kind, token.folded.as_str()) {
-            ("can" | "can2", "read" | "reading" | "readable") => Some("4"),
-            ("can" | "can2", "write" | "writing" | "writable" | "writeable") => Some("2"),
-            ("can" | "can2", "execute" | "exec" | "execution" | "executing" | "executable" | "run") => Some("1"),
-            ("whom" | "whom2", "owner" | "user") => Some("700"),
-            ("whom" | "whom2", "group") => Some("70"),
-            ("whom" | "whom2", "others" | "other") => Some("7"),
-            ("whom" | "whom2", "everyone" | "everybody" | "all" | "anyone" | "anybody") => Some("777"),
-            _ => None,
-        };
-        if let Some(octal) = octal {
-            return Some(octal.to_owned());
-        }
-        if kind == "owner" {
-            let name = ["'s", "’s"].iter().find_map(|ending| token.raw.strip_suffix(ending));
-            return name.map(str::to_owned);
-        }
-        if kind == "ordinal" {
-            return ordinal(token);
+        match kind {
+            "can" | "can2" | "whom" | "whom2" => return right(kind, &token.folded).map(str::to_owned),
+            "owner" => return ["'s", "’s"].iter().find_map(|end| token.raw.strip_suffix(end)).map(str::to_owned),
+            "ordinal" => return ordinal(token),
+            _ => {}
         }
         if kind == "dash" {
             let digits = token.raw.strip_prefix('-').filter(|digits| digits.parse::<u32>().is_ok());

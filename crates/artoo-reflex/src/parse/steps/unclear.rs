@@ -95,8 +95,21 @@ fn means_content(said: &[Token], step: &Step) -> bool {
     !says_folder && paths.iter().any(|path| said.iter().any(|token| is_name(path, token)))
 }
 
+/// Whether one of several steps is about everything in a folder or a folder as a whole, if words such as "and their
+/// contents" ask for that.
+pub(super) fn takes_contents(said: &[Token], steps: &[Built]) -> bool {
+    let takes = |built: &Built| {
+        let of = match &built.step {
+            Step::Do(act) => act.selection(),
+            Step::Ask(of) => Some(of),
+        };
+        of.is_some_and(|of| of.kind() == Kind::Any || (of.kind() == Kind::Folder && takes_folders(&built.step)))
+    };
+    !(0..said.len()).any(|at| phrase("with_contents", said, at).is_some()) || steps.iter().any(takes)
+}
+
 /// Whether an act on a folder is one on all that is in it.
-pub(super) fn takes_folders(step: &Step) -> bool {
+fn takes_folders(step: &Step) -> bool {
     matches!(step, Step::Do(Act::Copy { .. } | Act::Move { .. } | Act::Archive { .. } | Act::Delete { .. }))
 }
 
