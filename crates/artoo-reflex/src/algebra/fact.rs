@@ -157,7 +157,7 @@ facts! {
     CurrentFolder => Text, "path of the current folder", Portable("pwd"), Computed;
     /// The path of the user's login shell.
     Shell => Text, "login shell", Gnu("printenv SHELL"), Computed;
-    /// IPv4 addresses of this machine's network interfaces without those of itself alone (127.…), one per line.
+    /// IPv4 addresses of this machine's network interfaces, one per line; loopback addresses (127.…) are left out.
     Addresses => Lines, "IPv4 addresses of the machine", Gnu(ADDRESSES), Computed;
     /// Numbers of the TCP ports on which programs of this machine listen, one per line.
     Ports => Lines, "TCP ports on which programs listen", Gnu(PORTS), Computed;

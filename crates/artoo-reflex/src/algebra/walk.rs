@@ -1,6 +1,6 @@
 //! Access to the operands and the source of a query, whatever its operator.
 
-use super::{Kind, Pred, Query, SortKey};
+use super::{Depth, Kind, Pred, Query, SortKey};
 
 /// The layers of a query for a list, from the outermost in: limit, sort order, conditions, source.
 pub(crate) struct Layers<'a> {
@@ -46,6 +46,14 @@ macro_rules! operands {
 }
 
 impl Query {
+    /// Makes every folder listing in the query go to this depth.
+    pub(crate) fn set_depth(&mut self, to: Depth) {
+        if let Self::Tree { depth, .. } = self {
+            *depth = to;
+        }
+        self.operands_mut().for_each(|of| of.set_depth(to));
+    }
+
     /// The operand of the outermost operator, the first text of a comparison; `None` for a source.
     #[must_use]
     pub fn operand(&self) -> Option<&Self> {

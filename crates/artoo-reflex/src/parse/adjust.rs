@@ -57,14 +57,8 @@ pub(super) fn adjusted(context: &Context<'_>, tokens: &[Token], mut built: Vec<B
 /// Looks for files with equal content in subfolders too, unless the request says "directly": a file's double is often
 /// in another folder.
 fn doubles_below(tokens: &[Token], query: &mut Query) {
-    fn enter(query: &mut Query) {
-        if let Query::Tree { depth, .. } = query {
-            *depth = Depth::Whole;
-        }
-        query.operands_mut().for_each(enter);
-    }
     if matches!(query, Query::Duplicates { .. }) && !tokens.iter().any(|token| token.folded.starts_with("direct")) {
-        enter(query);
+        query.set_depth(Depth::Whole);
     }
 }
 

@@ -8,7 +8,7 @@ use super::clauses::{after_lead, phrase};
 use super::item::Context;
 use super::lexical::{clause_starts, corrected};
 use super::located::elsewhere;
-use super::pattern::is_word;
+use super::pattern::{is_table_name, is_word};
 use super::{as_said, offer, refuse, steps, steps_of};
 use crate::algebra::{Query, Step};
 use crate::concept::Concept;
@@ -125,7 +125,7 @@ pub(super) fn rephrased(
         if tokens.is_empty() {
             return None;
         }
-        // Plainer words that were replaced again could be so without end.
+        // A plainer request that could be rewritten again might be rewritten forever.
         let is_plain = offer::rephrased(&plainer, tokens).is_empty();
         let mended = || question(context, &plainer, tokens, before).filter(|_| is_plain);
         let built = as_said(context, &plainer, tokens, before).ok().or_else(mended)?;
@@ -172,11 +172,6 @@ fn of_topic(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<
     }
     let only = found.pop().filter(|_| found.is_empty())?;
     only.iter().all(|built| matches!(built.step, Step::Ask(_))).then_some(only)
-}
-
-/// Whether a name is that of a table, to go by its ending.
-fn is_table_name(name: &str) -> bool {
-    [".csv", ".tsv", ".json"].iter().any(|ending| name.to_lowercase().ends_with(ending))
 }
 
 /// The question that tokens ask about the table they name, or about the only one here that has the columns.

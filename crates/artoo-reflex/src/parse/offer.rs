@@ -73,10 +73,8 @@ pub(super) fn nearest(
     }
     let mut declined = Declined { context, text, tokens, before, names: names(context, tokens) };
     declined.names.extend(spaced(context));
-    let below = tokens.iter().filter(|token| token.class == Class::FileName).filter_map(|token| {
-        let path = elsewhere(context, &context.resolve(&token.raw)?.path).filter(|path| is_safe(path))?;
-        Some((token.raw.clone(), typed(context, &path)))
-    });
+    let names = tokens.iter().filter(|token| token.class == Class::FileName);
+    let below = names.filter_map(|token| Some((token.raw.clone(), elsewhere_typed(context, token)?)));
     declined.names.extend(below);
     let changes = |parsed: &Parsed| parsed.steps.iter().any(|step| matches!(step, Step::Do(_)));
     let mut read = declined.candidates().into_iter().filter_map(|edits| {
@@ -111,6 +109,19 @@ pub(super) fn in_quotes(
     Some(applied(text, &edits))
 }
 
+/// The path, as it is typed, of the only file elsewhere with the name that a token has; `None` if one is in the current
+/// folder.
+fn elsewhere_typed(context: &Context<'_>, token: &Token) -> Option<String> {
+    let path = context.resolve(&token.raw).filter(|place| context.on_disk(&place.path).is_none())?.path;
+    elsewhere(context, &path).filter(|path| is_safe(path)).map(|path| typed(context, &path))
+}
+
+/// The notes on words of a request that edits take for names.
+fn taken(text: &str, edits: &[Edit]) -> Vec<String> {
+    let said = edits.iter().map(|edit| (text.get(edit.span.clone()).unwrap_or_default(), edit.name()));
+    said.filter(|(said, with)| said != with).map(|(said, with)| format!("“{said}” is taken as {with}")).collect()
+}
+
 /// Whether a step would make a folder to put files into although the only folder of that name is elsewhere.
 fn makes_namesake(context: &Context<'_>, parsed: &Parsed) -> bool {
     parsed.steps.iter().any(|step| match step {
@@ -138,10 +149,7 @@ pub(super) fn quoted(
         let is_alone = request.starts_with("the file ") && edits.iter().all(|edit| edit.with == request);
         let request = if is_alone { format!("show {request}") } else { request };
         let mut built = as_said(context, &request, &lex(&request), before).ok()?;
-        let said = |edit: &Edit| Some((text.get(edit.span.clone())?.to_owned(), edit.name().to_owned()));
-        let taken = edits.iter().filter_map(said).filter(|(said, with)| said != with);
-        let taken = taken.map(|(said, with)| format!("“{said}” is taken as {with}"));
-        built.first_mut()?.assumptions.extend(taken);
+        built.first_mut()?.assumptions.extend(taken(text, &edits));
         // "what's the weather" asks for more than where the file of this name is.
         let is_place = |built: &Built| matches!(built.step, Step::Ask(Query::Paths { .. }));
         // "notes that mention x" may mean other files than those with "notes" in their names, if none of these does.
@@ -172,9 +180,7 @@ pub(super) fn located(
     before: Option<&Antecedent>,
 ) -> Option<Vec<Built>> {
     let found = |token: &Token| {
-        let path = context.resolve(&token.raw).filter(|place| context.on_disk(&place.path).is_none())?.path;
-        let path = elsewhere(context, &path).filter(|path| is_safe(path))?;
-        let path = typed(context, &path);
+        let path = elsewhere_typed(context, token)?;
         let with = if path.contains(' ') { format!("\"{path}\"") } else { path };
         Some(Edit { span: token.span.clone(), with, slips: 0 })
     };
@@ -182,9 +188,7 @@ pub(super) fn located(
     let edits: Vec<Edit> = names.filter_map(found).collect();
     let request = applied(text, &edits);
     let mut built = as_said(context, &request, &lex(&request), before).ok().filter(|_| !edits.is_empty())?;
-    let said = |edit: &Edit| text.get(edit.span.clone()).unwrap_or_default().to_owned();
-    let taken = edits.iter().map(|edit| format!("“{}” is taken as {}", said(edit), edit.name()));
-    built.first_mut()?.assumptions.extend(taken);
+    built.first_mut()?.assumptions.extend(taken(text, &edits));
     // "what a.zip contains" asks for more than where it is.
     let is_content = |built: &Built| matches!(&built.step, Step::Ask(query) if !matches!(query, Query::Paths { .. }));
     built.iter().all(is_content).then_some(built)

@@ -113,3 +113,8 @@ pub(super) fn is_word(token: Option<&Token>, word: &str) -> bool {
 pub(super) fn singular(text: &str) -> Option<&str> {
     text.strip_suffix('s').filter(|stem| stem.len() > 3)
 }
+
+/// Whether a name is that of a table, to go by its ending.
+pub(super) fn is_table_name(name: &str) -> bool {
+    [".csv", ".tsv", ".json"].iter().any(|ending| name.to_lowercase().ends_with(ending))
+}

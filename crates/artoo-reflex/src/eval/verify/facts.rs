@@ -95,7 +95,7 @@ pub(super) fn in_unit(fact: &Fact, unit: u64, output: &str, fs: &dyn FileSystem)
         format!("{whole}{part}").parse::<u64>().ok()
     });
     let Some(hundredths) = hundredths else { return fail(format!("{:?} is no size", shown(printed))) };
-    close(fact, hundredths.saturating_mul(unit) / 100, unit / 100, fs)
+    close(fact, hundredths.saturating_mul(unit) / 100, unit / 200 + 1, fs)
 }
 
 /// Checks that a number is the fact's value, within the tolerance of the fact and this one for its rounding.

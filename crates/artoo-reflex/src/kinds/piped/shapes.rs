@@ -233,3 +233,26 @@ const SHAPES: [Shape; 55] = [
 pub(super) fn shape(name: &str) -> Option<&'static Shape> {
     SHAPES.iter().find(|(known, ..)| *known == name)
 }
+
+#[cfg(test)]
+mod tests {
+    use artoo_proto::Timestamp;
+
+    use super::{From, SHAPES};
+    use crate::algebra::{Known, Query};
+    use crate::eval::{EvalError, evaluate};
+    use crate::testing::MemoryFileSystem;
+
+    /// A shape that is not computed a second time is withheld always.
+    #[test]
+    fn every_shape_of_lines_is_evaluated() {
+        let mut fs = MemoryFileSystem::default();
+        fs.add_file("/a.txt", "1\n2\n", Timestamp::default());
+        let of = serde_json::to_string(&Query::TextFile { path: "/a.txt".to_owned() }).unwrap();
+        for (name, ..) in SHAPES.into_iter().filter(|(_, from, ..)| *from == From::Lines) {
+            let given = [("of", &*of), ("shape", name), ("n", "1"), ("m", "2"), ("text", "1")];
+            let query = Known::of("piped", given.map(|(name, value)| (name, Some(value.to_owned()))));
+            assert_ne!(evaluate(&query, &fs), Err(EvalError::Meaningless), "{name}");
+        }
+    }
+}

@@ -426,7 +426,7 @@ impl Asked {
         }
     }
 
-    /// The query for all that was added, as it stands.
+    /// The query for the columns, conditions and function that were collected; `None` if they don't fit together.
     fn asked(mut self, path: &str, table: &Table, fs: &dyn FileSystem) -> Option<Query> {
         self.settle_rank(table)?;
         self.settle_function(table);

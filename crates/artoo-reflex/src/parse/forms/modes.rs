@@ -59,7 +59,7 @@ impl Form<'_> {
         Some((all(["can", "can2"])? * 0o111) & all(["whom", "whom2"])?)
     }
 
-    /// Whether only files are selected that nobody may execute: a folder and a program have bits that 0600 takes away.
+    /// Whether only files without execute bits are selected; 0600 would take these bits from folders and programs.
     fn are_plain(&self) -> bool {
         let mode = |path: &String| self.fs().metadata(Path::new(path)).map(|entry| entry.mode);
         let is_plain = |path: &String| mode(path).is_ok_and(|mode| mode & 0o111 == 0);

@@ -7,7 +7,7 @@ use super::super::build::Built;
 use super::super::build::files::paths_in;
 use super::super::item::Context;
 use super::super::located::elsewhere;
-use super::super::pattern::singular;
+use super::super::pattern::{is_table_name, singular};
 use super::slots::stands_alone;
 use super::{Matcher, Value, Values, Ways, is_word};
 use crate::algebra::{NameTest, Pred, Query, Step};
@@ -76,12 +76,11 @@ impl Matcher<'_> {
         let here = &self.context.environment.cwd;
         let Some(entries) = self.context.below(here) else { return Vec::new() };
         // "how many products" may be the rows of products.csv.
-        let is_table = |name: &String| [".csv", ".tsv", ".json"].iter().any(|ending| name.ends_with(ending));
         let names: Vec<String> = entries
             .iter()
             .filter(|entry| entry.kind == EntryKind::File)
             .map(|entry| String::from_utf8_lossy(entry.name_bytes()).to_lowercase())
-            .filter(|name| kind != "counted" || !is_table(name))
+            .filter(|name| kind != "counted" || !is_table_name(name))
             .collect();
         // "bus ticket" is part of "bus_ticket.pdf"; the text as the name has it.
         let named = |text: &str| {

@@ -43,7 +43,7 @@ pub(super) fn is_unclear(context: &Context<'_>, said: &[Token], step: &Step) -> 
     };
     let is_act = matches!(step, Step::Do(_));
     let means_others = |of: &Query| {
-        let enters = is_act && enters_subfolders(said) && differs(context, of, set_direct);
+        let enters = is_act && enters_subfolders(said) && differs(context, of, |of| of.set_depth(Depth::Direct));
         // "lines with the word cat" may leave out those with "category".
         let has_word = is_of_text(of) && said.iter().any(|token| is_word(Some(token), "word"));
         let takes = takes_folders(step) && takes_excepted(context, of);
@@ -211,14 +211,6 @@ fn enters_subfolders(said: &[Token]) -> bool {
     let says_depth = (1..=lexicon().longest.min(said.len())).any(|length| said.windows(length).any(means_depth));
     let says_below = said.iter().any(|token| ["under", "below", "beneath", "tree"].contains(&&*token.folded));
     said.iter().any(|token| token.class == Class::Glob) && !says_depth && !says_below
-}
-
-/// Changes a query to leave subfolders out.
-fn set_direct(of: &mut Query) {
-    if let Query::Tree { depth, .. } = of {
-        *depth = Depth::Direct;
-    }
-    of.operands_mut().for_each(set_direct);
 }
 
 /// Whether a question names no folder and the clause after it does, which may be that of both: "how many pdfs and how
