@@ -171,7 +171,8 @@ fn attempt(
         Err(Failure::Unexplained(errors)) => {
             let mended = mend::question(context, text, tokens, before)
                 .or_else(|| mend::substituted(context, tokens, before))
-                .or_else(|| saved::saved(context, text, tokens, before));
+                .or_else(|| saved::saved(context, text, tokens, before))
+                .or_else(|| mend::of_object(context, text, tokens, before));
             mended.ok_or_else(|| refuse::act(text, tokens).map_or(Failure::Unexplained(errors), Failure::Refused))?
         }
         // A path that is not there may be a part of a name with spaces, or a word that says nothing.

@@ -209,7 +209,8 @@ fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'
         return None;
     }
     let content = words.iter().filter(|token| !is_filler(token));
-    let mut said: Vec<&str> = content.map(|token| token.folded.trim_end_matches("'s")).collect();
+    // "img_2007" is two words of a name.
+    let mut said: Vec<&str> = content.flat_map(|token| token.folded.trim_end_matches("'s").split('_')).collect();
     let is_noun = |word: &str| NOUNS.iter().any(|(nouns, _)| nouns.split(' ').any(|noun| noun == word));
     // "the recipe for lentil soup".
     let is_joint = |token: &Token| ["for", "about", "of", "from", "to"].contains(&token.folded.as_str());

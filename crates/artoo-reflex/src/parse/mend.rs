@@ -66,6 +66,7 @@ fn reworded(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<
     let joined = if is_one { None } else { several(context, text, tokens, before, 0) };
     joined
         .or_else(|| of_topic(context, text, tokens, before))
+        .or_else(|| only_question(context, text, &relative(tokens)?, before))
         .or_else(|| offer::quoted(context, text, tokens, before))
         .or_else(|| offer::located(context, text, tokens, before))
         .or_else(|| rephrased(context, text, tokens, before))
@@ -111,6 +112,33 @@ fn beside_background(
         }
     }
     None
+}
+
+/// The steps that tokens ask, if they only ask.
+fn only_question(
+    context: &Context<'_>,
+    text: &str,
+    tokens: &[Token],
+    before: Option<&Antecedent>,
+) -> Option<Vec<Built>> {
+    let built = as_said(context, text, tokens, before).ok()?;
+    built.iter().all(|built| matches!(built.step, Step::Ask(_))).then_some(built)
+}
+
+/// "which tracks in Music are not mp3" as "tracks in Music that are not mp3", "what in backup is empty" as "everything in
+/// backup that is empty"; `None` for other questions.
+fn relative(tokens: &[Token]) -> Option<Vec<Token>> {
+    let first = after_lead(tokens, 0);
+    let asks = tokens.get(first).filter(|token| ["which", "what"].contains(&token.folded.as_str()))?;
+    let is_verb = |token: &Token| {
+        let verbs = ["is", "are", "was", "were", "has", "have", "contain", "contains"];
+        verbs.contains(&token.folded.as_str())
+    };
+    let verb = tokens.iter().skip(first + 2).position(is_verb)? + first + 2;
+    let place = ["in", "on", "under", "inside"].iter().any(|joint| is_word(tokens.get(first + 1), joint));
+    let noun = if place { lex("everything") } else { Vec::new() };
+    let said = [&noun, tokens.get(first + 1..verb)?, &lex("that"), tokens.get(verb..)?].concat();
+    (asks.folded == "which" || place || verb > first + 2).then_some(said)
 }
 
 /// The reading of a question in plainer words.
@@ -165,6 +193,7 @@ fn of_topic(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<
     let mut found: Vec<Vec<Built>> = Vec::new();
     for way in ways.iter().filter(|_| is_there) {
         let built = as_said(context, text, way, before).ok();
+        let built = built.or_else(|| as_said(context, text, &relative(way)?, before).ok());
         let Some(built) = built.or_else(|| of_table(context, way).map(|built| vec![built])) else { continue };
         if !found.iter().any(|known| steps_of(known) == steps_of(&built)) {
             found.push(built);
@@ -172,6 +201,61 @@ fn of_topic(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<
     }
     let only = found.pop().filter(|_| found.is_empty())?;
     only.iter().all(|built| matches!(built.step, Step::Ask(_))).then_some(only)
+}
+
+/// The reading of a change whose object stands before the verb: "a.log compress with gzip", "draft.txt, move it to Old".
+/// Parts between the two may only tell something.
+pub(super) fn of_object(
+    context: &Context<'_>,
+    text: &str,
+    tokens: &[Token],
+    before: Option<&Antecedent>,
+) -> Option<Vec<Built>> {
+    let is_pause = |token: &Token| {
+        matches!(token.class, Class::Comma | Class::Stop) || [":", "-", "–", "—", "->"].contains(&token.raw.as_str())
+    };
+    let tokens = tokens.split_last().filter(|(last, _)| last.class == Class::Stop).map_or(tokens, |(_, rest)| rest);
+    let is_name = |token: &Token| matches!(token.class, Class::FileName | Class::Path | Class::Quoted);
+    let end = tokens.iter().position(is_pause).or_else(|| tokens.first().filter(|token| is_name(token)).map(|_| 1))?;
+    let (object, rest) = tokens.split_at_checked(end).filter(|(object, _)| !object.is_empty())?;
+    let opens = phrase("frames", object, 0).or_else(|| phrase("lead", object, 0));
+    let acts = |at: usize| {
+        let is_act = |meaning: &Meaning| matches!(meaning, Meaning::Concept(Concept::Do(_)));
+        rest.get(at).is_some_and(|token| lexicon().meanings(&token.folded).iter().any(is_act))
+    };
+    let verb = (0..rest.len()).find(|at| {
+        acts(*at)
+            && (*at == 0 || after_lead(rest, 0) == *at || {
+                let start =
+                    rest.get(..*at).and_then(|told| told.iter().rposition(is_pause)).map_or(0, |pause| pause + 1);
+                after_lead(rest, start) == *at
+            })
+    })?;
+    let told: Vec<&[Token]> =
+        rest.get(..verb)?.split(is_pause).filter(|part| after_lead(part, 0) < part.len()).collect();
+    let is_told = |part: &&[Token]| background(part) == Some(Background::Circumstances);
+    // "Photos, delete it" may be said to Photos.
+    let is_clear = object.len() > 1 || object.iter().all(is_name);
+    if opens.is_some() || !is_clear || !told.iter().all(is_told) {
+        return None;
+    }
+    let (verb, rest) = rest.get(verb..)?.split_first()?;
+    let verb = std::slice::from_ref(verb);
+    let stands_for = |token: &Token| ["it", "them"].contains(&token.folded.as_str());
+    let ways = match rest.iter().position(stands_for) {
+        Some(at) => vec![[verb, rest.get(..at)?, object, rest.get(at + 1..)?].concat()],
+        None => vec![[verb, object, rest].concat(), [verb, rest, &lex("in"), object].concat()],
+    };
+    let mut found: Vec<Vec<Built>> = Vec::new();
+    for built in ways.iter().filter_map(|way| as_said(context, text, way, before).ok()) {
+        if !found.iter().any(|known| steps_of(known) == steps_of(&built)) {
+            found.push(built);
+        }
+    }
+    let mut only = found.pop().filter(|_| found.is_empty())?;
+    let said = told.iter().filter_map(|part| text.get(part.first()?.span.start..part.last()?.span.end));
+    only.first_mut()?.assumptions.extend(said.map(|said| format!("“{said}” is taken as background")));
+    Some(only)
 }
 
 /// The question that tokens ask about the table they name, or about the only one here that has the columns.

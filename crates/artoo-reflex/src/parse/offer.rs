@@ -22,8 +22,7 @@ use crate::place::file_name;
 use crate::suggest::near;
 use crate::texts;
 
-/// Maximum number of tokens of all requests tried for an offer: each is parsed in full, and a decline should cost no more
-/// than an answer.
+/// Maximum number of tokens of all requests tried for an offer for each kind of edit; each request is parsed in full.
 const MAX_TOKENS_TRIED: usize = 36;
 
 /// Maximum number of words of a request that are corrected; with more, the offer would be another request.
@@ -242,9 +241,14 @@ pub(super) fn slipped(
     is_only.then(|| found.swap_remove(0).2)
 }
 
-/// The request with words that questions are seldom asked in replaced by plainer ones: first all of them, then one at a
+/// The request with words that requests are seldom made in replaced by plainer ones: first all of them, then one at a
 /// time; empty if it has none of these.
 pub(super) fn rephrased(text: &str, tokens: &[Token]) -> Vec<String> {
+    plainer(tokens).iter().map(|edits| applied(text, edits)).collect()
+}
+
+/// The edits that replace words that requests are seldom made in: first all of them, then one at a time.
+fn plainer(tokens: &[Token]) -> Vec<Vec<Edit>> {
     let (mut edits, mut at) = (Vec::new(), 0);
     while let Some(first) = tokens.get(at) {
         let meant = lists("meant ").filter_map(|list| Some((phrase(list, tokens, at)?, list.strip_prefix("meant ")?)));
@@ -257,11 +261,20 @@ pub(super) fn rephrased(text: &str, tokens: &[Token]) -> Vec<String> {
         }
         at = longest.map_or(at + 1, |(end, _)| end);
     }
-    let mut found: Vec<String> = (!edits.is_empty()).then(|| applied(text, &edits)).into_iter().collect();
-    if edits.len() > 1 {
-        found.extend(edits.iter().map(|edit| applied(text, std::slice::from_ref(edit))));
+    let single = edits.iter().map(|edit| vec![edit.clone()]).filter(|_| edits.len() > 1);
+    let mut found: Vec<_> = single.collect();
+    if !edits.is_empty() {
+        found.insert(0, edits);
     }
     found
+}
+
+/// The edits of two lists in the order of their positions; `None` if two of them overlap.
+fn joined(one: &[Edit], other: &[Edit]) -> Option<Vec<Edit>> {
+    let mut all = [one, other].concat();
+    all.sort_by_key(|edit| edit.span.start);
+    let overlap = |pair: &[Edit]| matches!(pair, [a, b] if a.span.end > b.span.start);
+    (!all.windows(2).any(overlap)).then_some(all)
 }
 
 /// How far edits take a request from the declined one: the number of edits, then of typing errors they correct; less is
@@ -307,8 +320,13 @@ impl Declined<'_> {
         let mut found = self.told();
         found.extend(self.quoted());
         found.extend(self.described());
-        found.extend(mended.into_iter().skip(1));
-        found.truncate(MAX_TOKENS_TRIED / self.tokens.len().max(1));
+        let plainer = plainer(self.tokens);
+        let both: Vec<_> =
+            plainer.iter().flat_map(|plain| found.iter().filter_map(|edits| joined(plain, edits))).collect();
+        let most = MAX_TOKENS_TRIED / self.tokens.len().max(1);
+        found.truncate(most);
+        found.extend(plainer.into_iter().chain(both).take(most));
+        found.extend(mended.into_iter().skip(1).take(most));
         let mut unknown = strange.iter().filter(|token| token.class == Class::Word);
         if let (Some(only), None) = (unknown.next(), unknown.next())
             && self.may_be_left_out(only)
