@@ -16,6 +16,7 @@ mod located;
 mod mend;
 mod offer;
 mod pattern;
+mod plain;
 mod refuse;
 mod rules;
 mod saved;
@@ -33,7 +34,7 @@ use self::item::Context;
 use self::lexical::{Phrases, corrected};
 use self::steps::StepBoundaries;
 pub(crate) use self::unsaid::{owed, unsaid};
-use crate::algebra::{Pred, Query, Step};
+use crate::algebra::{Act, Pred, Query, Step};
 use crate::english::english_steps;
 use crate::eval::FileSystem;
 use crate::lex::{Token, lex};
@@ -172,7 +173,7 @@ fn attempt(
             let mended = mend::question(context, text, tokens, before)
                 .or_else(|| mend::substituted(context, tokens, before))
                 .or_else(|| saved::saved(context, text, tokens, before))
-                .or_else(|| mend::of_object(context, text, tokens, before));
+                .or_else(|| mend::change(context, text, tokens, before));
             mended.ok_or_else(|| refuse::act(text, tokens).map_or(Failure::Unexplained(errors), Failure::Refused))?
         }
         // A path that is not there may be a part of a name with spaces, or a word that says nothing.
@@ -206,7 +207,7 @@ fn as_said(
             return Err(Failure::Refused(decline("", Vec::new(), texts::TOO_MANY_READINGS)));
         }
         let mut readings = existing(context, steps::readings(context, &chart, &boundaries, before, &mut errors));
-        readings.retain(|reading| !reading.iter().any(|built| excepts_all(&built.step)));
+        readings.retain(|reading| !reading.iter().any(|built| excepts_all(&built.step) || is_no_archive(&built.step)));
         match readings.as_slice() {
             [] => {}
             [only] if phrases == Phrases::All && changes_something(only) => {}
@@ -236,6 +237,12 @@ fn excepts_all(step: &Step) -> bool {
     };
     let mut chain = std::iter::successors(of, |of| of.operand());
     chain.any(|of| if let Query::Filter { keep: Pred::All(parts), .. } = of { kinds_except_all(parts) } else { false })
+}
+
+/// Whether a step creates an empty file with the name of an archive: "create an archive a.zip from docs" packs one.
+fn is_no_archive(step: &Step) -> bool {
+    let Step::Do(Act::CreateFile { path, text }) = step else { return false };
+    text.is_empty() && [".zip", ".tar", ".gz", ".tgz"].iter().any(|ending| path.ends_with(ending))
 }
 
 /// Whether one of several conditions asks for kinds of file that another one excludes.

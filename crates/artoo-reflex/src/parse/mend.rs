@@ -9,7 +9,7 @@ use super::item::Context;
 use super::lexical::{clause_starts, corrected};
 use super::located::elsewhere;
 use super::pattern::{is_table_name, is_word};
-use super::{as_said, offer, refuse, steps, steps_of};
+use super::{as_said, offer, plain, refuse, steps, steps_of};
 use crate::algebra::{Query, Step};
 use crate::concept::Concept;
 use crate::english::{english, english_steps};
@@ -45,6 +45,18 @@ pub(super) fn question(
 
 /// The reading of a question whose parts stand in another order, or with names and words as they were meant.
 fn reworded(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<&Antecedent>) -> Option<Vec<Built>> {
+    let plain = |way: String| {
+        let tokens = &lex(&way);
+        let built = only_question(context, &way, tokens, before);
+        built
+            .or_else(|| of_table(context, tokens).map(|built| vec![built]))
+            .or_else(|| as_meant(context, &way, tokens, before))
+    };
+    as_meant(context, text, tokens, before).or_else(|| plain::questions(text, tokens).into_iter().find_map(plain))
+}
+
+/// The reading of a question with its words in their order, but with names and words as they were meant.
+fn as_meant(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<&Antecedent>) -> Option<Vec<Built>> {
     let is_act = |meaning: &Meaning| matches!(meaning, Meaning::Concept(Concept::Do(_)));
     // "extract the URLs from a.html" shows them.
     let shows = phrase("extracted", tokens, after_lead(tokens, 0)).is_some();
@@ -66,7 +78,6 @@ fn reworded(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<
     let joined = if is_one { None } else { several(context, text, tokens, before, 0) };
     joined
         .or_else(|| of_topic(context, text, tokens, before))
-        .or_else(|| only_question(context, text, &relative(tokens)?, before))
         .or_else(|| offer::quoted(context, text, tokens, before))
         .or_else(|| offer::located(context, text, tokens, before))
         .or_else(|| rephrased(context, text, tokens, before))
@@ -125,22 +136,6 @@ fn only_question(
     built.iter().all(|built| matches!(built.step, Step::Ask(_))).then_some(built)
 }
 
-/// "which tracks in Music are not mp3" as "tracks in Music that are not mp3", "what in backup is empty" as "everything in
-/// backup that is empty"; `None` for other questions.
-fn relative(tokens: &[Token]) -> Option<Vec<Token>> {
-    let first = after_lead(tokens, 0);
-    let asks = tokens.get(first).filter(|token| ["which", "what"].contains(&token.folded.as_str()))?;
-    let is_verb = |token: &Token| {
-        let verbs = ["is", "are", "was", "were", "has", "have", "contain", "contains"];
-        verbs.contains(&token.folded.as_str())
-    };
-    let verb = tokens.iter().skip(first + 2).position(is_verb)? + first + 2;
-    let place = ["in", "on", "under", "inside"].iter().any(|joint| is_word(tokens.get(first + 1), joint));
-    let noun = if place { lex("everything") } else { Vec::new() };
-    let said = [&noun, tokens.get(first + 1..verb)?, &lex("that"), tokens.get(verb..)?].concat();
-    (asks.folded == "which" || place || verb > first + 2).then_some(said)
-}
-
 /// The reading of a question in plainer words.
 pub(super) fn rephrased(
     context: &Context<'_>,
@@ -155,7 +150,7 @@ pub(super) fn rephrased(
         }
         // A plainer request that could be rewritten again might be rewritten forever.
         let is_plain = offer::rephrased(&plainer, tokens).is_empty();
-        let mended = || question(context, &plainer, tokens, before).filter(|_| is_plain);
+        let mended = || is_plain.then(|| question(context, &plainer, tokens, before))?;
         let built = as_said(context, &plainer, tokens, before).ok().or_else(mended)?;
         built.iter().all(|built| matches!(built.step, Step::Ask(_))).then_some(built)
     };
@@ -193,7 +188,6 @@ fn of_topic(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<
     let mut found: Vec<Vec<Built>> = Vec::new();
     for way in ways.iter().filter(|_| is_there) {
         let built = as_said(context, text, way, before).ok();
-        let built = built.or_else(|| as_said(context, text, &relative(way)?, before).ok());
         let Some(built) = built.or_else(|| of_table(context, way).map(|built| vec![built])) else { continue };
         if !found.iter().any(|known| steps_of(known) == steps_of(&built)) {
             found.push(built);
@@ -203,14 +197,23 @@ fn of_topic(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<
     only.iter().all(|built| matches!(built.step, Step::Ask(_))).then_some(only)
 }
 
-/// The reading of a change whose object stands before the verb: "a.log compress with gzip", "draft.txt, move it to Old".
-/// Parts between the two may only tell something.
-pub(super) fn of_object(
+/// The reading of a change with its verb first, or with its object where it belongs.
+pub(super) fn change(
     context: &Context<'_>,
     text: &str,
     tokens: &[Token],
     before: Option<&Antecedent>,
 ) -> Option<Vec<Built>> {
+    let plain = |way: String| {
+        let tokens = &lex(&way);
+        as_said(context, &way, tokens, before).ok().or_else(|| of_object(context, &way, tokens, before))
+    };
+    of_object(context, text, tokens, before).or_else(|| plain::changes(text, tokens).into_iter().find_map(plain))
+}
+
+/// The reading of a change whose object stands before the verb: "a.log compress with gzip", "draft.txt, move it to Old".
+/// Parts between the two may only tell something.
+fn of_object(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<&Antecedent>) -> Option<Vec<Built>> {
     let is_pause = |token: &Token| {
         matches!(token.class, Class::Comma | Class::Stop) || [":", "-", "–", "—", "->"].contains(&token.raw.as_str())
     };

@@ -63,7 +63,12 @@ fn named(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Mark(Concept::Name(relation)), item) => {
             // "named x somewhere" names nothing "somewhere".
             let is_name = |text: &&Text| text.kind != TextKind::Function || text.text.starts_with(char::is_uppercase);
-            let text = name_text(item).filter(is_name)?;
+            // "starting with the biggest" is an order.
+            let orders = |meaning: &Meaning| matches!(meaning, Meaning::Concept(Concept::Superlative { .. }));
+            let is_order = |text: &&Text| {
+                text.kind == TextKind::Known && lexicon().meanings(&text.text.to_lowercase()).iter().any(orders)
+            };
+            let text = name_text(item).filter(is_name).filter(|text| !is_order(text))?;
             match test(*relation, text) {
                 Some(test) => Some(name(test)),
                 None if *relation == NameRelation::Glob => Some(needle(&text.text)),
@@ -358,9 +363,12 @@ pub(super) fn literal_extension(item: &Item) -> Option<Pred> {
     let text = name_text(item)?;
     let bare = text.text.strip_prefix("*.").unwrap_or(&text.text);
     let bare = bare.strip_prefix('.').unwrap_or(bare);
-    // "in human-readable format" names no extension.
+    // "no extension" is none, and "in human-readable format" names none.
+    let is_none = ["no", "any", "an", "the", "some", "which", "what"].contains(&bare);
     let is_word = matches!(text.kind, TextKind::Bare | TextKind::BarePlural) && bare.contains('-');
-    let fits =
-        !is_word && !bare.is_empty() && bare.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '+' | '_' | '-'));
+    let fits = !is_word
+        && !is_none
+        && !bare.is_empty()
+        && bare.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '+' | '_' | '-'));
     (fits && text.kind != TextKind::Function).then(|| Pred::Extension(bare.to_ascii_lowercase()))
 }

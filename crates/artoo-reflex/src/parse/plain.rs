@@ -1,0 +1,170 @@
+//! Puts requests into plainer words and orders: without what only asks to be shown, and with the verb first.
+
+use std::ops::Range;
+
+use super::clauses::{lists, phrase};
+use super::pattern::is_word;
+use crate::lex::{Class, Token};
+
+/// Maximum number of ways in which a request is put; each is parsed.
+const MAX_WAYS: usize = 8;
+
+/// A request whose words are put in other orders.
+struct Words<'a> {
+    text: &'a str,
+    tokens: &'a [Token],
+}
+
+/// A question in plainer words and orders, the most likely first: "could you tell me how big a.mp4 is" as "how big is
+/// a.mp4". Each keeps every word that may restrict what is asked.
+pub(super) fn questions(text: &str, tokens: &[Token]) -> Vec<String> {
+    let words = Words { text, tokens };
+    let core = words.core(&["lead", "opening", "courtesy"]);
+    let mut ways: Vec<String> = Vec::new();
+    // A name alone asks for nothing.
+    let is_article = |at: &usize| words.is_any(*at, &["the", "a", "my", "our"]);
+    let is_name = core.clone().filter(|at| !is_article(at)).count() < 2;
+    if core != (0..tokens.len()) && !is_name {
+        ways.push(words.said(core.clone()));
+    }
+    ways.extend(
+        [words.fronted(&core), words.inverted(&core), words.owned(&core), words.relative(&core)].into_iter().flatten(),
+    );
+    ways.truncate(MAX_WAYS);
+    ways
+}
+
+/// A change with its verb first, the most likely first: "I want a.txt moved to b" as "move a.txt to b".
+pub(super) fn changes(text: &str, tokens: &[Token]) -> Vec<String> {
+    let words = Words { text, tokens };
+    let core = words.core(&["lead", "courtesy"]);
+    let mut ways: Vec<String> = [words.wished(&core), words.passive(&core)].into_iter().flatten().collect();
+    if core != (0..tokens.len()) {
+        ways.push(words.said(core));
+    }
+    ways
+}
+
+impl Words<'_> {
+    /// The request's text from one token up to another.
+    fn said(&self, range: Range<usize>) -> String {
+        let tokens = self.tokens.get(range).unwrap_or_default();
+        let span = tokens.first().zip(tokens.last()).map(|(first, last)| first.span.start..last.span.end);
+        span.and_then(|span| self.text.get(span)).unwrap_or_default().to_owned()
+    }
+
+    /// Whether the token at a position is one of some words.
+    fn is_any(&self, at: usize, words: &[&str]) -> bool {
+        self.tokens.get(at).is_some_and(|token| words.iter().any(|word| is_word(Some(token), word)))
+    }
+
+    /// The tokens without polite words and the phrases of these lists around them, which only ask to be shown something.
+    fn core(&self, opens: &[&str]) -> Range<usize> {
+        let (mut start, mut end) = (0, self.tokens.len());
+        let is_mark =
+            |at: usize| self.tokens.get(at).is_some_and(|token| matches!(token.class, Class::Comma | Class::Stop));
+        while let Some(next) = opens
+            .iter()
+            .filter_map(|list| phrase(list, self.tokens, start))
+            .max()
+            .or(is_mark(start).then_some(start + 1))
+            && next < end
+        {
+            start = next;
+        }
+        loop {
+            let closes = |at: &usize| phrase("closing", self.tokens, *at) == Some(end);
+            if end > start && is_mark(end - 1) {
+                end -= 1;
+            } else if let Some(at) = (start + 1..end).find(closes) {
+                end = at;
+            } else {
+                return start..end;
+            }
+        }
+    }
+
+    /// "in staff.csv, who earns most" as "who earns most in staff.csv".
+    fn fronted(&self, core: &Range<usize>) -> Option<String> {
+        let joint = phrase("fronted", self.tokens, core.start)?;
+        let pause =
+            (joint + 1..core.end).find(|at| self.tokens.get(*at).is_some_and(|token| token.class == Class::Comma))?;
+        let rest = Words { text: self.text, tokens: self.tokens.get(pause + 1..core.end)? };
+        let joint = if self.is_any(core.start, &["from"]) { "from" } else { "in" };
+        Some(format!(
+            "{} {joint} {}",
+            rest.said(rest.core(&["lead", "opening", "courtesy"])),
+            self.said(phrase("fronted", self.tokens, core.start)?..pause)
+        ))
+    }
+
+    /// "how big a.mp4 is" as "how big is a.mp4", "whether a and b are alike" as "are a and b alike".
+    fn inverted(&self, core: &Range<usize>) -> Option<String> {
+        let start = core.start;
+        let asks = phrase("asking", self.tokens, start)?;
+        let is_whether = self.is_any(start, &["if", "whether"]);
+        let verb = (asks + 1..core.end).rev().find(|at| self.is_any(*at, &["is", "are", "was", "were", "has", "have"]));
+        let asked = if is_whether { String::new() } else { self.said(start..asks) + " " };
+        if let Some(verb) = verb {
+            let rest = self.said(verb + 1..core.end);
+            return Some(
+                format!("{asked}{} {} {rest}", self.said(verb..verb + 1), self.said(asks..verb)).trim().to_owned(),
+            );
+        }
+        // "if the notes mention heating".
+        Some(format!("{asked}does {}", self.said(asks..core.end)))
+    }
+
+    /// "the nurse's salary" as "the salary of the nurse".
+    fn owned(&self, core: &Range<usize>) -> Option<String> {
+        let ends = |at: &usize| {
+            let token = self.tokens.get(*at)?;
+            ["'s", "’s"].iter().find_map(|end| token.raw.strip_suffix(end)).filter(|_| token.class == Class::Word)
+        };
+        let at = core.clone().find(|at| ends(at).is_some())?;
+        let owner = ends(&at)?;
+        let begin =
+            (core.start..at).rev().take_while(|at| self.is_any(*at, &["the", "a", "my", "our"])).last().unwrap_or(at);
+        let before = self.said(core.start..begin);
+        let article = self.said(begin..at);
+        Some(
+            format!("{before} {} of {article} {owner} {}", self.said(at + 1..at + 2), self.said(at + 2..core.end))
+                .trim()
+                .to_owned(),
+        )
+    }
+
+    /// "which tracks in Music are not mp3" as "tracks in Music that are not mp3", "what in backup is empty" as "everything
+    /// in backup that is empty".
+    fn relative(&self, core: &Range<usize>) -> Option<String> {
+        let first = core.start;
+        let asks = self.is_any(first, &["which", "what"]);
+        let is_verb =
+            |at: &usize| self.is_any(*at, &["is", "are", "was", "were", "has", "have", "contain", "contains"]);
+        let verb = (first + 2..core.end).find(is_verb).filter(|_| asks)?;
+        let is_place = self.is_any(first + 1, &["in", "on", "under", "inside"]);
+        let noun = if is_place { "everything " } else { "" };
+        Some(format!("{noun}{} that {}", self.said(first + 1..verb), self.said(verb..core.end)))
+    }
+
+    /// The verb that something is done with by a participle at a position, and the position after it.
+    fn done(&self, at: usize) -> Option<(&'static str, usize)> {
+        let found =
+            lists("done ").filter_map(|list| Some((list.strip_prefix("done ")?, phrase(list, self.tokens, at)?)));
+        found.max_by_key(|(_, end)| *end)
+    }
+
+    /// "I want a.txt moved to b" as "move a.txt to b".
+    fn wished(&self, core: &Range<usize>) -> Option<String> {
+        let start = (0..core.start + 1).find_map(|at| phrase("wished", self.tokens, at))?;
+        let (at, (verb, end)) = (start + 1..core.end).find_map(|at| Some((at, self.done(at)?)))?;
+        Some(format!("{verb} {} {}", self.said(start..at), self.said(end..core.end)))
+    }
+
+    /// "a.txt should be moved to b" as "move a.txt to b".
+    fn passive(&self, core: &Range<usize>) -> Option<String> {
+        let (at, be) = (core.start + 1..core.end).find_map(|at| Some((at, phrase("to be done", self.tokens, at)?)))?;
+        let (verb, end) = self.done(be)?;
+        Some(format!("{verb} {} {}", self.said(core.start..at), self.said(end..core.end)))
+    }
+}
