@@ -7,6 +7,7 @@ mod build;
 mod chart;
 mod clauses;
 mod described;
+mod doubt;
 mod draft;
 mod features;
 mod forms;
@@ -34,7 +35,7 @@ use self::item::Context;
 use self::lexical::{Phrases, corrected};
 use self::steps::StepBoundaries;
 pub(crate) use self::unsaid::{owed, unsaid};
-use crate::algebra::{Act, Pred, Query, Step};
+use crate::algebra::{Query, Step};
 use crate::english::english_steps;
 use crate::eval::FileSystem;
 use crate::lex::{Token, lex};
@@ -207,11 +208,17 @@ fn as_said(
             return Err(Failure::Refused(decline("", Vec::new(), texts::TOO_MANY_READINGS)));
         }
         let mut readings = existing(context, steps::readings(context, &chart, &boundaries, before, &mut errors));
-        readings.retain(|reading| !reading.iter().any(|built| excepts_all(&built.step) || is_no_archive(&built.step)));
+        readings.retain(|reading| !reading.iter().any(|built| doubt::is_misread(context, &built.step, tokens)));
         match readings.as_slice() {
             [] => {}
             [only] if phrases == Phrases::All && changes_something(only) => {}
             [only] => return Ok(only.clone()),
+            // Readings that say the same are one.
+            [first, rest @ ..]
+                if rest.iter().all(|other| english_steps(&steps_of(other)) == english_steps(&steps_of(first))) =>
+            {
+                return Ok(first.clone());
+            }
             several => return Err(Failure::Refused(refuse::ambiguous(several))),
         }
     }
@@ -226,35 +233,6 @@ fn existing(context: &Context<'_>, readings: Vec<Vec<Built>>) -> Vec<Vec<Built>>
     let exists = |reading: &Vec<Built>| suggest::missing(&steps_of(reading), context.fs).is_none();
     let existing: Vec<_> = readings.iter().filter(|reading| exists(reading)).cloned().collect();
     if existing.is_empty() { readings } else { existing }
-}
-
-/// Whether a step selects files of some kinds and excludes all of these kinds, as "the PDFs except Documents" does if the
-/// last word is read as a kind and not as a folder.
-fn excepts_all(step: &Step) -> bool {
-    let of = match step {
-        Step::Ask(query) => Some(query),
-        Step::Do(act) => act.selection(),
-    };
-    let mut chain = std::iter::successors(of, |of| of.operand());
-    chain.any(|of| if let Query::Filter { keep: Pred::All(parts), .. } = of { kinds_except_all(parts) } else { false })
-}
-
-/// Whether a step creates an empty file with the name of an archive: "create an archive a.zip from docs" packs one.
-fn is_no_archive(step: &Step) -> bool {
-    let Step::Do(Act::CreateFile { path, text }) = step else { return false };
-    text.is_empty() && [".zip", ".tar", ".gz", ".tgz"].iter().any(|ending| path.ends_with(ending))
-}
-
-/// Whether one of several conditions asks for kinds of file that another one excludes.
-fn kinds_except_all(parts: &[Pred]) -> bool {
-    let kinds = |pred: &Pred| match pred {
-        Pred::Extension(_) => Some(vec![pred.clone()]),
-        Pred::Any(kinds) if kinds.iter().all(|kind| matches!(kind, Pred::Extension(_))) => Some(kinds.clone()),
-        _ => None,
-    };
-    let asked: Vec<Pred> = parts.iter().filter_map(kinds).flatten().collect();
-    let excepted = parts.iter().filter_map(|part| if let Pred::Not(inner) = part { kinds(inner) } else { None });
-    !asked.is_empty() && excepted.into_iter().any(|excepted| asked.iter().all(|kind| excepted.contains(kind)))
 }
 
 /// The context for the next request of a session, and the result that "those" refers to in it: that of the last

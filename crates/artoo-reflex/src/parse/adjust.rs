@@ -5,11 +5,11 @@ use super::clauses::{after_lead, phrase};
 use super::item::Context;
 use super::located::settled;
 use super::pattern::singular;
-use crate::algebra::{Act, Depth, Function, Key, NameTest, Pred, Query, SortKey, Step};
+use crate::algebra::{Act, Depth, Function, Key, Kind, NameTest, Pred, Query, SortKey, Step, Target};
 use crate::eval::{Answer, Line, evaluate};
 use crate::kinds;
 use crate::lex::{Class, Token};
-use crate::place::{file_name, is_archive};
+use crate::place::{file_name, is_archive, parent};
 
 /// Maximum number of files whose paths the answer to "do I have any PDFs" has beside "yes".
 const MAX_NAMED: usize = 20;
@@ -19,6 +19,7 @@ const MAX_NAMED: usize = 20;
 pub(super) fn adjusted(context: &Context<'_>, tokens: &[Token], mut built: Vec<Built>) -> Vec<Built> {
     if built.iter().any(|built| matches!(built.step, Step::Do(_))) {
         let is_only = built.len() == 1;
+        built.iter_mut().for_each(|built| as_new_folder(context, tokens, &mut built.step));
         // What a new file is made from is an answer too; an edit of the file itself looks for the text as typed.
         for Built { step, assumptions, .. } in &mut built {
             if let Step::Do(Act::Save { of, to }) = step
@@ -49,9 +50,34 @@ pub(super) fn adjusted(context: &Context<'_>, tokens: &[Token], mut built: Vec<B
         all_there_is(tokens, query, &mut built.assumptions);
         in_archive(query);
         only_text(context, tokens, query);
+        in_names(tokens, query);
         built
     };
     built.into_iter().map(in_place).collect()
+}
+
+/// Looks in the names of files for what "filenames containing 2024" asks for.
+fn in_names(tokens: &[Token], query: &mut Query) {
+    if let Query::Filter { keep, .. } = query
+        && (0..tokens.len()).any(|at| phrase("names containing", tokens, at).is_some())
+    {
+        *keep = keep.clone().map(&|pred| match pred {
+            Pred::Contains { text, .. } => Pred::Name(NameTest::Has(text)),
+            other => other,
+        });
+    }
+}
+
+/// Copies a folder as a new one where nothing has this name yet, unless the request says "into".
+fn as_new_folder(context: &Context<'_>, tokens: &[Token], step: &mut Step) {
+    let Step::Do(Act::Copy { of: Query::Paths { paths, kind: Kind::Folder }, to }) = step else { return };
+    let is_into = tokens.iter().any(|token| ["into", "inside", "in"].contains(&token.folded.as_str()));
+    if let (Target::Into(path), [_], false) = (&*to, paths.as_slice(), is_into)
+        && context.on_disk(path).is_none()
+        && context.on_disk(parent(path)).is_some()
+    {
+        *to = Target::As(path.clone());
+    }
 }
 
 /// Looks for files with equal content in subfolders too, unless the request says "directly": a file's double is often

@@ -34,7 +34,7 @@ impl Antecedent {
             Step::Ask(Query::Compare { relation, .. }) => {
                 matches!(relation, Relation::Identical | Relation::Told | Relation::Difference)
             }
-            Step::Ask(_) => asks_whether(said),
+            Step::Ask(query) => kinds::asked_of(query).is_some() || asks_whether(said),
             Step::Do(_) => false,
         };
         let is_number = |meaning: &Meaning| matches!(meaning, Meaning::Concept(Concept::Number(_)));

@@ -219,7 +219,7 @@ fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'
     }
     let (last, others) = said.split_last().filter(|_| said.len() <= MAX_WORDS)?;
     // "the site's README.md".
-    let file = words.last().filter(|token| token.class == Class::FileName && others.len() == 1);
+    let file = words.last().filter(|token| token.class == Class::FileName && others.len() == 1 && words.len() == 2);
     let is_file = |token: &Token| file.is_some_and(|file| std::ptr::eq(file, token));
     let is_plain = |token: &Token| matches!(token.class, Class::Word | Class::Number(_)) || is_file(token);
     // A single word that nothing marks as a name may be anything, and a single letter is an article.

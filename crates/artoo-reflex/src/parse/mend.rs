@@ -10,7 +10,7 @@ use super::lexical::{clause_starts, corrected};
 use super::located::elsewhere;
 use super::pattern::{is_table_name, is_word};
 use super::{as_said, offer, plain, refuse, steps, steps_of};
-use crate::algebra::{Query, Step};
+use crate::algebra::{Function, Query, Step, Ty};
 use crate::concept::Concept;
 use crate::english::{english, english_steps};
 use crate::kinds;
@@ -45,12 +45,17 @@ pub(super) fn question(
 
 /// The reading of a question whose parts stand in another order, or with names and words as they were meant.
 fn reworded(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<&Antecedent>) -> Option<Vec<Built>> {
+    let lists = (1..tokens.len()).any(|at| phrase("asks for a list", tokens, at).is_some());
+    // "does it mention pets? show me what it says" asks for more than yes.
+    let answers = |built: &Built| match &built.step {
+        Step::Ask(Query::Aggregate { of, function: Function::Any }) => !lists || of.ty() == Ok(Ty::Files),
+        _ => true,
+    };
     let plain = |way: String| {
         let tokens = &lex(&way);
         let built = only_question(context, &way, tokens, before);
-        built
-            .or_else(|| of_table(context, tokens).map(|built| vec![built]))
-            .or_else(|| as_meant(context, &way, tokens, before))
+        let built = built.or_else(|| of_table(context, tokens).map(|built| vec![built]));
+        built.or_else(|| as_meant(context, &way, tokens, before)).filter(|built| built.iter().all(answers))
     };
     as_meant(context, text, tokens, before).or_else(|| plain::questions(text, tokens).into_iter().find_map(plain))
 }
@@ -272,7 +277,9 @@ pub(super) fn of_table(context: &Context<'_>, tokens: &[Token]) -> Option<Built>
     // "sort the products by price".
     let is_sort = |token: &&Token| ["sort", "order", "rank"].contains(&token.folded.as_str());
     let said = match said.as_slice() {
-        [first, rest @ ..] if is_sort(first) && rest.iter().any(|token| token.folded == "by") => rest.to_vec(),
+        [first, rest @ ..] if is_sort(first) && rest.iter().any(|token| ["by", "of"].contains(&&*token.folded)) => {
+            rest.to_vec()
+        }
         _ => said,
     };
     let asked: Vec<String> = said.iter().map(|token| looked_up(token)).collect();

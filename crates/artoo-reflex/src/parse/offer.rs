@@ -152,10 +152,12 @@ pub(super) fn quoted(
         // "what's the weather" asks for more than where the file of this name is.
         let is_place = |built: &Built| matches!(built.step, Step::Ask(Query::Paths { .. }));
         // "notes that mention x" may mean other files than those with "notes" in their names, if none of these does.
-        let is_guess = edits.iter().any(|edit| edit.with.ends_with("in the name"));
+        // "2022" may be a part of the name of "Vacation 2022", and no time.
+        let is_time = |query: &Query| crate::english::english(query).contains(", modified ");
+        let is_guess = |query: &Query| edits.iter().any(|edit| edit.with.ends_with("in the name")) || is_time(query);
         let is_none = |query: &Query| is_empty(context, query) == Some(true);
         let fits = |built: &Built| match &built.step {
-            Step::Ask(query) => (asks_place || !is_place(built)) && !(is_guess && is_none(query)),
+            Step::Ask(query) => (asks_place || !is_place(built)) && !(is_guess(query) && is_none(query)),
             Step::Do(_) => false,
         };
         // "te" before a file is no text to look for in it.

@@ -28,7 +28,9 @@ pub(super) fn questions(text: &str, tokens: &[Token]) -> Vec<String> {
         ways.push(words.said(core.clone()));
     }
     ways.extend(
-        [words.fronted(&core), words.inverted(&core), words.owned(&core), words.relative(&core)].into_iter().flatten(),
+        [words.fronted(&core), words.inverted(&core), words.owned(&core), words.relative(&core), words.placed(&core)]
+            .into_iter()
+            .flatten(),
     );
     ways.truncate(MAX_WAYS);
     ways
@@ -134,6 +136,21 @@ impl Words<'_> {
         )
     }
 
+    /// "the Documents files with a blank in the name" as "the files in Documents with a blank in the name".
+    fn placed(&self, core: &Range<usize>) -> Option<String> {
+        let is_name = |at: &usize| {
+            self.is_any(at + 1, &["file", "files"])
+                && self.tokens.get(*at).is_some_and(|token| token.raw.starts_with(char::is_uppercase))
+        };
+        let at = core.clone().find(is_name)?;
+        let (before, folder) = (self.said(core.start..at), self.said(at..at + 1));
+        Some(
+            format!("{before} {} in {folder} {}", self.said(at + 1..at + 2), self.said(at + 2..core.end))
+                .trim()
+                .to_owned(),
+        )
+    }
+
     /// "which tracks in Music are not mp3" as "tracks in Music that are not mp3", "what in backup is empty" as "everything
     /// in backup that is empty".
     fn relative(&self, core: &Range<usize>) -> Option<String> {
@@ -158,13 +175,22 @@ impl Words<'_> {
     fn wished(&self, core: &Range<usize>) -> Option<String> {
         let start = (0..core.start + 1).find_map(|at| phrase("wished", self.tokens, at))?;
         let (at, (verb, end)) = (start + 1..core.end).find_map(|at| Some((at, self.done(at)?)))?;
+        // "the files deleted yesterday" are gone already.
+        let times = ["yesterday", "today", "last", "ago", "since", "before", "after", "recently", "by"];
+        if (end..core.end).any(|at| self.is_any(at, &times)) {
+            return None;
+        }
         Some(format!("{verb} {} {}", self.said(start..at), self.said(end..core.end)))
     }
 
     /// "a.txt should be moved to b" as "move a.txt to b".
     fn passive(&self, core: &Range<usize>) -> Option<String> {
         let (at, be) = (core.start + 1..core.end).find_map(|at| Some((at, phrase("to be done", self.tokens, at)?)))?;
-        let (verb, end) = self.done(be)?;
+        // "which files can be deleted?" and "the files that should be moved" change nothing.
+        let asks = ["which", "what", "who", "how", "is", "are", "do", "does", "if"];
+        let is_part = self.is_any(at - 1, &["that", "which", "who", "what"]);
+        let is_question = self.tokens.iter().any(|token| token.raw == "?");
+        let (verb, end) = self.done(be).filter(|_| !is_part && !is_question && !self.is_any(core.start, &asks))?;
         Some(format!("{verb} {} {}", self.said(core.start..at), self.said(end..core.end)))
     }
 }

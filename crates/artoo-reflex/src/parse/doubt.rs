@@ -1,0 +1,93 @@
+//! Readings that take every word for something, but not for what it can mean together with the others.
+
+use super::item::Context;
+use super::pattern::is_word;
+use crate::algebra::{Act, Function, Pred, Query, Step};
+use crate::english::english;
+use crate::lex::{Class, Token};
+
+/// Whether a step can't be what these tokens ask for.
+pub(super) fn is_misread(context: &Context<'_>, step: &Step, tokens: &[Token]) -> bool {
+    let asks = |query: &Query| sums_text(query, tokens) || seeks_each(query, tokens) || seeks_program(query, tokens);
+    excepts_all(step)
+        || is_no_archive(step)
+        || matches!(step, Step::Ask(query) if asks(query) || shows_newer(query, tokens) || leaves_folder(context, query, tokens))
+}
+
+/// Whether a capitalized word for a kind of file, as in "the Documents files", is not taken for the folder of that name.
+fn leaves_folder(context: &Context<'_>, query: &Query, tokens: &[Token]) -> bool {
+    let reading = english(query);
+    tokens.iter().enumerate().any(|(at, token)| {
+        let next = |words: [&str; 3]| words.iter().any(|word| is_word(tokens.get(at + 1), word));
+        let is_name = token.raw.starts_with(char::is_uppercase) && token.raw.ends_with(|c: char| c.is_lowercase());
+        let is_apart = next(["file", "files", "folder"]) || at == 0 && next([":", "-", ","]);
+        let folder = context.resolve(&token.raw).filter(|place| is_name && is_apart && context.is_folder(&place.path));
+        folder.is_some_and(|place| !reading.contains(&place.path))
+    })
+}
+
+/// Whether a text is looked for that the request only names as one of several: "occurrences of every fruit".
+fn seeks_each(query: &Query, tokens: &[Token]) -> bool {
+    let reading = english(query);
+    tokens.windows(2).any(|pair| {
+        matches!(pair, [each, word] if ["every", "each"].iter().any(|known| is_word(Some(each), known))
+            && word.class == Class::Word
+            && reading.contains(&format!("occurrences of \"{}\"", word.raw)))
+    })
+}
+
+/// Whether the name of a program is looked for in files though the request asks whether it is there.
+fn seeks_program(query: &Query, tokens: &[Token]) -> bool {
+    let is_asked = |token: &Token| ["available", "installed", "running"].contains(&token.folded.as_str());
+    matches!(query, Query::Aggregate { function: Function::Any, .. } | Query::Filter { .. })
+        && tokens.iter().any(is_asked)
+        && tokens.len() < 14
+        && matches!(query.source(), Query::Tree { .. })
+        && english(query).contains("containing \"")
+        && !tokens.iter().any(|token| ["file", "files", "word", "text", "line", "lines"].contains(&&*token.folded))
+}
+
+/// Whether the text of the newer one of some files is shown though the request asks which one it is.
+fn shows_newer(query: &Query, tokens: &[Token]) -> bool {
+    let reading = english(query);
+    let is_shown = reading.starts_with("show the lines of the ") && reading.contains("est one");
+    is_shown && tokens.iter().any(|token| is_word(Some(token), "which"))
+}
+
+/// Whether a step selects files of some kinds and excludes all of these kinds, as "the PDFs except Documents" does if the
+/// last word is read as a kind and not as a folder.
+fn excepts_all(step: &Step) -> bool {
+    let of = match step {
+        Step::Ask(query) => Some(query),
+        Step::Do(act) => act.selection(),
+    };
+    let mut chain = std::iter::successors(of, |of| of.operand());
+    chain.any(|of| if let Query::Filter { keep: Pred::All(parts), .. } = of { kinds_except_all(parts) } else { false })
+}
+
+/// Whether a query adds up the numbers in files found below a folder though the request names no numbers: "the total of
+/// songs in Music" counts them, and "add up the lines of the .py files" counts lines.
+fn sums_text(query: &Query, tokens: &[Token]) -> bool {
+    let words = ["number", "numbers", "value", "values", "amount", "amounts", "figures"];
+    matches!(query, Query::Aggregate { function: Function::Sum, .. })
+        && matches!(query.source(), Query::Tree { .. })
+        && !tokens.iter().any(|token| words.contains(&&*token.folded))
+}
+
+/// Whether a step creates an empty file with the name of an archive: "create an archive a.zip from docs" packs one.
+fn is_no_archive(step: &Step) -> bool {
+    let Step::Do(Act::CreateFile { path, text }) = step else { return false };
+    text.is_empty() && [".zip", ".tar", ".gz", ".tgz"].iter().any(|ending| path.ends_with(ending))
+}
+
+/// Whether one of several conditions asks for kinds of file that another one excludes.
+fn kinds_except_all(parts: &[Pred]) -> bool {
+    let kinds = |pred: &Pred| match pred {
+        Pred::Extension(_) => Some(vec![pred.clone()]),
+        Pred::Any(kinds) if kinds.iter().all(|kind| matches!(kind, Pred::Extension(_))) => Some(kinds.clone()),
+        _ => None,
+    };
+    let asked: Vec<Pred> = parts.iter().filter_map(kinds).flatten().collect();
+    let excepted = parts.iter().filter_map(|part| if let Pred::Not(inner) = part { kinds(inner) } else { None });
+    !asked.is_empty() && excepted.into_iter().any(|excepted| asked.iter().all(|kind| excepted.contains(kind)))
+}
