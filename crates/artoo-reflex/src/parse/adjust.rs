@@ -42,6 +42,7 @@ pub(super) fn adjusted(context: &Context<'_>, tokens: &[Token], mut built: Vec<B
         built.scope = found.into_iter().next_back().map(|(_, found, _)| found).or(built.scope);
         any_case(context, tokens, query, &mut built.assumptions);
         any_ending(context, query, &mut built.assumptions);
+        any_name_case(context, tokens, query, &mut built.assumptions);
         by_number(context, tokens, query, &mut built.assumptions);
         one_best(tokens, query, &mut built.assumptions);
         with_ties(context, query, &mut built.assumptions);
@@ -54,6 +55,35 @@ pub(super) fn adjusted(context: &Context<'_>, tokens: &[Token], mut built: Vec<B
         built
     };
     built.into_iter().map(in_place).collect()
+}
+
+/// Compares names in any letter case, if none has the text as typed and the request doesn't speak of case.
+fn any_name_case(context: &Context<'_>, tokens: &[Token], query: &mut Query, notes: &mut Vec<String>) {
+    let Query::Tree { roots, .. } = query.source() else { return };
+    let is_small = roots.iter().all(|root| context.below(root).is_some());
+    if !is_small || tokens.iter().any(|token| token.folded.contains("case")) || is_empty(context, query) != Some(true) {
+        return;
+    }
+    let mut other = query.clone();
+    set_any_name_case(&mut other);
+    if other != *query && is_empty(context, &other) == Some(false) {
+        *query = other;
+        notes.retain(|note| note != "upper and lower case differ in names");
+        notes.push("no name has it in this letter case, so the case is ignored".to_owned());
+    }
+}
+
+/// Makes the conditions on names in a query ignore letter case.
+fn set_any_name_case(query: &mut Query) {
+    if let Query::Filter { keep, .. } = query {
+        *keep = keep.clone().map(&|pred| match pred {
+            Pred::Name(test @ (NameTest::Starts(_) | NameTest::Has(_) | NameTest::Ends(_))) => {
+                Pred::NameIgnoringCase(test)
+            }
+            other => other,
+        });
+    }
+    query.operands_mut().for_each(set_any_name_case);
 }
 
 /// Looks in the names of files for what "filenames containing 2024" asks for.

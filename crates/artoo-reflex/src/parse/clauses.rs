@@ -392,8 +392,10 @@ fn guard(text: &str, tokens: &[Token], built: &[Built]) -> Option<Unread> {
     if let Some(range) = but_one(tokens).filter(|_| changes) {
         return Some(not_read(format!("“{}” is not read", words(tokens, range))));
     }
-    // Where files are lying restricts no question.
-    let lies = |range: &Range<usize>| changes || phrase("lying", tokens, range.start).is_none();
+    // Where files are lying restricts no question, and "are any of my photos …" asks about all of them.
+    let lies = |range: &Range<usize>| {
+        changes || phrase("lying", tokens, range.start).is_none() && !is_word(tokens.get(range.start), "any")
+    };
     let loose = first("never_empty", tokens).filter(lies).or(guessed);
     typo.or_else(|| loose.map(|range| vague(tokens, range)))
 }

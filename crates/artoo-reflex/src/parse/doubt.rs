@@ -14,14 +14,16 @@ pub(super) fn is_misread(context: &Context<'_>, step: &Step, tokens: &[Token]) -
         || matches!(step, Step::Ask(query) if asks(query) || shows_newer(query, tokens) || leaves_folder(context, query, tokens))
 }
 
-/// Whether a capitalized word for a kind of file, as in "the Documents files", is not taken for the folder of that name.
+/// Whether a word that stands for a folder is taken for something else: a capitalized kind of file, as in "the Documents
+/// files", or the first word of "tmp has how many files".
 fn leaves_folder(context: &Context<'_>, query: &Query, tokens: &[Token]) -> bool {
     let reading = english(query);
     tokens.iter().enumerate().any(|(at, token)| {
-        let next = |words: [&str; 3]| words.iter().any(|word| is_word(tokens.get(at + 1), word));
+        let next = |words: &[&str]| words.iter().any(|word| is_word(tokens.get(at + 1), word));
         let is_name = token.raw.starts_with(char::is_uppercase) && token.raw.ends_with(|c: char| c.is_lowercase());
-        let is_apart = next(["file", "files", "folder"]) || at == 0 && next([":", "-", ","]);
-        let folder = context.resolve(&token.raw).filter(|place| is_name && is_apart && context.is_folder(&place.path));
+        let is_topic = at == 0 && (next(&["has", "contains", "holds"]) || is_name && next(&[":", "-", ","]));
+        let is_meant = is_topic || is_name && next(&["file", "files", "folder"]);
+        let folder = context.resolve(&token.raw).filter(|place| is_meant && context.is_folder(&place.path));
         folder.is_some_and(|place| !reading.contains(&place.path))
     })
 }
@@ -38,7 +40,7 @@ fn seeks_each(query: &Query, tokens: &[Token]) -> bool {
 
 /// Whether the name of a program is looked for in files though the request asks whether it is there.
 fn seeks_program(query: &Query, tokens: &[Token]) -> bool {
-    let is_asked = |token: &Token| ["available", "installed", "running"].contains(&token.folded.as_str());
+    let is_asked = |token: &Token| ["available", "installed", "running", "got"].contains(&token.folded.as_str());
     matches!(query, Query::Aggregate { function: Function::Any, .. } | Query::Filter { .. })
         && tokens.iter().any(is_asked)
         && tokens.len() < 14

@@ -23,49 +23,70 @@ pub(super) type Named = BTreeMap<&'static str, &'static [Pattern]>;
 
 /// Parses a text with alternatives between bars into one pattern for each.
 pub(super) fn choices(text: &'static str, named: &Named) -> &'static [Pattern] {
-    split(text, '|').into_iter().map(|choice| pattern(choice, named)).collect::<Vec<_>>().leak()
+    Reader { text, at: 0, named }.choices()
 }
 
 /// Parses the text of a pattern such as `{save|write} $it {in|} to <file>`.
 pub(super) fn pattern(text: &'static str, named: &Named) -> Pattern {
-    // Thousands of patterns are one word long, and stay in memory.
-    let mut pieces = Vec::with_capacity(1);
-    let mut rest = text.trim_start();
-    while !rest.is_empty() {
-        let (piece, after) = if rest.starts_with('{') {
-            let (inside, after) = group(rest);
-            (Piece::Choice(choices(inside, named)), after)
-        } else {
-            let end = rest.find([' ', '{']).unwrap_or(rest.len());
-            let (word, after) = rest.split_at(end);
-            let slot = word.strip_prefix('<').and_then(|inside| inside.strip_suffix('>'));
-            let shared = word.strip_prefix('$').and_then(|name| named.get(name));
-            match (slot, shared) {
-                (Some(slot), _) => (Piece::Slot(slot), after),
-                (_, Some(shared)) => (Piece::Choice(shared), after),
-                _ => (Piece::Word(word), after),
-            }
-        };
-        pieces.push(piece);
-        rest = after.trim_start();
-    }
-    pieces.leak()
+    Reader { text, at: 0, named }.sequence()
 }
 
-/// The text inside the braces at the start of a text, and the text after them.
-fn group(text: &'static str) -> (&'static str, &'static str) {
-    let mut depth = 0_usize;
-    for (at, c) in text.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' => depth = depth.saturating_sub(1),
-            _ => {}
+/// Reads the text of patterns once, from left to right: at start-up all tables are parsed.
+struct Reader<'a> {
+    text: &'static str,
+    at: usize,
+    named: &'a Named,
+}
+
+impl Reader<'_> {
+    /// The byte at the position; `None` at the end.
+    fn byte(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// The alternatives up to a closing brace or the end.
+    fn choices(&mut self) -> &'static [Pattern] {
+        let mut choices = vec![self.sequence()];
+        while self.byte() == Some(b'|') {
+            self.at += 1;
+            choices.push(self.sequence());
         }
-        if depth == 0 {
-            return (text.get(1..at).unwrap_or_default(), text.get(at + 1..).unwrap_or_default());
+        choices.leak()
+    }
+
+    /// The pieces up to a bar, a closing brace or the end.
+    fn sequence(&mut self) -> Pattern {
+        // Thousands of patterns are one word long, and stay in memory.
+        let mut pieces = Vec::with_capacity(1);
+        loop {
+            match self.byte() {
+                None | Some(b'|' | b'}') => return pieces.leak(),
+                Some(b' ') => self.at += 1,
+                Some(b'{') => {
+                    self.at += 1;
+                    pieces.push(Piece::Choice(self.choices()));
+                    self.at += 1;
+                }
+                Some(_) => pieces.push(self.word()),
+            }
         }
     }
-    (text.get(1..).unwrap_or_default(), "")
+
+    /// The word, slot or named alternatives at the position.
+    fn word(&mut self) -> Piece {
+        let start = self.at;
+        while self.byte().is_some_and(|byte| !matches!(byte, b' ' | b'{' | b'}' | b'|')) {
+            self.at += 1;
+        }
+        let word = self.text.get(start..self.at).unwrap_or_default();
+        let slot = word.strip_prefix('<').and_then(|inside| inside.strip_suffix('>'));
+        let shared = word.strip_prefix('$').and_then(|name| self.named.get(name));
+        match (slot, shared) {
+            (Some(slot), _) => Piece::Slot(slot),
+            (_, Some(shared)) => Piece::Choice(shared),
+            _ => Piece::Word(word),
+        }
+    }
 }
 
 /// The parts of a text between separators that are outside of braces.
