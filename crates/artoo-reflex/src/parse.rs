@@ -184,6 +184,10 @@ fn attempt(
                 .filter(|mended| !is_missing(context, mended));
             mended.unwrap_or(built)
         }
+        // "the config file in data" may be config.json if no file is one by its ending.
+        Ok(built) if is_one_file(tokens) && finds_nothing(context, &built) => {
+            offer::quoted(context, text, tokens, before).filter(|other| !finds_nothing(context, other)).unwrap_or(built)
+        }
         said => said?,
     };
     Ok(adjust::adjusted(context, tokens, built))
@@ -254,6 +258,17 @@ fn steps_of(built: &[Built]) -> Vec<Step> {
 /// Whether steps are questions about a file or folder that does not exist.
 fn is_missing(context: &Context<'_>, built: &[Built]) -> bool {
     !changes_something(built) && suggest::missing(&steps_of(built), context.fs).is_some()
+}
+
+/// Whether tokens name one file by what it is, as "the config file" does.
+fn is_one_file(tokens: &[Token]) -> bool {
+    let is_the = |token: &Token| ["the", "my"].contains(&token.folded.as_str());
+    tokens.windows(3).any(|run| matches!(run, [the, _, file] if is_the(the) && file.folded == "file"))
+}
+
+/// Whether steps are one question without an answer.
+fn finds_nothing(context: &Context<'_>, built: &[Built]) -> bool {
+    matches!(built, [Built { step: Step::Ask(query), .. }] if adjust::is_empty(context, query) == Some(true))
 }
 
 /// Whether any of the steps changes files or the machine.

@@ -33,6 +33,13 @@ impl Asked {
 
     /// Decides whether a superlative picks rows or asks for the number itself; `None` if it has no column.
     pub(super) fn settle_rank(&mut self, table: &Table) -> Option<()> {
+        // "the five highest sales by amount" are rows.
+        if let (Some("maximum" | "minimum"), Some(_), Some(column), None) =
+            (self.function, &self.first, self.group, self.number)
+            && table.is_numeric(column)
+        {
+            (self.group, self.number, self.is_of_rows) = (None, Some(column), true);
+        }
         // "which city has the most rain" asks for the city, "the most rain" for the number.
         if matches!(self.function, Some("maximum" | "minimum"))
             && self.group.is_none()
