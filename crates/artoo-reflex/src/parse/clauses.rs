@@ -224,8 +224,7 @@ impl Chain {
             return self.with(range, tokens, Ok(steps_of(&built)));
         }
         if asks_how {
-            let why = classified(&context, text, said);
-            return self.with(range, tokens, Err(why));
+            return self.with(range, tokens, Err(classified(&context, text, said)));
         }
         self.split(&context, text, tokens, range)
     }
@@ -392,10 +391,9 @@ fn guard(text: &str, tokens: &[Token], built: &[Built]) -> Option<Unread> {
     if let Some(range) = but_one(tokens).filter(|_| changes) {
         return Some(not_read(format!("“{}” is not read", words(tokens, range))));
     }
-    // Where files are lying restricts no question, and "are any of my photos …" asks about all of them.
-    let lies = |range: &Range<usize>| {
-        changes || phrase("lying", tokens, range.start).is_none() && !is_word(tokens.get(range.start), "any")
-    };
+    // Where files are lying restricts no question, and "any of my photos" are all of them.
+    let is_told = |at: usize| phrase("lying", tokens, at).is_some() || is_word(tokens.get(at), "any");
+    let lies = |range: &Range<usize>| changes || !is_told(range.start);
     let loose = first("never_empty", tokens).filter(lies).or(guessed);
     typo.or_else(|| loose.map(|range| vague(tokens, range)))
 }

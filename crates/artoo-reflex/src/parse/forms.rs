@@ -76,6 +76,12 @@ fn first_words(pieces: &[Piece]) -> Vec<&'static str> {
                 found.push(*word);
                 return found;
             }
+            Piece::OneOf(words) => {
+                found.extend(words.iter().filter(|word| !word.is_empty()));
+                if has_word(std::slice::from_ref(piece)) {
+                    return found;
+                }
+            }
             Piece::Choice(choices) => {
                 found.extend(choices.iter().flat_map(|choice| first_words(choice)));
                 if has_word(std::slice::from_ref(piece)) {
@@ -92,6 +98,7 @@ fn first_words(pieces: &[Piece]) -> Vec<&'static str> {
 fn has_word(pieces: &[Piece]) -> bool {
     pieces.iter().any(|piece| match piece {
         Piece::Word(_) => true,
+        Piece::OneOf(words) => words.iter().all(|word| !word.is_empty()),
         Piece::Choice(choices) => choices.iter().all(|choice| has_word(choice)),
         Piece::Slot(_) => false,
     })
@@ -233,6 +240,14 @@ impl Matcher<'_> {
                     Piece::Word(word) => {
                         let at = self.after_articles(at, true);
                         next.extend(is_word(self.token(at), word).then_some((at + 1, values)));
+                    }
+                    Piece::OneOf(words) => {
+                        let start = self.after_articles(at, true);
+                        next.extend(words.iter().filter_map(|word| {
+                            let end = if word.is_empty() { Some(at) } else { None };
+                            let end = end.or_else(|| is_word(self.token(start), word).then_some(start + 1))?;
+                            Some((end, values.clone()))
+                        }));
                     }
                     Piece::Choice(choices) => {
                         next.extend(choices.iter().flat_map(|choice| self.ways(choice, at, &values)));

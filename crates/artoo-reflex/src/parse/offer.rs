@@ -264,11 +264,7 @@ fn plainer(tokens: &[Token]) -> Vec<Vec<Edit>> {
         at = longest.map_or(at + 1, |(end, _)| end);
     }
     let single = edits.iter().map(|edit| vec![edit.clone()]).filter(|_| edits.len() > 1);
-    let mut found: Vec<_> = single.collect();
-    if !edits.is_empty() {
-        found.insert(0, edits);
-    }
-    found
+    Some(edits.clone()).filter(|all| !all.is_empty()).into_iter().chain(single).collect()
 }
 
 /// The edits of two lists in the order of their positions; `None` if two of them overlap.

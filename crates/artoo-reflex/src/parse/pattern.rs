@@ -9,6 +9,8 @@ use crate::lex::{Class, Token};
 pub(super) enum Piece {
     /// A word as the lexer folds it.
     Word(&'static str),
+    /// Single words, one of which must match; an empty one matches nothing. Most choices are such, and take less memory.
+    OneOf(&'static [&'static str]),
     /// Alternatives, one of which must match; an empty one matches nothing.
     Choice(&'static [Pattern]),
     /// A place for a value: its kind, and after a colon the name that the value gets if it is another.
@@ -64,12 +66,21 @@ impl Reader<'_> {
                 Some(b' ') => self.at += 1,
                 Some(b'{') => {
                     self.at += 1;
-                    pieces.push(Piece::Choice(self.choices()));
+                    pieces.push(self.words().unwrap_or_else(|| Piece::Choice(self.choices())));
                     self.at += 1;
                 }
                 Some(_) => pieces.push(self.word()),
             }
         }
+    }
+
+    /// The alternatives up to the closing brace, if they are single words.
+    fn words(&mut self) -> Option<Piece> {
+        let rest = self.text.get(self.at..)?;
+        let end = rest.find(['{', '}', '$', '<', ' ']).filter(|end| rest.as_bytes().get(*end) == Some(&b'}'))?;
+        let words: Vec<&str> = rest.get(..end)?.split('|').collect();
+        self.at += end;
+        Some(Piece::OneOf(words.leak()))
     }
 
     /// The word, slot or named alternatives at the position.
@@ -115,6 +126,9 @@ pub(super) fn ends(pieces: &[Piece], tokens: &[Token], start: usize) -> Vec<usiz
         for from in at {
             match piece {
                 Piece::Word(word) if is_word(tokens.get(from), word) => next.push(from + 1),
+                Piece::OneOf(words) => next.extend(words.iter().filter_map(|word| {
+                    if word.is_empty() { Some(from) } else { is_word(tokens.get(from), word).then_some(from + 1) }
+                })),
                 Piece::Choice(choices) => next.extend(choices.iter().flat_map(|choice| ends(choice, tokens, from))),
                 Piece::Word(_) | Piece::Slot(_) => {}
             }
