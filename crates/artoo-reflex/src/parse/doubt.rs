@@ -17,43 +17,41 @@ pub(super) fn is_misread(context: &Context<'_>, step: &Step, tokens: &[Token]) -
 /// Whether a word that stands for a folder is taken for something else: a capitalized kind of file, as in "the Documents
 /// files", or the first word of "tmp has how many files".
 fn leaves_folder(context: &Context<'_>, query: &Query, tokens: &[Token]) -> bool {
-    let reading = english(query);
     tokens.iter().enumerate().any(|(at, token)| {
         let next = |words: &[&str]| words.iter().any(|word| is_word(tokens.get(at + 1), word));
         let is_name = token.raw.starts_with(char::is_uppercase) && token.raw.ends_with(|c: char| c.is_lowercase());
         let is_topic = at == 0 && (next(&["has", "contains", "holds"]) || is_name && next(&[":", "-", ","]));
         let is_meant = is_topic || is_name && next(&["file", "files", "folder"]);
         let folder = context.resolve(&token.raw).filter(|place| is_meant && context.is_folder(&place.path));
-        folder.is_some_and(|place| !reading.contains(&place.path))
+        folder.is_some_and(|place| !english(query).contains(&place.path))
     })
 }
 
 /// Whether a text is looked for that the request only names as one of several: "occurrences of every fruit".
 fn seeks_each(query: &Query, tokens: &[Token]) -> bool {
-    let reading = english(query);
     tokens.windows(2).any(|pair| {
         matches!(pair, [each, word] if ["every", "each"].iter().any(|known| is_word(Some(each), known))
             && word.class == Class::Word
-            && reading.contains(&format!("occurrences of \"{}\"", word.raw)))
+            && english(query).contains(&format!("occurrences of \"{}\"", word.raw)))
     })
 }
 
-/// Whether the name of a program is looked for in files though the request asks whether it is there.
+/// Whether the name of a program or thing is looked for in files though the request asks whether it is there: "is git
+/// available", "has code/site got any tags".
 fn seeks_program(query: &Query, tokens: &[Token]) -> bool {
-    let is_asked = |token: &Token| ["available", "installed", "running", "got"].contains(&token.folded.as_str());
-    matches!(query, Query::Aggregate { function: Function::Any, .. } | Query::Filter { .. })
-        && tokens.iter().any(is_asked)
-        && tokens.len() < 14
+    let says = |words: &[&str]| tokens.iter().any(|token| words.contains(&token.folded.as_str()));
+    let is_asked = says(&["available", "installed", "running"]) || is_word(tokens.first(), "has") && says(&["got"]);
+    is_asked
+        && !says(&["file", "files", "word", "text", "line", "lines"])
+        && matches!(query, Query::Aggregate { function: Function::Any, .. } | Query::Filter { .. })
         && matches!(query.source(), Query::Tree { .. })
         && english(query).contains("containing \"")
-        && !tokens.iter().any(|token| ["file", "files", "word", "text", "line", "lines"].contains(&&*token.folded))
 }
 
 /// Whether the text of the newer one of some files is shown though the request asks which one it is.
 fn shows_newer(query: &Query, tokens: &[Token]) -> bool {
-    let reading = english(query);
-    let is_shown = reading.starts_with("show the lines of the ") && reading.contains("est one");
-    is_shown && tokens.iter().any(|token| is_word(Some(token), "which"))
+    let is_shown = |reading: &str| reading.starts_with("show the lines of the ") && reading.contains("est one");
+    tokens.iter().any(|token| is_word(Some(token), "which")) && is_shown(&english(query))
 }
 
 /// Whether a step selects files of some kinds and excludes all of these kinds, as "the PDFs except Documents" does if the
