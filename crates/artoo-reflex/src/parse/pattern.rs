@@ -25,12 +25,12 @@ pub(super) type Named = BTreeMap<&'static str, &'static [Pattern]>;
 
 /// Parses a text with alternatives between bars into one pattern for each.
 pub(super) fn choices(text: &'static str, named: &Named) -> &'static [Pattern] {
-    Reader { text, at: 0, named }.choices()
+    Reader::new(text, named).choices()
 }
 
 /// Parses the text of a pattern such as `{save|write} $it {in|} to <file>`.
 pub(super) fn pattern(text: &'static str, named: &Named) -> Pattern {
-    Reader { text, at: 0, named }.sequence()
+    Reader::new(text, named).sequence()
 }
 
 /// Reads the text of patterns once, from left to right: at start-up all tables are parsed.
@@ -38,9 +38,16 @@ struct Reader<'a> {
     text: &'static str,
     at: usize,
     named: &'a Named,
+    /// The pieces and alternatives read so far of what is not at its end, so that what is kept takes no more than it needs.
+    pieces: Vec<Piece>,
+    choices: Vec<Pattern>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    const fn new(text: &'static str, named: &'a Named) -> Self {
+        Self { text, at: 0, named, pieces: Vec::new(), choices: Vec::new() }
+    }
+
     /// The byte at the position; `None` at the end.
     fn byte(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
@@ -48,28 +55,34 @@ impl Reader<'_> {
 
     /// The alternatives up to a closing brace or the end.
     fn choices(&mut self) -> &'static [Pattern] {
-        let mut choices = vec![self.sequence()];
-        while self.byte() == Some(b'|') {
+        let start = self.choices.len();
+        loop {
+            let choice = self.sequence();
+            self.choices.push(choice);
+            if self.byte() != Some(b'|') {
+                return kept(&mut self.choices, start);
+            }
             self.at += 1;
-            choices.push(self.sequence());
         }
-        choices.leak()
     }
 
     /// The pieces up to a bar, a closing brace or the end.
     fn sequence(&mut self) -> Pattern {
-        // Thousands of patterns are one word long, and stay in memory.
-        let mut pieces = Vec::with_capacity(1);
+        let start = self.pieces.len();
         loop {
             match self.byte() {
-                None | Some(b'|' | b'}') => return pieces.leak(),
+                None | Some(b'|' | b'}') => return kept(&mut self.pieces, start),
                 Some(b' ') => self.at += 1,
                 Some(b'{') => {
                     self.at += 1;
-                    pieces.push(self.words().unwrap_or_else(|| Piece::Choice(self.choices())));
+                    let piece = self.words().unwrap_or_else(|| Piece::Choice(self.choices()));
+                    self.pieces.push(piece);
                     self.at += 1;
                 }
-                Some(_) => pieces.push(self.word()),
+                Some(_) => {
+                    let piece = self.word();
+                    self.pieces.push(piece);
+                }
             }
         }
     }
@@ -78,7 +91,9 @@ impl Reader<'_> {
     fn words(&mut self) -> Option<Piece> {
         let rest = self.text.get(self.at..)?;
         let end = rest.find(['{', '}', '$', '<', ' ']).filter(|end| rest.as_bytes().get(*end) == Some(&b'}'))?;
-        let words: Vec<&str> = rest.get(..end)?.split('|').collect();
+        let inside = rest.get(..end)?;
+        let mut words = Vec::with_capacity(inside.bytes().filter(|byte| *byte == b'|').count() + 1);
+        words.extend(inside.split('|'));
         self.at += end;
         Some(Piece::OneOf(words.leak()))
     }
@@ -98,6 +113,13 @@ impl Reader<'_> {
             _ => Piece::Word(word),
         }
     }
+}
+
+/// Takes the elements from a position on, in memory of just their size.
+fn kept<T: Copy + 'static>(elements: &mut Vec<T>, start: usize) -> &'static [T] {
+    let taken = elements.get(start..).unwrap_or_default().to_vec();
+    elements.truncate(start);
+    taken.leak()
 }
 
 /// The parts of a text between separators that are outside of braces.
