@@ -217,7 +217,7 @@ fn as_said(
             [] => {}
             [only] if phrases == Phrases::All && changes_something(only) => {}
             [only] => return Ok(only.clone()),
-            // Readings that say the same are one.
+            // Readings with the same English differ in nothing that a person could choose between.
             [first, rest @ ..]
                 if rest.iter().all(|other| english_steps(&steps_of(other)) == english_steps(&steps_of(first))) =>
             {

@@ -98,7 +98,7 @@ fn in_names(tokens: &[Token], query: &mut Query) {
     }
 }
 
-/// Copies a folder as a new one where nothing has this name yet, unless the request says "into".
+/// Makes a copy of a folder the target itself if nothing has the target's name yet, unless the request says "into".
 fn as_new_folder(context: &Context<'_>, tokens: &[Token], step: &mut Step) {
     let Step::Do(Act::Copy { of: Query::Paths { paths, kind: Kind::Folder }, to }) = step else { return };
     let is_into = tokens.iter().any(|token| ["into", "inside", "in"].contains(&token.folded.as_str()));

@@ -27,7 +27,8 @@ fn leaves_folder(context: &Context<'_>, query: &Query, tokens: &[Token]) -> bool
     })
 }
 
-/// Whether a text is looked for that the request only names as one of several: "occurrences of every fruit".
+/// Whether a query counts occurrences of the word after "every" or "each", as for "occurrences of every fruit", which asks
+/// for a number of each.
 fn seeks_each(query: &Query, tokens: &[Token]) -> bool {
     tokens.windows(2).any(|pair| {
         matches!(pair, [each, word] if ["every", "each"].iter().any(|known| is_word(Some(each), known))
@@ -48,7 +49,7 @@ fn seeks_program(query: &Query, tokens: &[Token]) -> bool {
         && english(query).contains("containing \"")
 }
 
-/// Whether the text of the newer one of some files is shown though the request asks which one it is.
+/// Whether a query shows the text of the newest of several files though the request asks which file it is.
 fn shows_newer(query: &Query, tokens: &[Token]) -> bool {
     let is_shown = |reading: &str| reading.starts_with("show the lines of the ") && reading.contains("est one");
     tokens.iter().any(|token| is_word(Some(token), "which")) && is_shown(&english(query))

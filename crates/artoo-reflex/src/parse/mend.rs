@@ -190,15 +190,11 @@ fn of_topic(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<
     } else {
         ways.extend(["of", "in"].map(|joint| [rest, &lex(joint), topic].concat()));
     }
-    let mut found: Vec<Vec<Built>> = Vec::new();
-    for way in ways.iter().filter(|_| is_there) {
+    let read = |way: &Vec<Token>| {
         let built = as_said(context, text, way, before).ok();
-        let Some(built) = built.or_else(|| of_table(context, way).map(|built| vec![built])) else { continue };
-        if !found.iter().any(|known| steps_of(known) == steps_of(&built)) {
-            found.push(built);
-        }
-    }
-    let only = found.pop().filter(|_| found.is_empty())?;
+        built.or_else(|| of_table(context, way).map(|built| vec![built]))
+    };
+    let only = offer::only(ways.iter().filter(|_| is_there).filter_map(read))?;
     only.iter().all(|built| matches!(built.step, Step::Ask(_))).then_some(only)
 }
 
@@ -231,14 +227,10 @@ fn of_object(context: &Context<'_>, text: &str, tokens: &[Token], before: Option
         let is_act = |meaning: &Meaning| matches!(meaning, Meaning::Concept(Concept::Do(_)));
         rest.get(at).is_some_and(|token| lexicon().meanings(&token.folded).iter().any(is_act))
     };
-    let verb = (0..rest.len()).find(|at| {
-        acts(*at)
-            && (*at == 0 || after_lead(rest, 0) == *at || {
-                let start =
-                    rest.get(..*at).and_then(|told| told.iter().rposition(is_pause)).map_or(0, |pause| pause + 1);
-                after_lead(rest, start) == *at
-            })
-    })?;
+    // The verb is at the start of a part, polite words before it left out.
+    let starts =
+        std::iter::once(0).chain((0..rest.len()).filter(|at| rest.get(*at).is_some_and(is_pause)).map(|at| at + 1));
+    let verb = starts.flat_map(|start| [start, after_lead(rest, start)]).find(|at| acts(*at))?;
     let told: Vec<&[Token]> =
         rest.get(..verb)?.split(is_pause).filter(|part| after_lead(part, 0) < part.len()).collect();
     let is_told = |part: &&[Token]| background(part) == Some(Background::Circumstances);
@@ -254,13 +246,7 @@ fn of_object(context: &Context<'_>, text: &str, tokens: &[Token], before: Option
         Some(at) => vec![[verb, rest.get(..at)?, object, rest.get(at + 1..)?].concat()],
         None => vec![[verb, object, rest].concat(), [verb, rest, &lex("in"), object].concat()],
     };
-    let mut found: Vec<Vec<Built>> = Vec::new();
-    for built in ways.iter().filter_map(|way| as_said(context, text, way, before).ok()) {
-        if !found.iter().any(|known| steps_of(known) == steps_of(&built)) {
-            found.push(built);
-        }
-    }
-    let mut only = found.pop().filter(|_| found.is_empty())?;
+    let mut only = offer::only(ways.iter().filter_map(|way| as_said(context, text, way, before).ok()))?;
     let said = told.iter().filter_map(|part| text.get(part.first()?.span.start..part.last()?.span.end));
     only.first_mut()?.assumptions.extend(said.map(|said| format!("“{said}” is taken as background")));
     Some(only)

@@ -205,7 +205,7 @@ fn spaced(context: &Context<'_>) -> impl Iterator<Item = (String, String)> {
 }
 
 /// The first of several readings that all ask for the same.
-fn only(mut found: impl Iterator<Item = Vec<Built>>) -> Option<Vec<Built>> {
+pub(super) fn only(mut found: impl Iterator<Item = Vec<Built>>) -> Option<Vec<Built>> {
     let first = found.next()?;
     let is_same = |other: &Vec<Built>| other.iter().map(|built| &built.step).eq(first.iter().map(|built| &built.step));
     found.all(|other| is_same(&other)).then_some(first)
@@ -267,7 +267,7 @@ fn plainer(tokens: &[Token]) -> Vec<Vec<Edit>> {
     Some(edits.clone()).filter(|all| !all.is_empty()).into_iter().chain(single).collect()
 }
 
-/// The edits of two lists in the order of their positions; `None` if two of them overlap.
+/// All edits of two lists, ordered by the bytes they replace; `None` if two of them overlap.
 fn joined(one: &[Edit], other: &[Edit]) -> Option<Vec<Edit>> {
     let mut all = [one, other].concat();
     all.sort_by_key(|edit| edit.span.start);

@@ -115,7 +115,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Takes the elements from a position on, in memory of just their size.
+/// Removes the elements from a position on and leaks them in an allocation of exactly their size.
 fn kept<T: Copy + 'static>(elements: &mut Vec<T>, start: usize) -> &'static [T] {
     let taken = elements.get(start..).unwrap_or_default().to_vec();
     elements.truncate(start);

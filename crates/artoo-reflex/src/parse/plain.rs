@@ -6,9 +6,6 @@ use super::clauses::{lists, phrase};
 use super::pattern::is_word;
 use crate::lex::{Class, Token};
 
-/// Maximum number of ways in which a request is put; each is parsed.
-const MAX_WAYS: usize = 8;
-
 /// A request whose words are put in other orders.
 struct Words<'a> {
     text: &'a str,
@@ -32,7 +29,6 @@ pub(super) fn questions(text: &str, tokens: &[Token]) -> Vec<String> {
             .into_iter()
             .flatten(),
     );
-    ways.truncate(MAX_WAYS);
     ways
 }
 
@@ -88,16 +84,12 @@ impl Words<'_> {
 
     /// "in staff.csv, who earns most" as "who earns most in staff.csv".
     fn fronted(&self, core: &Range<usize>) -> Option<String> {
-        let joint = phrase("fronted", self.tokens, core.start)?;
+        let place = phrase("fronted", self.tokens, core.start)?;
         let pause =
-            (joint + 1..core.end).find(|at| self.tokens.get(*at).is_some_and(|token| token.class == Class::Comma))?;
+            (place + 1..core.end).find(|at| self.tokens.get(*at).is_some_and(|token| token.class == Class::Comma))?;
         let rest = Words { text: self.text, tokens: self.tokens.get(pause + 1..core.end)? };
         let joint = if self.is_any(core.start, &["from"]) { "from" } else { "in" };
-        Some(format!(
-            "{} {joint} {}",
-            rest.said(rest.core(&["lead", "opening", "courtesy"])),
-            self.said(phrase("fronted", self.tokens, core.start)?..pause)
-        ))
+        Some(format!("{} {joint} {}", rest.said(rest.core(&["lead", "opening", "courtesy"])), self.said(place..pause)))
     }
 
     /// "how big a.mp4 is" as "how big is a.mp4", "whether a and b are alike" as "are a and b alike".

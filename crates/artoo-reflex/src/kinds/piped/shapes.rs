@@ -243,7 +243,7 @@ mod tests {
     use crate::eval::{EvalError, evaluate};
     use crate::testing::MemoryFileSystem;
 
-    /// A shape that is not computed a second time is withheld always.
+    /// The answer of a shape without a second computation is always withheld.
     #[test]
     fn every_shape_of_lines_is_evaluated() {
         let mut fs = MemoryFileSystem::default();

@@ -42,10 +42,7 @@ fn size_of_file(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item
         return None;
     };
     // "files that are in a.zip" says nothing of a size.
-    let [place] = draft.object.as_slice() else { return None };
-    if *bound == Bound::Exactly {
-        return None;
-    }
+    let ([place], false) = (draft.object.as_slice(), *bound == Bound::Exactly) else { return None };
     let file = context.fs.metadata(Path::new(&place.path)).ok().filter(|file| file.kind == EntryKind::File)?;
     let preds = bounds(*bound, file.bytes, Pred::MinBytes, Pred::MaxBytes)?;
     let note = format!("{} has {} bytes", place.path, file.bytes);
