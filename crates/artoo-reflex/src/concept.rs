@@ -149,6 +149,10 @@ pub(crate) enum Concept {
     Name(NameRelation),
     /// A phrase such as "in the name", after a text.
     InName,
+    /// A phrase such as "whose name does not", before a condition.
+    NameLacks,
+    /// The word "without", before a text that is not in the name.
+    Lacking,
     /// A phrase such as "in it", after a text.
     InContent,
     /// The word "with", before a text or a property.

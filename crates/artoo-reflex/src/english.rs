@@ -7,6 +7,7 @@ mod lines;
 mod pred;
 
 pub use act::english_act;
+pub(crate) use files::is_measured;
 
 use crate::algebra::{Field, Function, Query, Relation, SortKey, Step, Ty};
 

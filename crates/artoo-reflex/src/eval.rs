@@ -15,6 +15,7 @@ mod lines;
 mod number;
 mod pred;
 mod process;
+pub(crate) mod regex;
 pub(crate) mod rename;
 mod rewrite;
 pub(crate) mod text;

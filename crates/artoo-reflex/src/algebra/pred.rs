@@ -110,6 +110,8 @@ pub enum NameTest {
     Has(String),
     /// The name or line matches this pattern of `*`, `?` and `[…]`.
     Glob(String),
+    /// A part of the line matches this extended regular expression.
+    Pattern(String),
 }
 
 impl NameTest {
@@ -121,6 +123,7 @@ impl NameTest {
             Self::Ends(text) => Self::Ends(change(text)),
             Self::Has(text) => Self::Has(change(text)),
             Self::Glob(pattern) => Self::Glob(change(pattern)),
+            Self::Pattern(pattern) => Self::Pattern(change(pattern)),
         }
     }
 }

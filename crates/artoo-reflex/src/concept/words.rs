@@ -211,4 +211,6 @@ pub(crate) enum NameRelation {
     Glob,
     /// Equal to the text, even if it contains wildcards.
     Literally,
+    /// A part of the line matches the text as a regular expression.
+    Pattern,
 }

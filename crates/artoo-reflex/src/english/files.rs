@@ -5,7 +5,7 @@ use super::{listed, order, word};
 use crate::algebra::{Depth, Key, Kind, Order, Query, SortKey};
 
 /// Whether the files are sorted by size or time, so that a listing shows both.
-pub(super) fn is_measured(query: &Query) -> bool {
+pub(crate) fn is_measured(query: &Query) -> bool {
     match query {
         Query::Limit { of, .. } => is_measured(of),
         Query::Sort { keys, .. } => keys.first().is_some_and(|key| matches!(key.by, Key::Size | Key::Modified)),

@@ -60,6 +60,7 @@ pub(super) fn predicate(pred: &Pred) -> String {
         Pred::Line(NameTest::Starts(text)) => format!("where the line starts with {}", quoted(text)),
         Pred::Line(NameTest::Ends(text)) => format!("where the line ends with {}", quoted(text)),
         Pred::Line(NameTest::Glob(text)) => format!("where the line matches {}", quoted(text)),
+        Pred::Line(NameTest::Pattern(text)) => format!("where a part of the line matches {}", quoted(text)),
         Pred::Blank => "blank".to_owned(),
         Pred::MinLength(count) => format!("of at least {count} characters"),
         Pred::MaxLength(count) => format!("of at most {count} characters"),
@@ -96,7 +97,7 @@ fn name(test: &NameTest) -> String {
         NameTest::Starts(text) => format!("starting with {}", quoted(text)),
         NameTest::Ends(text) => format!("ending with {}", quoted(text)),
         NameTest::Has(text) => format!("with {} in the name", quoted(text)),
-        NameTest::Glob(text) => format!("matching {}", quoted(text)),
+        NameTest::Glob(text) | NameTest::Pattern(text) => format!("matching {}", quoted(text)),
     }
 }
 

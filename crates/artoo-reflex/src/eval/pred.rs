@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::{Entry, EvalError, FileSystem, Process, glob, process, text};
+use super::{Entry, EvalError, FileSystem, Process, glob, process, regex, text};
 use crate::algebra::{NameTest, Pred, Query};
 
 /// Tests files against a predicate, with the user and group names that it needs.
@@ -112,5 +112,6 @@ pub(super) fn passes(name: &[u8], test: &NameTest) -> bool {
         NameTest::Ends(text) => name.ends_with(text.as_bytes()),
         NameTest::Has(text) => text::holds(name, text.as_bytes(), false),
         NameTest::Glob(pattern) => glob::matches(pattern, &String::from_utf8_lossy(name)),
+        NameTest::Pattern(pattern) => regex::is_match(pattern, name),
     }
 }

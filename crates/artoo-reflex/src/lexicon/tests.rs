@@ -145,6 +145,8 @@ fn about_conditions(concept: &Concept) -> Option<&'static [&'static str]> {
         Concept::OfType => &["files @ pdf"],
         Concept::ExtensionSuffix => &["files with .rs @"],
         Concept::Except => &["files @ PDFs", "@ PDF files"],
+        Concept::NameLacks => &["files @ contain 'x'"],
+        Concept::Lacking => &["files @ 'x' in the name"],
         _ => return None,
     })
 }

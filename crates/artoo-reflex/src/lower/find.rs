@@ -200,6 +200,7 @@ fn pattern(test: &NameTest) -> Result<String, Unsupported> {
         NameTest::Starts(text) => format!("{}*", literal(text)),
         NameTest::Ends(text) => format!("*{}", literal(text)),
         NameTest::Has(text) => format!("*{}*", literal(text)),
+        NameTest::Pattern(_) => return Err(Unsupported::Predicate("a name by regular expression")),
         NameTest::Glob(pattern) if pattern.contains(['?', '[', '\\', '/']) => {
             return Err(Unsupported::Predicate("this pattern"));
         }

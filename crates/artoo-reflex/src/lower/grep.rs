@@ -4,6 +4,7 @@ use super::Unsupported;
 use super::pipeline::{Argv, escaped};
 use crate::algebra::{NameTest, Pred};
 use crate::ensure::ensure;
+use crate::eval::regex::extended;
 
 /// Maximum repetition count in a pattern of GNU `grep`.
 const REPETITION_MAX: u64 = 32_767;
@@ -106,6 +107,9 @@ impl<'a> Pattern<'a> {
             Pred::Line(NameTest::Glob(pattern)) if !pattern.contains(['?', '[', '\\']) => {
                 let parts: Vec<String> = pattern.split('*').map(literal).collect();
                 by_bytes(format!("^{}$", parts.join(".*")))
+            }
+            Pred::Line(NameTest::Pattern(pattern)) if extended(pattern, false).as_ref() == Some(pattern) => {
+                by_characters(pattern.clone())
             }
             Pred::Blank => by_bytes("^[[:space:]]*$".to_owned()),
             Pred::MinLength(count) if *count <= REPETITION_MAX => by_characters(format!("^.{{{count}}}")),

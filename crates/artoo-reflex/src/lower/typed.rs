@@ -178,6 +178,7 @@ fn pattern(pred: &Pred) -> Result<String, Unsupported> {
             NameTest::Ends(text) => format!("*{}", literal(text)),
             NameTest::Has(text) => format!("*{}*", literal(text)),
             NameTest::Glob(pattern) => wildcards(pattern)?,
+            NameTest::Pattern(_) => return Err(Unsupported::Predicate("a name by regular expression")),
         }),
         _ => Err(Unsupported::Predicate("this either-or")),
     }
@@ -219,7 +220,7 @@ fn both(one: &Pred, two: &Pred) -> Result<Vec<String>, Unsupported> {
     let (head, text) = match test {
         NameTest::Starts(text) => (literal(text), text),
         NameTest::Has(text) => (format!("*{}", literal(text)), text),
-        NameTest::Is(_) | NameTest::Ends(_) | NameTest::Glob(_) => return Err(unsupported),
+        NameTest::Is(_) | NameTest::Ends(_) | NameTest::Glob(_) | NameTest::Pattern(_) => return Err(unsupported),
     };
     let text = text.to_ascii_lowercase();
     let pattern = |kind: &Pred| match kind {

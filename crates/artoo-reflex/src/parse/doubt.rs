@@ -3,12 +3,18 @@
 use super::item::Context;
 use super::pattern::is_word;
 use crate::algebra::{Act, Function, Pred, Query, Step};
-use crate::english::english;
+use crate::english::{english, quoted};
+use crate::eval::regex;
 use crate::lex::{Class, Token};
 
 /// Whether a step can't be what these tokens ask for.
 pub(super) fn is_misread(context: &Context<'_>, step: &Step, tokens: &[Token]) -> bool {
-    let asks = |query: &Query| sums_text(query, tokens) || seeks_each(query, tokens) || seeks_program(query, tokens);
+    let asks = |query: &Query| {
+        takes_literally(query, tokens)
+            || sums_text(query, tokens)
+            || seeks_each(query, tokens)
+            || seeks_program(query, tokens)
+    };
     excepts_all(step)
         || is_no_archive(step)
         || matches!(step, Step::Ask(query) if asks(query) || shows_newer(query, tokens) || leaves_folder(context, query, tokens))
@@ -25,6 +31,15 @@ fn leaves_folder(context: &Context<'_>, query: &Query, tokens: &[Token]) -> bool
         let folder = context.resolve(&token.raw).filter(|place| is_meant && context.is_folder(&place.path));
         folder.is_some_and(|place| !english(query).contains(&place.path))
     })
+}
+
+/// Whether a query looks for the very signs of a text that `grep` or "matching" takes for a regular expression.
+pub(super) fn takes_literally(query: &Query, tokens: &[Token]) -> bool {
+    let matches = |token: &Token| matches!(token.folded.as_str(), "grep" | "match" | "matches" | "matching");
+    let is_literal = |token: &Token| {
+        regex::is_meant(&token.raw) && english(query).contains(&format!("containing {}", quoted(&token.raw)))
+    };
+    tokens.iter().any(matches) && !tokens.iter().any(|token| token.raw == "-F") && tokens.iter().any(is_literal)
 }
 
 /// Whether a query counts occurrences of the word after "every" or "each", as for "occurrences of every fruit", which asks

@@ -7,6 +7,7 @@ use crate::algebra::{
     Rewrite, Separator,
 };
 use crate::concept::{ActWord, Disk, Hidden, Reference, Verb};
+use crate::eval::regex;
 use crate::place::Place;
 
 /// The position that stands for "the last one" until the elements of the earlier answer are counted.
@@ -425,6 +426,10 @@ impl Draft {
 pub(crate) fn of_line(pred: Pred) -> Pred {
     pred.map(&|property| match property {
         Pred::Name(NameTest::Has(text)) => Pred::Contains { text, ignore_case: false },
+        // Lines are matched by regular expressions, where one has signs of them.
+        Pred::Name(NameTest::Glob(text)) if regex::is_meant(&text) => {
+            Pred::Line(NameTest::Pattern(regex::extended(&text, false).unwrap_or(text)))
+        }
         Pred::Name(test) => Pred::Line(test),
         Pred::MaxBytes(0) => Pred::Blank,
         Pred::MinBytes(1) => Pred::Not(Box::new(Pred::Blank)),

@@ -9,9 +9,10 @@ use super::mend::of_table;
 use super::offer;
 use super::pattern::is_word;
 use crate::algebra::{Act, Query, Step, Ty};
+use crate::english::is_measured;
 use crate::kinds;
 use crate::lex::{Class, Token, lex};
-use crate::place::PathKind;
+use crate::place::{PathKind, file_name, parent};
 
 /// Endings of files that hold lines of any kind.
 const LISTS: [&str; 5] = [".txt", ".log", ".md", ".lst", ".list"];
@@ -27,11 +28,14 @@ pub(super) fn saved(
     let end =
         (1..=tokens.len()).rev().find(|end| tokens.get(end - 1).is_some_and(|token| token.class != Class::Stop))?;
     let end = end - usize::from(end > 1 && phrase("courtesy", tokens, end - 1) == Some(end));
+    // "into list.txt in the same folder".
+    let beside = (0..end).find(|at| phrase("same folder", tokens, *at) == Some(end));
+    let end = beside.unwrap_or(end).max(1);
     let name = tokens.get(end - 1).filter(|token| matches!(token.class, Class::FileName | Class::Path))?;
     let place = context.resolve(&name.raw).filter(|place| place.kind == PathKind::File)?;
     let is_table = [".csv", ".tsv"].iter().any(|ending| place.path.ends_with(ending));
     let is_list = is_table || LISTS.iter().any(|ending| place.path.ends_with(ending));
-    let is_new = !context.is_taken(&place.path) && is_list;
+    let is_new = (beside.is_some() || !context.is_taken(&place.path)) && is_list;
     let joint = (0..end - 1).rev().find(|at| phrase("into a file", tokens, *at) == Some(end - 1)).filter(|_| is_new)?;
     let begin = after_lead(tokens, 0);
     let asked = match phrase("saves", tokens, begin) {
@@ -58,20 +62,34 @@ pub(super) fn saved(
         }
     }
     let mut built = found.pop().filter(|_| found.is_empty())?;
-    // A file takes the paths alone.
+    // Of files sorted by size, a file takes the paths alone, unless their sizes are asked for.
+    let says_sizes = tokens.iter().any(|token| is_word(Some(token), "sizes"));
     let of = match built.step {
-        Step::Ask(Query::Details { of }) => *of,
+        Step::Ask(Query::Details { of }) if is_measured(&of) && !says_sizes => *of,
         Step::Ask(of) => of,
         Step::Do(_) => return None,
     };
     if kinds::is_whole_column(&of) {
         return None;
     }
+    let path = match (beside, of.source()) {
+        (None, _) => place.path,
+        (Some(_), Query::Tree { roots: places, .. } | Query::Paths { paths: places, .. }) if place.bare => {
+            let [only] = places.as_slice() else { return None };
+            let folder = if context.is_folder(only) { only } else { parent(only) };
+            format!("{folder}/{}", file_name(&place.path)?)
+        }
+        (Some(_), Query::TextFile { path }) if place.bare => format!("{}/{}", parent(path), file_name(&place.path)?),
+        _ => return None,
+    };
+    if context.is_taken(&path) {
+        return None;
+    }
     // Rows keep their heading in a table of their own.
-    let of = if is_table { kinds::with_heading(of, &place.path)? } else { of };
-    let is_text = matches!(of.ty(), Ok(Ty::Lines | Ty::Number | Ty::Files));
+    let of = if is_table { kinds::with_heading(of, &path)? } else { of };
+    let is_text = matches!(of.ty(), Ok(Ty::Lines | Ty::Number | Ty::Files | Ty::Rows | Ty::Groups));
     let is_whole_file = matches!(of, Query::TextFile { .. } | Query::Paths { .. });
-    built.step = Step::Do(Act::Save { of, to: place.path });
+    built.step = Step::Do(Act::Save { of, to: path });
     (is_text && !is_whole_file).then(|| vec![built])
 }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::Simulator;
-use crate::algebra::Query;
+use crate::algebra::{Field, Query};
 use crate::coverage::overlay::{Content, ModeRule, shown};
 use crate::ensure::ensure;
-use crate::eval::{Answer, Entry, EntryKind, FileSystem, decimal, digest, text};
+use crate::eval::{Answer, Entry, EntryKind, FileSystem, Row, decimal, digest, text};
 use crate::settings;
 
 impl Simulator<'_> {
@@ -105,6 +105,21 @@ fn written(of: &Query, answer: &Answer) -> Result<Vec<Vec<u8>>, String> {
         Answer::Lines(lines) => vec![joined(lines.iter().map(|line| line.shown()).collect())],
         Answer::Number(number) => vec![format!("{number}\n").into_bytes()],
         Answer::Decimal(number) => vec![format!("{}\n", decimal::shown(*number)).into_bytes()],
+        Answer::Files(files) if matches!(of, Query::Details { .. }) => {
+            let measured = |entry: &Entry| [format!("{}\t", entry.bytes).as_bytes(), entry.path_bytes()].concat();
+            vec![joined(files.iter().map(measured).collect())]
+        }
+        Answer::Rows(rows) => {
+            // Programs that check hashes read them with two spaces before the name.
+            let is_hash = matches!(of, Query::Field { field: Field::Md5 | Field::Sha1 | Field::Sha256, .. });
+            let between = if is_hash { "  " } else { "\t" };
+            let line = |row: &Row| [row.value.as_bytes(), between.as_bytes(), row.of.path_bytes()].concat();
+            vec![joined(rows.iter().map(line).collect())]
+        }
+        Answer::Groups(groups) => {
+            let line = |(name, number): &(Vec<u8>, u64)| [format!("{number}\t").as_bytes(), name].concat();
+            vec![joined(groups.iter().map(line).collect())]
+        }
         Answer::Files(files) => {
             let whole = files.iter().map(|entry| entry.path_bytes().to_vec()).collect();
             let below = |root: &str| {

@@ -8,6 +8,7 @@ use super::{Matcher, Value, Values, holds_settings, is_word};
 use crate::algebra::{
     Act, Function, Key, Kind, NameChange, NameTest, Order, Part, Pred, Query, Rewrite, SortKey, Step, Target, Ty,
 };
+use crate::english::is_measured;
 use crate::kinds;
 use crate::lex::{Class, Token};
 use crate::place::{PathKind, Place, file_name, is_archive, is_gzip, parent};
@@ -259,7 +260,8 @@ impl Form<'_> {
                 Step::Do(_) => return None,
             },
             "save_names_sorted" => sorted(self.names()?),
-            _ => self.query("query")?,
+            // After "the sizes of the files", "them" is not the files alone.
+            _ => self.query("query").filter(|of| !self.has_figures_of(of))?,
         };
         // The output of a command is no list of files.
         if self.says(["output", "of"]) {
@@ -277,7 +279,12 @@ impl Form<'_> {
             Ty::Lines => !matches!(act, "save_number" | "number"),
             Ty::Number => !matches!(act, "excerpt" | "save_names" | "save_list"),
             Ty::Files => matches!(act, "save" | "save_names" | "save_that" | "save_list"),
-            _ => false,
+            // Of files sorted by size, their sizes may be meant or not.
+            Ty::Rows if matches!(&of, Query::Details { of } if is_measured(of)) => false,
+            Ty::Rows | Ty::Groups => {
+                matches!(act, "save" | "save_that") || (act == "save_list" && !self.has_word(&["names", "paths"]))
+            }
+            Ty::Processes | Ty::Text | Ty::Truth => false,
         };
         (fits && is_file && !is_whole_file && !self.is_table_sorted(&of)).then_some(Act::Save { of, to })
     }
@@ -299,7 +306,10 @@ impl Form<'_> {
             Some(Query::Paths { mut paths, .. }) if paths.len() == 1 => paths.pop(),
             _ => self.path("target"),
         };
-        let (path, target) = match (self.path("new"), chosen) {
+        // A link in a folder has the name of what it points to.
+        let inside = |target: &String| Some(format!("{}/{}", self.path("inside")?, file_name(target)?));
+        let new = self.path("new").or_else(|| chosen.as_ref().and_then(inside));
+        let (path, target) = match (new, chosen) {
             (Some(path), Some(target)) => (path, target),
             _ => {
                 let (a, b) = (self.path("a")?, self.path("b")?);
@@ -328,6 +338,12 @@ impl Form<'_> {
     /// The step that "it" may refer to.
     pub(super) fn before(&self) -> Option<&Step> {
         self.matcher.before.map(|before| &before.last)
+    }
+
+    /// Whether the step before asks for a figure of each of just these elements.
+    fn has_figures_of(&self, elements: &Query) -> bool {
+        let asks = |step: &Step| matches!(step, Step::Ask(query) if matches!(query.ty(), Ok(Ty::Rows | Ty::Groups)));
+        self.matcher.before.is_some_and(|before| asks(&before.last) && before.elements().as_ref() == Some(elements))
     }
 
     /// The paths of folders to create, which may lie in a new folder themselves.

@@ -14,6 +14,7 @@ use super::settings::kinds;
 use super::{Matcher, Value, Ways, is_word};
 use crate::algebra::{Act, Depth, Kind, Query, Step, Ty};
 use crate::concept::{ActWord, Concept};
+use crate::eval::regex;
 use crate::eval::text::file_holds;
 use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, TypeForm, lexicon};
@@ -114,6 +115,11 @@ impl Matcher<'_> {
         let is_word = matches!(token.class, Class::Word | Class::FileName | Class::Path | Class::Number(_));
         let is_quoted = is_quoted(token);
         let is_name = is_quoted || (is_word && !self.is_listed(token, "pronouns"));
+        if matches!(kind, "basic" | "extended") {
+            return Some(&token.raw)
+                .filter(|raw| regex::is_meant(raw))
+                .and_then(|raw| regex::extended(raw, kind == "basic"));
+        }
         if let Some(prefix) = [("char", "char "), ("lang", "code ")]
             .iter()
             .find_map(|(known, prefix)| (*known == kind).then_some(*prefix))

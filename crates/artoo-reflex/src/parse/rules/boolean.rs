@@ -123,6 +123,7 @@ fn again(first: &Pred, item: &Item) -> Option<Pred> {
                 NameTest::Ends(_) => NameRelation::Ends,
                 NameTest::Has(_) => NameRelation::Has,
                 NameTest::Glob(_) => NameRelation::Glob,
+                NameTest::Pattern(_) => NameRelation::Pattern,
             };
             // A word of the lexicon is a name only in quotation marks: "named a.txt or empty".
             let text = name_text(item).filter(|text| !matches!(text.kind, TextKind::Known | TextKind::KindWord))?;

@@ -4,6 +4,7 @@ use super::super::draft::{Ask, Draft, LinesWanted, Sought, only};
 use super::super::item::{Context, Item, Partial, Rule, Text, TextKind};
 use crate::algebra::{Function, Kind, NameTest, Pred};
 use crate::concept::{Concept, NameRelation, Verb};
+use crate::eval::regex::extended;
 use crate::lexicon::{Meaning, lexicon};
 
 /// The grammar rules for names, kinds and content of files, in the order tried.
@@ -40,6 +41,7 @@ pub(super) fn test(relation: NameRelation, text: &Text) -> Option<NameTest> {
         // "starting with numbers" means digits, not the name "numbers".
         _ if text.kind == TextKind::BarePlural => None,
         NameRelation::Glob => has_wildcard(&owned).then_some(NameTest::Glob(owned)),
+        NameRelation::Pattern => extended(&owned, false).map(NameTest::Pattern),
         _ if text.kind == TextKind::Glob => None,
         NameRelation::Starts => Some(NameTest::Starts(owned)),
         // ".rs" after "ending in" is a kind of file, whatever its case.
@@ -51,6 +53,7 @@ pub(super) fn test(relation: NameRelation, text: &Text) -> Option<NameTest> {
 /// Grammar rule for two neighbouring items, as in "named x", "starting with x", "x in the name".
 fn named(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let name = |test: NameTest| Item::draft(Draft::pred(Pred::Name(test)));
+    let not_name = |test: NameTest| Item::draft(Draft::pred(Pred::Not(Box::new(Pred::Name(test)))));
     match (left, right) {
         // "ending with a tilde".
         (Item::Mark(Concept::Name(relation)), Item::Mark(Concept::Separator(sign))) => {
@@ -82,6 +85,22 @@ fn named(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Partial(Partial::WithText { text, .. }), Item::Mark(Concept::InName)) if !text.contains('/') => {
             Some(name(NameTest::Has(text.clone())))
         }
+        // "without x in the name".
+        (Item::Mark(Concept::Lacking), item) => {
+            Some(Item::Partial(Partial::WithoutText(name_part(item)?.to_owned(), false)))
+        }
+        (Item::Partial(Partial::WithoutText(text, _)), Item::Mark(Concept::InName)) if !text.contains('/') => {
+            Some(not_name(NameTest::Has(text.clone())))
+        }
+        (Item::Mark(Concept::NameLacks), Item::Draft(draft)) if draft.only_types() => {
+            Some(Item::draft(Draft::pred(Pred::Not(Box::new(draft.condition())))))
+        }
+        // "whose name does not contain x", "whose name does not start with x".
+        (Item::Mark(Concept::NameLacks), Item::Draft(draft)) if draft.only_preds() => match draft.preds.as_slice() {
+            [Pred::Contains { text, ignore_case: false }] => Some(not_name(NameTest::Has(text.clone()))),
+            [Pred::Name(test)] => Some(not_name(test.clone())),
+            _ => None,
+        },
         (Item::Draft(draft), Item::Mark(Concept::AnyCase)) if draft.only_preds() => match draft.preds.as_slice() {
             [Pred::Name(test)] => Some(Item::draft(Draft::pred(Pred::NameIgnoringCase(test.clone())))),
             _ => None,

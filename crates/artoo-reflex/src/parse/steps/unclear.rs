@@ -13,6 +13,7 @@ use crate::lexicon::{Meaning, lexicon};
 use crate::parse::build::Built;
 use crate::parse::chart::Chart;
 use crate::parse::clauses::phrase;
+use crate::parse::doubt::takes_literally;
 use crate::parse::draft::Draft;
 use crate::parse::item::{Context, Item};
 use crate::parse::pattern::is_word;
@@ -68,6 +69,7 @@ pub(super) fn is_unclear(context: &Context<'_>, said: &[Token], step: &Step) -> 
             || is_of_one
             || is_of_names
             || is_one_of_each(said, of)
+            || takes_literally(of, said)
             || (has_word && differs(context, of, set_whole))
     };
     // "every notes.txt" may be in any folder.
