@@ -7,14 +7,17 @@ use std::str::Chars;
 use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 
-/// Whether a text is meant as a regular expression: it has signs that wildcards don't have.
+/// Whether a text has signs of regular expressions that neither wildcards nor plain texts have; "[x]" is a plain text.
 pub(crate) fn is_meant(text: &str) -> bool {
-    let holds = |part: &&str| text.contains(*part);
-    let parts = [".*", ".+", ".?", "\\", "|", "]+", "]*", ")+", ")*", "]{", "){"];
-    parts.iter().any(holds)
-        || text.starts_with('^')
-        || text.ends_with('$')
-        || (text.contains('[') && text.contains(']'))
+    const SIGNS: [&str; 13] = [".*", ".+", ".?", "\\", "|", "]+", "]*", ")+", ")*", "]{", "){", "[^", "[:"];
+    let is_range = |part: &str| part.split_once(']').is_some_and(|(class, _)| class.contains('-'));
+    let has_range = text.split('[').skip(1).any(is_range);
+    SIGNS.iter().any(|sign| text.contains(sign)) || has_range || text.starts_with('^') || text.ends_with('$')
+}
+
+/// Whether `grep` takes a sign of a text for more than itself.
+pub(crate) fn has_signs(text: &str) -> bool {
+    text.contains(['.', '[', '*', '^', '$', '\\'])
 }
 
 /// The extended regular expression for a pattern, `basic` as `grep` reads it without `-E`; `None` if programs read the

@@ -14,7 +14,9 @@ pub(super) const ROW: Row = Row { name: "lines", forms: include_str!("lines.txt"
 
 /// The query for a form about numbered lines; `None` if its values don't fit together.
 fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
-    let path = form.path("file")?;
+    // What a new file is made from may be in another folder.
+    let place = |slot: &str| if wording == "joined" { form.path_there(slot) } else { form.path(slot) };
+    let path = place("file")?;
     let lines = form.content(&path)?.lines().count();
     let is_joined = matches!(wording, "joined" | "appended");
     let number = |slot: &str| form.number(slot).or_else(|| form.text("last").map(|_| lines as u64));
@@ -34,7 +36,7 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
     }
     let (path, other) = match wording {
         "appended" => (form.path("to")?, Some(path)),
-        "joined" => (path, Some(form.path("second")?)),
+        "joined" => (path, Some(place("second")?)),
         _ => (path, None),
     };
     if other.as_ref().is_some_and(|other| *other == path || form.content(other).is_none()) {

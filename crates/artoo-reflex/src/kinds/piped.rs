@@ -57,7 +57,12 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
         let of = Box::new(Query::Paths { paths: vec![form.path("file")?], kind: Kind::Link });
         return Some(Query::Aggregate { of, function: Function::Any });
     }
-    let of = source(form, name)?;
+    let mut of = source(form, name)?;
+    // A condition on files is looked for in subfolders too, as "files larger than 1 MB" is.
+    let is_deep = matches!(name, "longer" | "shorter") && !form.has_word(&["directly", "only", "just"]);
+    if is_deep && matches!(&of, Query::Tree { depth: Depth::Direct, hidden: false, .. }) {
+        of.set_depth(Depth::Whole);
+    }
     let name = match (name, of.ty().ok()?) {
         ("all" | "none", Ty::Files) => "no_files",
         ("all" | "none", _) => "none",

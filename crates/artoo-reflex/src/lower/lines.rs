@@ -116,7 +116,14 @@ pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Resu
             };
             Ok(text.pipe(Argv::new("wc -m")))
         }
-        Function::Count => text(of, programs).map(|text| text.pipe(count())),
+        Function::Count => {
+            // Not `head`: a last line without a newline would not be counted.
+            let lines = match of {
+                Query::Part { of, part } => self::part(text(of, programs)?, *part)?,
+                of => text(of, programs)?,
+            };
+            Ok(lines.pipe(count()))
+        }
         // What `wc` counts as a word differs by version and locale: in the C locale it doesn't count "ß".
         Function::Words => {
             let a_word_a_line = Argv::bytewise("tr -s [:space:] \\n");

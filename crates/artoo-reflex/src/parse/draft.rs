@@ -430,6 +430,8 @@ pub(crate) fn of_line(pred: Pred) -> Pred {
         Pred::Name(NameTest::Glob(text)) if regex::is_meant(&text) => {
             Pred::Line(NameTest::Pattern(regex::extended(&text, false).unwrap_or(text)))
         }
+        // No line is one character alone, as "[x]" would ask for.
+        Pred::Name(NameTest::Glob(text)) if !text.contains(['*', '?']) => Pred::Contains { text, ignore_case: false },
         Pred::Name(test) => Pred::Line(test),
         Pred::MaxBytes(0) => Pred::Blank,
         Pred::MinBytes(1) => Pred::Not(Box::new(Pred::Blank)),

@@ -24,6 +24,11 @@ pub(super) fn questions(text: &str, tokens: &[Token]) -> Vec<String> {
     if core != (0..tokens.len()) && !is_name {
         ways.push(words.said(core.clone()));
     }
+    // "duplicate files in Music" names them, with no place to copy them to.
+    let is_plural = |token: &Token| token.class == Class::Word && token.folded.ends_with('s');
+    if words.is_any(core.start, &["duplicate"]) && tokens.get(core.start + 1).is_some_and(is_plural) {
+        ways.push(format!("list {}", words.said(core.clone())));
+    }
     ways.extend(
         [words.fronted(&core), words.inverted(&core), words.owned(&core), words.relative(&core), words.placed(&core)]
             .into_iter()

@@ -76,7 +76,8 @@ pub(super) fn saved(
         (None, _) => place.path,
         (Some(_), Query::Tree { roots: places, .. } | Query::Paths { paths: places, .. }) if place.bare => {
             let [only] = places.as_slice() else { return None };
-            let folder = if context.is_folder(only) { only } else { parent(only) };
+            let is_within = matches!(of.source(), Query::Tree { .. }) || context.is_folder(only);
+            let folder = if is_within { only } else { parent(only) };
             format!("{folder}/{}", file_name(&place.path)?)
         }
         (Some(_), Query::TextFile { path }) if place.bare => format!("{}/{}", parent(path), file_name(&place.path)?),

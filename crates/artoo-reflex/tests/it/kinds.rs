@@ -182,6 +182,8 @@ fn files_are_measured_and_compared() {
         ("how many files are in each folder of p", "2\tin"),
         ("tree of p two levels deep", "p/in\np/in/deep\np/in/two.txt\np/one.txt"),
         ("which txt file in p has the most lines?", "p/one.txt"),
+        ("which txt files in p have more than 1 line?", "p/one.txt"),
+        ("files in p with fewer than 2 lines", "p/in/deep/three.txt\np/in/two.txt"),
         ("how many ERROR lines does each txt file in p have", "p/in/deep/three.txt:1\np/in/two.txt:0\np/one.txt:1"),
         ("size of p/one.txt in kilobytes", "0.01 kB"),
         ("are all files in q txt files", "yes"),

@@ -267,6 +267,7 @@ fn line_atom() -> BoxedStrategy<Pred> {
         1 => text().prop_map(|text| Pred::Line(NameTest::Starts(text))),
         1 => text().prop_map(|text| Pred::Line(NameTest::Ends(text))),
         1 => text().prop_map(|text| Pred::Line(NameTest::Is(text))),
+        1 => "\\^?[a-c.][*+?]?[a-c.]\\$?".prop_map(|text| Pred::Line(NameTest::Pattern(text))),
         1 => Just(Pred::Blank),
         1 => (1u64..300).prop_map(Pred::MinLength),
         1 => (1u64..300).prop_map(Pred::MaxLength),

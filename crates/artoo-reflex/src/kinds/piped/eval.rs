@@ -148,9 +148,10 @@ fn of_lines(known: &Known, lines: &[String]) -> Result<Vec<String>, EvalError> {
             lines.iter().for_each(|line| *times.entry(line).or_default() += 1);
             lines.iter().filter(|line| times.get(line) == Some(&1)).cloned().collect()
         }
-        "long" => {
+        "long" | "short" => {
             let n = n()?;
-            lines.iter().filter(|line| words(line) > n).cloned().collect()
+            let fits = |count: usize| if known.value("shape") == "long" { count > n } else { count < n };
+            lines.iter().filter(|line| fits(words(line))).cloned().collect()
         }
         "words" => lines.iter().map(|line| format!("{}\t{line}", words(line))).collect(),
         "widest" => vec![lines.iter().map(|line| line.chars().count()).max().unwrap_or(0).to_string()],
@@ -312,6 +313,11 @@ fn of_files(known: &Known, files: &[Entry], fs: &dyn FileSystem) -> Result<Vec<S
             if shape == "counts" {
                 counts.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
                 return Ok(counts.into_iter().map(|(count, path)| format!("{count}\t{path}")).collect());
+            }
+            if matches!(shape, "longer" | "shorter") {
+                let bound = whole(known, "n")?;
+                counts.retain(|(count, _)| if shape == "longer" { *count > bound } else { *count < bound });
+                return Ok(counts.into_iter().map(|(_, path)| path).collect());
             }
             let numbers = counts.iter().map(|(count, _)| *count);
             let best = if shape == "most" { numbers.max() } else { numbers.min() };

@@ -21,7 +21,7 @@ pub(super) enum From {
 pub(super) type Shape = (&'static str, From, &'static str, &'static str);
 
 /// All shapes of question that are computed from the answer to another query.
-const SHAPES: [Shape; 55] = [
+const SHAPES: [Shape; 58] = [
     ("every", From::Lines, "every line in {n} of the {of}", "awk 'NR%{n}==0'"),
     ("odd", From::Lines, "lines with an odd number of the {of}", "awk 'NR%2==1'"),
     ("starts", From::Lines, "first {n} characters of each of the {of}", "U sed -E -e s/^(.{{n}}).*/\\1/"),
@@ -45,6 +45,7 @@ const SHAPES: [Shape; 55] = [
         "V awk '{l[NR]=$0} index($0,ENVIRON[\"V\"]){for(i=NR-{n};i<NR;i++)if(i>0&&!s[i]++)print l[i]}'",
     ),
     ("long", From::Lines, "{of} with more than {n} words", "awk 'NF>{n}'"),
+    ("short", From::Lines, "{of} with fewer than {n} words", "awk 'NF<{n}'"),
     ("words", From::Lines, "number of words of each of the {of}", "awk '{print NF \"\\t\" $0}'"),
     (
         "widest",
@@ -111,6 +112,18 @@ const SHAPES: [Shape; 55] = [
         From::Files,
         "files with the fewest lines of the {of}",
         "xargs -0 -r grep -a -c -H -e '' -- | awk '{best}'",
+    ),
+    (
+        "longer",
+        From::Files,
+        "files with more than {n} lines of the {of}",
+        "xargs -0 -r grep -a -c -H -e '' -- | awk '{n=$0; sub(/.*:/,\"\",n); sub(/:[0-9]+$/,\"\")} n+0>{n}'",
+    ),
+    (
+        "shorter",
+        From::Files,
+        "files with fewer than {n} lines of the {of}",
+        "xargs -0 -r grep -a -c -H -e '' -- | awk '{n=$0; sub(/.*:/,\"\",n); sub(/:[0-9]+$/,\"\")} n+0<{n}'",
     ),
     (
         "unit",

@@ -37,6 +37,12 @@ pub(super) fn roles(words: &[String], stem: &str, table: &Table) -> Option<Vec<R
             let phrase = words.get(at..at + length)?.join(" ");
             Some((length, role(&phrase, stem, table)?))
         })?;
+        // "names and towns" asks for names, which this table doesn't have.
+        let is_name = |at: usize| words.get(at).is_some_and(|word| matches!(word.as_str(), "name" | "names"));
+        let is_and = |at: Option<usize>| at.and_then(|at| words.get(at)).is_some_and(|word| word == "and");
+        if role == Role::Word("skip") && is_name(at) && (is_and(Some(at + 1)) || is_and(at.checked_sub(1))) {
+            return None;
+        }
         // "from May on": the words before the date say so.
         let is_from = |at: usize| at.checked_sub(1).and_then(|at| words.get(at)).is_some_and(|word| word == "from");
         let role = match (role, found.last()) {

@@ -115,10 +115,14 @@ impl Matcher<'_> {
         let is_word = matches!(token.class, Class::Word | Class::FileName | Class::Path | Class::Number(_));
         let is_quoted = is_quoted(token);
         let is_name = is_quoted || (is_word && !self.is_listed(token, "pronouns"));
+        // "errors" are looked for as "error".
+        if kind == "marker" {
+            let single = token.folded.strip_suffix('s').filter(|single| single.len() > 3);
+            return self.is_listed(token, "markers").then(|| single.unwrap_or(&token.folded).to_owned());
+        }
         if matches!(kind, "basic" | "extended") {
-            return Some(&token.raw)
-                .filter(|raw| regex::is_meant(raw))
-                .and_then(|raw| regex::extended(raw, kind == "basic"));
+            let has_signs = regex::is_meant(&token.raw) || (kind == "basic" && regex::has_signs(&token.raw));
+            return if has_signs { regex::extended(&token.raw, kind == "basic") } else { None };
         }
         if let Some(prefix) = [("char", "char "), ("lang", "code ")]
             .iter()

@@ -22,6 +22,19 @@ fn word() -> impl Strategy<Value = String> {
     prop_oneof!["[a-c]{1,2}", Just("txt".to_owned()), "[a*?\\[.'\\\\$ é]{1,3}"]
 }
 
+/// A random extended regular expression.
+fn expression() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "\\^?[a-c.é][*+?]?[a-c.]\\$?",
+        "\\[\\^?[a-cé0-9]{1,3}\\][+*]?[a-c]",
+        "[a-c]\\|[a-c.]{1,2}",
+        "\\([ab]\\|c\\)\\{1,2\\}",
+        Just("\\ba\\w*".to_owned()),
+        Just("[[:alpha:]]{2}\\s".to_owned()),
+        Just("\\.|\\$|\\*".to_owned()),
+    ]
+}
+
 /// A random test of a file name.
 fn name_test() -> impl Strategy<Value = NameTest> {
     prop_oneof![
@@ -189,6 +202,7 @@ fn of_line() -> BoxedStrategy<Pred> {
         1 => text().prop_map(|text| Pred::Line(NameTest::Is(text))),
         1 => text().prop_map(|text| Pred::Line(NameTest::Starts(text))),
         1 => text().prop_map(|text| Pred::Line(NameTest::Ends(text))),
+        1 => expression().prop_map(|text| Pred::Line(NameTest::Pattern(text))),
         1 => Just(Pred::Blank),
         1 => (0u64..5).prop_map(Pred::MinLength),
         1 => (0u64..5).prop_map(Pred::MaxLength),
