@@ -6,7 +6,7 @@ pub(crate) const UNIT: i128 = 1_000_000_000;
 /// Maximum number of digits before the decimal point; a longer run is not read as a number.
 const MAX_DIGITS: usize = 24;
 
-/// The number at the start of a line, in billionths; `None` unless blanks, an optional minus, digits and optional
+/// The number at the start of a line, in billionths; `None` unless blanks, an optional minus, and digits or
 /// decimals stand there.
 pub(crate) fn leading(line: &[u8]) -> Option<i128> {
     let blanks = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
@@ -17,7 +17,8 @@ pub(crate) fn leading(line: &[u8]) -> Option<i128> {
     };
     let digits = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let whole = digits(rest);
-    if whole == 0 || whole > MAX_DIGITS {
+    let is_fraction = matches!(rest, [b'.', digit, ..] if digit.is_ascii_digit());
+    if (whole == 0 && !is_fraction) || whole > MAX_DIGITS {
         return None;
     }
     let mut value = decimal(rest.get(..whole)?) * UNIT;

@@ -96,8 +96,11 @@ pub(super) fn count() -> Argv {
 /// The command that prints a number computed from lines, such as their count or sum.
 pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Result<Pipeline, Unsupported> {
     /// The regular expression for a number at the start of a line, and the `awk` scripts that sum such numbers.
-    const NUMBER: &str = "^[[:blank:]]*-?[0-9]+([.][0-9]+)?";
-    const SUM: &str = "{ s += $1 } END { printf \"%.15g\\n\", s }";
+    const NUMBER: &str = "^[[:blank:]]*-?([0-9]+([.][0-9]+)?|[.][0-9]+)";
+    // A sum has no more decimals than the numbers; what is beyond them comes from binary fractions.
+    const SUM: &str = "BEGIN { m = 0 } { s += $1; i = index($1, \".\"); d = i ? length($1) - i : 0; if (d > m) m = d } \
+        END { x = sprintf(\"%.\" m \"f\", s); if (m) { sub(/0+$/, \"\", x); sub(/[.]$/, \"\", x) } \
+        if (x == \"-0\") x = 0; print x }";
     // People want four decimals at most, of a small number six digits.
     const AVERAGE: &str = "{ s += $1; n += 1 } END { if (n > 0) { x = s / n; y = x < 0 ? -x : x; \
         x = sprintf(y < 1 ? \"%.6f\" : \"%.4f\", x); sub(/0+$/, \"\", x); sub(/[.]$/, \"\", x); print x } }";
