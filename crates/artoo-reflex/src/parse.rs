@@ -18,6 +18,7 @@ mod mend;
 mod offer;
 mod pattern;
 mod plain;
+mod recalled;
 mod refuse;
 mod rules;
 mod saved;
@@ -174,7 +175,8 @@ fn attempt(
             let mended = mend::question(context, text, tokens, before)
                 .or_else(|| mend::substituted(context, tokens, before))
                 .or_else(|| saved::saved(context, text, tokens, before))
-                .or_else(|| mend::change(context, text, tokens, before));
+                .or_else(|| mend::change(context, text, tokens, before))
+                .or_else(|| recalled::recalled(context, tokens));
             mended.ok_or_else(|| refuse::act(text, tokens).map_or(Failure::Unexplained(errors), Failure::Refused))?
         }
         // A path that is not there may be a part of a name with spaces, or a word that says nothing.

@@ -50,6 +50,15 @@ const UNITS: [(&str, &str, u64); 9] = [
 const FACTS: [(&str, &str); 5] =
     [("permission", "%a"), ("owner", "%U"), ("user", "%U"), ("group", "%G"), ("size", "%s")];
 
+/// The query with subfolders, if a condition on files is looked for in it, as "files larger than 1 MB" is.
+fn deepened(form: &Form<'_>, name: &str, mut of: Query) -> Query {
+    let is_deep = matches!(name, "longer" | "shorter") && !form.has_word(&["directly", "only", "just"]);
+    if is_deep && matches!(&of, Query::Tree { depth: Depth::Direct, hidden: false, .. }) {
+        of.set_depth(Depth::Whole);
+    }
+    of
+}
+
 /// The query for a form of the kind `piped`; `None` if its values don't fit together.
 fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
     let (name, then) = wording.split_once('.').unwrap_or((wording, ""));
@@ -57,12 +66,7 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
         let of = Box::new(Query::Paths { paths: vec![form.path("file")?], kind: Kind::Link });
         return Some(Query::Aggregate { of, function: Function::Any });
     }
-    let mut of = source(form, name)?;
-    // A condition on files is looked for in subfolders too, as "files larger than 1 MB" is.
-    let is_deep = matches!(name, "longer" | "shorter") && !form.has_word(&["directly", "only", "just"]);
-    if is_deep && matches!(&of, Query::Tree { depth: Depth::Direct, hidden: false, .. }) {
-        of.set_depth(Depth::Whole);
-    }
+    let of = deepened(form, name, source(form, name)?);
     let name = match (name, of.ty().ok()?) {
         ("all" | "none", Ty::Files) => "no_files",
         ("all" | "none", _) => "none",

@@ -165,6 +165,12 @@ impl Antecedent {
         }
     }
 
+    /// Whether the earlier step asks for a figure of each of just these elements, as "the sizes of the files" does.
+    pub(super) fn has_figures_of(&self, elements: &Query) -> bool {
+        let asks = |query: &Query| matches!(query.ty(), Ok(Ty::Rows | Ty::Groups));
+        matches!(&self.last, Step::Ask(query) if asks(query)) && self.elements().as_ref() == Some(elements)
+    }
+
     /// The single file that "it" refers to.
     pub(super) fn file(&self) -> Option<String> {
         if let Step::Ask(query) = &self.last

@@ -266,8 +266,19 @@ fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'
     }
 }
 
+/// The endings of the files that a noun such as "spreadsheet" or "pdf" means.
+pub(super) fn kind_of(word: &str) -> Option<Vec<String>> {
+    let table = NOUNS.iter().find(|(nouns, _)| nouns.split(' ').any(|noun| is_same(noun, word)));
+    let ends = table.map(|(_, endings)| endings.split(' ').map(str::to_owned).collect());
+    let of_type = |meaning: &Meaning| match meaning {
+        Meaning::FileType { index, .. } => lexicon().types.get(*index).map(|kind| kind.extensions.clone()),
+        Meaning::Concept(_) => None,
+    };
+    ends.or_else(|| lexicon().meanings(word).iter().find_map(of_type))
+}
+
 /// Whether two words are the same, one of them perhaps in the plural.
-fn is_same(one: &str, other: &str) -> bool {
+pub(super) fn is_same(one: &str, other: &str) -> bool {
     let plural = |one: &str, other: &str| other.strip_prefix(one).is_some_and(|end| ["s", "es"].contains(&end));
     one == other || one.len() > 2 && other.len() > 2 && (plural(one, other) || plural(other, one))
 }
@@ -303,6 +314,6 @@ impl Named {
 }
 
 /// The runs of letters and digits in a name or path.
-fn words_of(text: &str) -> Vec<String> {
+pub(super) fn words_of(text: &str) -> Vec<String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }

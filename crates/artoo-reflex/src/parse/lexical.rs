@@ -270,6 +270,13 @@ fn begins_with_act(run: &[Token]) -> bool {
     run.first().is_some_and(|token| lexicon().meanings(&token.folded).iter().any(is_act))
 }
 
+/// Whether a clause starts with a verb of a change.
+pub(super) fn acts_at_a_start(tokens: &[Token]) -> bool {
+    let is_act = |meaning: &Meaning| matches!(meaning, Meaning::Concept(Concept::Do(_)));
+    let acts = |at: usize| tokens.get(at).is_some_and(|token| lexicon().meanings(&token.folded).iter().any(is_act));
+    clause_starts(tokens).into_iter().any(acts)
+}
+
 /// The positions where clauses start: at the start, after punctuation or "and", and after "please".
 pub(super) fn clause_starts(tokens: &[Token]) -> Vec<usize> {
     let mut starts = Vec::new();

@@ -6,7 +6,7 @@ use super::background::{Background, background, is_purpose, is_told};
 use super::build::Built;
 use super::clauses::{after_lead, phrase};
 use super::item::Context;
-use super::lexical::{clause_starts, corrected};
+use super::lexical::{acts_at_a_start, corrected};
 use super::located::elsewhere;
 use super::pattern::{is_table_name, is_word};
 use super::{as_said, offer, plain, refuse, steps, steps_of};
@@ -62,18 +62,15 @@ fn reworded(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<
 
 /// The reading of a question with its words in their order, but with names and words as they were meant.
 fn as_meant(context: &Context<'_>, text: &str, tokens: &[Token], before: Option<&Antecedent>) -> Option<Vec<Built>> {
-    let is_act = |meaning: &Meaning| matches!(meaning, Meaning::Concept(Concept::Do(_)));
     // "extract the URLs from a.html" shows them.
     let shows = phrase("extracted", tokens, after_lead(tokens, 0)).is_some();
-    let acts =
-        |at: usize| !shows && tokens.get(at).is_some_and(|token| lexicon().meanings(&token.folded).iter().any(is_act));
     if tokens.is_empty() {
         return None;
     }
     let empties = phrase("empties", tokens, after_lead(tokens, 0)).is_some();
     if tokens.len() > MAX_TOKENS
         || empties
-        || clause_starts(tokens).into_iter().any(acts)
+        || (!shows && acts_at_a_start(tokens))
         || refuse::unknown_act(tokens).is_some()
     {
         return None;

@@ -261,7 +261,9 @@ impl Form<'_> {
             },
             "save_names_sorted" => sorted(self.names()?),
             // After "the sizes of the files", "them" is not the files alone.
-            _ => self.query("query").filter(|of| !self.has_figures_of(of))?,
+            _ => {
+                self.query("query").filter(|of| !self.matcher.before.is_some_and(|before| before.has_figures_of(of)))?
+            }
         };
         // The output of a command is no list of files.
         if self.says(["output", "of"]) {
@@ -338,12 +340,6 @@ impl Form<'_> {
     /// The step that "it" may refer to.
     pub(super) fn before(&self) -> Option<&Step> {
         self.matcher.before.map(|before| &before.last)
-    }
-
-    /// Whether the step before asks for a figure of each of just these elements.
-    fn has_figures_of(&self, elements: &Query) -> bool {
-        let asks = |step: &Step| matches!(step, Step::Ask(query) if matches!(query.ty(), Ok(Ty::Rows | Ty::Groups)));
-        self.matcher.before.is_some_and(|before| asks(&before.last) && before.elements().as_ref() == Some(elements))
     }
 
     /// The paths of folders to create, which may lie in a new folder themselves.

@@ -103,9 +103,22 @@ impl Matcher<'_> {
             "capitals" | "spaced" => places(self.worded(kind, at)),
             "tool" => self.tool(at).into_iter().collect(),
             single => {
-                let value = token.and_then(|token| self.single(single, token));
+                let value = token.and_then(|token| self.sought(single, token).or_else(|| self.single(single, token)));
                 value.map(|text| (at + 1, Value::Text(text))).into_iter().collect()
             }
+        }
+    }
+
+    /// What a token makes a request look for: "error" for "errors", or an extended regular expression.
+    fn sought(&self, kind: &str, token: &Token) -> Option<String> {
+        match kind {
+            "marker" => {
+                let single = token.folded.strip_suffix('s').filter(|single| single.len() > 3);
+                self.is_listed(token, "markers").then(|| single.unwrap_or(&token.folded).to_owned())
+            }
+            "basic" if regex::has_signs(&token.raw) => regex::extended(&token.raw, true),
+            "basic" | "extended" if regex::is_meant(&token.raw) => regex::extended(&token.raw, kind == "basic"),
+            _ => None,
         }
     }
 
@@ -115,15 +128,6 @@ impl Matcher<'_> {
         let is_word = matches!(token.class, Class::Word | Class::FileName | Class::Path | Class::Number(_));
         let is_quoted = is_quoted(token);
         let is_name = is_quoted || (is_word && !self.is_listed(token, "pronouns"));
-        // "errors" are looked for as "error".
-        if kind == "marker" {
-            let single = token.folded.strip_suffix('s').filter(|single| single.len() > 3);
-            return self.is_listed(token, "markers").then(|| single.unwrap_or(&token.folded).to_owned());
-        }
-        if matches!(kind, "basic" | "extended") {
-            let has_signs = regex::is_meant(&token.raw) || (kind == "basic" && regex::has_signs(&token.raw));
-            return if has_signs { regex::extended(&token.raw, kind == "basic") } else { None };
-        }
         if let Some(prefix) = [("char", "char "), ("lang", "code ")]
             .iter()
             .find_map(|(known, prefix)| (*known == kind).then_some(*prefix))
