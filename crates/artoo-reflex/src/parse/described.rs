@@ -1,6 +1,7 @@
 //! Files and folders that a request describes by words of their names: "the meeting notes" is `meeting notes.txt`.
 
 use std::ops::Range;
+use std::path::Path;
 
 use artoo_proto::escape;
 
@@ -50,7 +51,15 @@ pub(super) fn described(context: &Context<'_>, tokens: &[Token]) -> Vec<(Range<u
             let before = at.checked_sub(1).and_then(|at| tokens.get(at));
             let is_named =
                 before.is_some_and(|token| ["the", "my", "our"].iter().any(|word| is_word(Some(token), word)));
-            let Some(entry) = meant(&named, words, is_named) else { continue };
+            // "in Letters" is the only folder of this name, wherever it is.
+            let is_in = |token: &Token| ["in", "inside", "within", "under"].contains(&token.folded.as_str());
+            let is_place =
+                before.is_some_and(is_in) && words.iter().all(|token| token.raw.starts_with(char::is_uppercase));
+            let Some(entry) = meant(&named, words, is_named || is_place) else { continue };
+            let is_here = entry.path.parent() == Some(Path::new(&context.environment.cwd));
+            if is_place && (entry.kind != EntryKind::Folder || is_here) {
+                continue;
+            }
             let (Some(first), Some(last)) = (before.filter(|_| is_named).or(words.first()), words.last()) else {
                 continue;
             };
