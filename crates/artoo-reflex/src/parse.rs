@@ -137,11 +137,16 @@ fn recent(session: &[SessionTurn]) -> Vec<&SessionTurn> {
 /// Parses a request in the context of the earlier requests of the session.
 fn read<'a>(context: &Context<'a>, text: &str, session: &[&'a SessionTurn]) -> Result<Parsed, Abstention> {
     let (context, before) = follow(context, session);
-    read_after(&context, text, before.as_ref())
+    read_after(&context, text, before.as_ref(), true)
 }
 
-/// Parses a request that follows an earlier result.
-fn read_after(context: &Context<'_>, text: &str, before: Option<&Antecedent>) -> Result<Parsed, Abstention> {
+/// Parses a request that follows an earlier result; `is_typed` unless words of it were replaced.
+fn read_after(
+    context: &Context<'_>,
+    text: &str,
+    before: Option<&Antecedent>,
+    is_typed: bool,
+) -> Result<Parsed, Abstention> {
     let tokens = Some(text).filter(|text| text.len() <= MAX_BYTES).map(lex);
     let tokens =
         tokens.filter(|tokens| tokens.len() <= MAX_TOKENS).ok_or_else(|| decline("", Vec::new(), texts::TOO_LONG))?;
@@ -149,6 +154,7 @@ fn read_after(context: &Context<'_>, text: &str, before: Option<&Antecedent>) ->
         return Err(decline("", Vec::new(), ""));
     }
     match attempt(context, text, &tokens, before) {
+        Ok(built) if !is_typed && recalled::is_recalled(&built) => Err(decline("", Vec::new(), "")),
         Ok(built) => finished(&built, &tokens),
         Err(Failure::Refused(refusal)) => Err(refusal),
         Err(Failure::Unexplained(errors)) => Err(refuse::unexplained(context, text, &tokens, &errors)),

@@ -1,10 +1,14 @@
 //! Reads questions that have no reading as they stand: two joined by "and", unquoted names with spaces, a file named
 //! before the question, and tables.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
 use super::antecedent::Antecedent;
 use super::background::{Background, background, is_purpose, is_told};
 use super::build::Built;
 use super::clauses::{after_lead, phrase};
+use super::described::is_same;
 use super::item::Context;
 use super::lexical::{acts_at_a_start, corrected};
 use super::located::elsewhere;
@@ -291,6 +295,14 @@ pub(super) fn of_table(context: &Context<'_>, tokens: &[Token]) -> Option<Built>
                 return None;
             }
             let mut found: Vec<_> = tables.into_iter().filter_map(asked).collect();
+            // "the cheapest product" is a row of products.csv rather than a cell of sales.csv.
+            let is_of_name = |(_, path): &(Query, String)| {
+                let stem = Path::new(path).file_stem().and_then(OsStr::to_str).unwrap_or_default().to_lowercase();
+                said.iter().any(|token| is_same(&stem, &token.folded))
+            };
+            if found.iter().filter(|one| is_of_name(one)).count() == 1 {
+                found.retain(is_of_name);
+            }
             // A table with a "price" is meant rather than one with a "cost".
             let says_heading = |(query, _): &(Query, String)| {
                 let reading = english(query);

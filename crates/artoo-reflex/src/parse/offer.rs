@@ -79,7 +79,7 @@ pub(super) fn nearest(
     let mut read = declined.candidates().into_iter().filter_map(|edits| {
         let request = applied(text, &edits);
         let is_whole = edits.iter().all(|edit| !edit.with.is_empty() || edit.slips == 0);
-        let parsed = read_after(context, &request, before).ok()?;
+        let parsed = read_after(context, &request, before, false).ok()?;
         let fits = (is_whole || !changes(&parsed)) && !makes_namesake(context, &parsed);
         (fits && accepts(&parsed)).then_some((edits, request, parsed))
     });

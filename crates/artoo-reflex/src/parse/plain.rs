@@ -24,9 +24,10 @@ pub(super) fn questions(text: &str, tokens: &[Token]) -> Vec<String> {
     if core != (0..tokens.len()) && !is_name {
         ways.push(words.said(core.clone()));
     }
-    // "duplicate files in Music" names them, with no place to copy them to.
+    // "duplicate files in Music" and "zip files?" name them, with nothing said of where they go.
     let is_plural = |token: &Token| token.class == Class::Word && token.folded.ends_with('s');
-    if words.is_any(core.start, &["duplicate"]) && tokens.get(core.start + 1).is_some_and(is_plural) {
+    let names = words.is_any(core.start, &["duplicate"]) || (words.is_any(core.start, &["zip"]) && text.ends_with('?'));
+    if names && tokens.get(core.start + 1).is_some_and(is_plural) {
         ways.push(format!("list {}", words.said(core.clone())));
     }
     ways.extend(

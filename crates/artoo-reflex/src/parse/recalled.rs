@@ -20,6 +20,14 @@ const MAX_FOUND: usize = 6;
 /// Maximum number of bytes of a file, and of all files, whose text is read only to understand a request.
 const MAX_BYTES: [u64; 2] = [1 << 20, 16 << 20];
 
+/// How the assumption begins that names the words.
+const NOTE: &str = "looked for by the words";
+
+/// Whether a reading was found by remembered words.
+pub(super) fn is_recalled(built: &[Built]) -> bool {
+    built.iter().any(|built| built.assumptions.iter().any(|note| note.starts_with(NOTE)))
+}
+
 /// The question for the files that all remembered words of a request describe; `None` if it asks for no place, if it
 /// restricts what it asks for in other ways, or if no file or too many have all of the words.
 pub(super) fn recalled(context: &Context<'_>, tokens: &[Token]) -> Option<Vec<Built>> {
@@ -43,7 +51,7 @@ pub(super) fn recalled(context: &Context<'_>, tokens: &[Token]) -> Option<Vec<Bu
     let query = Query::Filter { of: Box::new(tree), keep: Pred::All(preds) }.normalise();
     let Ok(Answer::Files(found)) = evaluate(&query, context.fs) else { return None };
     let said: Vec<&str> = words.iter().map(|(word, _)| word.as_str()).collect();
-    let note = format!("looked for by the words {} in names and texts", said.join(", "));
+    let note = format!("{NOTE} {} in names and texts", said.join(", "));
     let built =
         Built { step: Step::Ask(query), assumptions: vec![note], scope: None, refers_back: false, names_only: false };
     (1..=MAX_FOUND).contains(&found.len()).then(|| vec![built])
