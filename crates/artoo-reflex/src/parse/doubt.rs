@@ -35,15 +35,18 @@ fn leaves_folder(context: &Context<'_>, query: &Query, tokens: &[Token]) -> bool
 
 /// Whether a query looks for the very signs of a text that `grep` or "matching" takes for a regular expression.
 pub(super) fn takes_literally(query: &Query, tokens: &[Token]) -> bool {
-    let says = |words: &[&str]| tokens.iter().any(|token| words.contains(&token.folded.as_str()));
-    let is_command = is_word(tokens.first(), "grep") && !says(&["for"]);
+    let is_match = |token: &Token| matches!(token.folded.as_str(), "grep" | "match" | "matches" | "matching");
+    if !tokens.iter().any(is_match) {
+        return false;
+    }
+    let says_for = tokens.iter().any(|token| is_word(Some(token), "for"));
+    let is_command = is_word(tokens.first(), "grep") && !says_for;
     let is_pattern = |text: &str| regex::is_meant(text) || (is_command && regex::has_signs(text));
     let reading = english(query);
     let is_literal = |text: &str| is_pattern(text) && reading.contains(&format!("containing {}", quoted(text)));
     if is_word(tokens.first(), "grep") {
         return !tokens.iter().any(|token| token.raw == "-F") && tokens.iter().any(|token| is_literal(&token.raw));
     }
-    let is_match = |token: &Token| matches!(token.folded.as_str(), "match" | "matches" | "matching");
     tokens.windows(2).any(|pair| matches!(pair, [word, text] if is_match(word) && is_literal(&text.raw)))
 }
 

@@ -20,6 +20,16 @@ const MAX_FOUND: usize = 6;
 /// Maximum number of bytes of a file, and of all files, whose text is read only to understand a request.
 const MAX_BYTES: [u64; 2] = [1 << 20, 16 << 20];
 
+/// Words beside a description that describe no file.
+const FILLERS: &str = "where where's i we find remember recall do know forgot lost misplaced i've did does have has had could can might \
+    would should will you it is are was were be been am i'm i'd that's it's what which who how me my our your the a \
+    an that this these those one some any something called named titled file files document documents thing stuff \
+    folder put puts save saved store stored keep kept leave left place placed wrote write written made make create \
+    created download downloaded got get go went gone end up ended look looked looking search searching searched \
+    found locate located see show tell need want help please thanks hey hi hello again somewhere anywhere once for \
+    to of in on at with about from by there here ago back then down now into computer machine laptop home belong \
+    belongs sit sits hide hiding lying mine";
+
 /// How the assumption begins that names the words.
 const NOTE: &str = "looked for by the words";
 
@@ -64,7 +74,9 @@ fn remembered(context: &Context<'_>, tokens: &[Token]) -> Option<Vec<(String, bo
     while let Some(token) = tokens.get(at) {
         // "in Documents" is the folder.
         let is_place = context.resolve(&token.raw).is_some_and(|place| context.is_folder(&place.path));
-        if let Some(end) = phrase("recall words", tokens, at).filter(|_| !is_place) {
+        let is_filler = FILLERS.split(' ').any(|word| word == token.folded);
+        let asked = phrase("recalls", tokens, at).or(is_filler.then_some(at + 1));
+        if let Some(end) = asked.filter(|_| !is_place) {
             at = end;
             continue;
         }
