@@ -1,4 +1,4 @@
-//! Regular expressions for lines, of the parts that `grep -E` and this crate read alike.
+//! Regular expressions for lines, in the syntax that `grep -E` and `regex-automata` read alike.
 
 use std::cell::RefCell;
 use std::iter::Peekable;
@@ -15,7 +15,7 @@ pub(crate) fn is_meant(text: &str) -> bool {
     SIGNS.iter().any(|sign| text.contains(sign)) || has_range || text.starts_with('^') || text.ends_with('$')
 }
 
-/// Whether `grep` takes a sign of a text for more than itself.
+/// Whether a text has a character that is special in a basic regular expression.
 pub(crate) fn has_signs(text: &str) -> bool {
     text.contains(['.', '[', '*', '^', '$', '\\'])
 }
@@ -61,7 +61,8 @@ pub(crate) fn extended(pattern: &str, basic: bool) -> Option<String> {
     compiled(&found).map(|_| found)
 }
 
-/// Adds an operator; returns whether it can be repeated and whether an alternative begins behind it.
+/// Appends an operator of a regular expression; returns whether a repetition may follow it, and whether an alternative
+/// starts after it. `None` for a repetition with nothing to repeat.
 fn operate(found: &mut String, operator: char, repeats: bool) -> Option<(bool, bool)> {
     found.push(operator);
     match operator {
@@ -72,7 +73,7 @@ fn operate(found: &mut String, operator: char, repeats: bool) -> Option<(bool, b
     }
 }
 
-/// The class of characters behind `[`, up to its end.
+/// A character class, whose `[` has been read, up to its `]`; `None` if programs read it in different ways.
 fn class(rest: &mut Peekable<Chars<'_>>) -> Option<String> {
     let mut found = "[".to_owned();
     while let Some(sign) = rest.next() {
@@ -101,7 +102,7 @@ fn compiled(pattern: &str) -> Option<Regex> {
 /// Whether a line has a match of an extended regular expression.
 pub(super) fn is_match(pattern: &str, line: &[u8]) -> bool {
     thread_local! {
-        /// The expression matched last, since the lines of a file are matched one after the other.
+        /// The last regular expression, compiled: all lines of a file are matched against the same one.
         static LAST: RefCell<Option<(String, Regex)>> = const { RefCell::new(None) };
     }
     LAST.with_borrow_mut(|last| {

@@ -97,7 +97,7 @@ pub(super) fn count() -> Argv {
 pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Result<Pipeline, Unsupported> {
     /// The regular expression for a number at the start of a line, and the `awk` scripts that sum such numbers.
     const NUMBER: &str = "^[[:blank:]]*-?([0-9]+([.][0-9]+)?|[.][0-9]+)";
-    // A sum has no more decimals than the numbers; what is beyond them comes from binary fractions.
+    // The sum is printed with as many decimals as the numbers have: further digits are rounding errors.
     const SUM: &str = "BEGIN { m = 0 } { s += $1; i = index($1, \".\"); d = i ? length($1) - i : 0; if (d > m) m = d } \
         END { x = sprintf(\"%.\" m \"f\", s); if (m) { sub(/0+$/, \"\", x); sub(/[.]$/, \"\", x) } \
         if (x == \"-0\") x = 0; print x }";

@@ -165,7 +165,7 @@ impl Antecedent {
         }
     }
 
-    /// Whether the earlier step asks for a figure of each of just these elements, as "the sizes of the files" does.
+    /// Whether the earlier step asks for a property, such as the size, of each of exactly these elements.
     pub(super) fn has_figures_of(&self, elements: &Query) -> bool {
         let asks = |query: &Query| matches!(query.ty(), Ok(Ty::Rows | Ty::Groups));
         matches!(&self.last, Step::Ask(query) if asks(query)) && self.elements().as_ref() == Some(elements)

@@ -426,11 +426,11 @@ impl Draft {
 pub(crate) fn of_line(pred: Pred) -> Pred {
     pred.map(&|property| match property {
         Pred::Name(NameTest::Has(text)) => Pred::Contains { text, ignore_case: false },
-        // Lines are matched by regular expressions, where one has signs of them.
+        // For lines, a pattern with characters such as ".*" is a regular expression.
         Pred::Name(NameTest::Glob(text)) if regex::is_meant(&text) => {
             Pred::Line(NameTest::Pattern(regex::extended(&text, false).unwrap_or(text)))
         }
-        // No line is one character alone, as "[x]" would ask for.
+        // As a wildcard pattern "[x]" would only match the line "x".
         Pred::Name(NameTest::Glob(text)) if !text.contains(['*', '?']) => Pred::Contains { text, ignore_case: false },
         Pred::Name(test) => Pred::Line(test),
         Pred::MaxBytes(0) => Pred::Blank,

@@ -136,9 +136,7 @@ fn existing_folders(context: &Context<'_>, tokens: &[Token], at: usize) -> (Vec<
     });
     let mut places: Vec<Place> = [context.resolve(&token.raw), at_home.clone()].into_iter().flatten().collect();
     places.retain(|place| context.is_folder(&place.path));
-    if places.is_empty()
-        && !clause_starts(tokens).into_iter().any(|at| begins_with_act(tokens.get(at..).unwrap_or_default()))
-    {
+    if places.is_empty() && !acts_at_a_start(tokens) {
         places.extend(context.folder_in_any_case(&token.folded));
     }
     places.dedup_by(|a, b| a.path == b.path);
@@ -266,15 +264,13 @@ pub(super) fn asks(meaning: &Meaning) -> bool {
 }
 
 /// Whether the first word of a run of tokens is a verb for a change.
-fn begins_with_act(run: &[Token]) -> bool {
+pub(super) fn begins_with_act(run: &[Token]) -> bool {
     run.first().is_some_and(|token| lexicon().meanings(&token.folded).iter().any(is_act))
 }
 
-/// Whether a clause starts with a verb of a change.
+/// Whether some clause of a request starts with a verb that changes files, such as "delete".
 pub(super) fn acts_at_a_start(tokens: &[Token]) -> bool {
-    let is_act = |meaning: &Meaning| matches!(meaning, Meaning::Concept(Concept::Do(_)));
-    let acts = |at: usize| tokens.get(at).is_some_and(|token| lexicon().meanings(&token.folded).iter().any(is_act));
-    clause_starts(tokens).into_iter().any(acts)
+    clause_starts(tokens).into_iter().any(|at| begins_with_act(tokens.get(at..).unwrap_or_default()))
 }
 
 /// The positions where clauses start: at the start, after punctuation or "and", and after "please".

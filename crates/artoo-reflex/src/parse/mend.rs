@@ -10,7 +10,7 @@ use super::build::Built;
 use super::clauses::{after_lead, phrase};
 use super::described::is_same;
 use super::item::Context;
-use super::lexical::{acts_at_a_start, corrected};
+use super::lexical::{acts_at_a_start, begins_with_act, corrected};
 use super::located::elsewhere;
 use super::pattern::{is_table_name, is_word};
 use super::{as_said, offer, plain, refuse, steps, steps_of};
@@ -224,10 +224,7 @@ fn of_object(context: &Context<'_>, text: &str, tokens: &[Token], before: Option
     let end = tokens.iter().position(is_pause).or_else(|| tokens.first().filter(|token| is_name(token)).map(|_| 1))?;
     let (object, rest) = tokens.split_at_checked(end).filter(|(object, _)| !object.is_empty())?;
     let opens = phrase("frames", object, 0).or_else(|| phrase("lead", object, 0));
-    let acts = |at: usize| {
-        let is_act = |meaning: &Meaning| matches!(meaning, Meaning::Concept(Concept::Do(_)));
-        rest.get(at).is_some_and(|token| lexicon().meanings(&token.folded).iter().any(is_act))
-    };
+    let acts = |at: usize| begins_with_act(rest.get(at..).unwrap_or_default());
     // The verb is at the start of a part, polite words before it left out.
     let starts =
         std::iter::once(0).chain((0..rest.len()).filter(|at| rest.get(*at).is_some_and(is_pause)).map(|at| at + 1));

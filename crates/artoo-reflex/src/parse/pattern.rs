@@ -9,7 +9,8 @@ use crate::lex::{Class, Token};
 pub(super) enum Piece {
     /// A word as the lexer folds it.
     Word(&'static str),
-    /// Single words, one of which must match; an empty one matches nothing. Most choices are such, and take less memory.
+    /// A choice of single words, one of which must match; an empty word matches no token. It takes less memory than
+    /// [`Self::Choice`].
     OneOf(&'static [&'static str]),
     /// Alternatives, one of which must match; an empty one matches nothing.
     Choice(&'static [Pattern]),

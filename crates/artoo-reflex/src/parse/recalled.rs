@@ -11,16 +11,16 @@ use crate::eval::text::file_holds;
 use crate::eval::{Answer, Entry, EntryKind, evaluate};
 use crate::lex::{Class, Token};
 
-/// Maximum number of words that a file is remembered by.
+/// Maximum number of words that describe the file.
 const MAX_WORDS: usize = 4;
 
-/// Maximum number of files that all can be the one that is looked for.
+/// Maximum number of files in the answer.
 const MAX_FOUND: usize = 6;
 
 /// Maximum number of bytes of a file, and of all files, whose text is read only to understand a request.
 const MAX_BYTES: [u64; 2] = [1 << 20, 16 << 20];
 
-/// Words beside a description that describe no file.
+/// Words of such a request that don't describe the file.
 const FILLERS: &str = "where where's i we find remember recall do know forgot lost misplaced i've did does have has had could can might \
     would should will you it is are was were be been am i'm i'd that's it's what which who how me my our your the a \
     an that this these those one some any something called named titled file files document documents thing stuff \
@@ -30,7 +30,7 @@ const FILLERS: &str = "where where's i we find remember recall do know forgot lo
     to of in on at with about from by there here ago back then down now into computer machine laptop home belong \
     belongs sit sits hide hiding lying mine";
 
-/// How the assumption begins that names the words.
+/// The start of the assumption that lists the words.
 const NOTE: &str = "looked for by the words";
 
 /// Whether a reading was found by remembered words.
@@ -67,8 +67,8 @@ pub(super) fn recalled(context: &Context<'_>, tokens: &[Token]) -> Option<Vec<Bu
     (1..=MAX_FOUND).contains(&found.len()).then(|| vec![built])
 }
 
-/// The words of a request that a file is remembered by, each with whether it stands right after the one before; `None` if
-/// the request names a file or has a word that can be neither.
+/// The words by which a request describes a file, each with whether it directly follows the previous one; `None` if the
+/// request names a file, restricts the files in another way or joins another request.
 fn remembered(context: &Context<'_>, tokens: &[Token]) -> Option<Vec<(String, bool)>> {
     let (mut words, mut at, mut last) = (Vec::new(), 0, None);
     while let Some(token) = tokens.get(at) {
@@ -145,7 +145,7 @@ fn described_by(
     Some(preds)
 }
 
-/// The word of the name of a folder above a file that is this word, as the name has it.
+/// The word that occurs in the name of a folder above a file, spelled as there; `None` if it occurs in none.
 fn above(context: &Context<'_>, file: &Entry, word: &str) -> Option<String> {
     let folders = file.path.parent()?.strip_prefix(&context.environment.cwd).ok()?;
     words_of(&folders.to_string_lossy()).into_iter().find(|part| is_same(&part.to_lowercase(), word))

@@ -35,8 +35,8 @@ pub(super) fn saved(
     let place = context.resolve(&name.raw).filter(|place| place.kind == PathKind::File)?;
     let is_table = [".csv", ".tsv"].iter().any(|ending| place.path.ends_with(ending));
     let is_list = is_table || LISTS.iter().any(|ending| place.path.ends_with(ending));
-    let is_new = (beside.is_some() || !context.is_taken(&place.path)) && is_list;
-    let joint = (0..end - 1).rev().find(|at| phrase("into a file", tokens, *at) == Some(end - 1)).filter(|_| is_new)?;
+    let joint =
+        (0..end - 1).rev().find(|at| phrase("into a file", tokens, *at) == Some(end - 1)).filter(|_| is_list)?;
     let begin = after_lead(tokens, 0);
     let asked = match phrase("saves", tokens, begin) {
         Some(verb) => tokens.get(verb..joint)?,

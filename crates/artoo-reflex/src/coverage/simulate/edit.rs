@@ -110,7 +110,7 @@ fn written(of: &Query, answer: &Answer) -> Result<Vec<Vec<u8>>, String> {
             vec![joined(files.iter().map(measured).collect())]
         }
         Answer::Rows(rows) => {
-            // Programs that check hashes read them with two spaces before the name.
+            // `md5sum -c` expects two spaces between the hash and the name.
             let is_hash = matches!(of, Query::Field { field: Field::Md5 | Field::Sha1 | Field::Sha256, .. });
             let between = if is_hash { "  " } else { "\t" };
             let line = |row: &Row| [row.value.as_bytes(), between.as_bytes(), row.of.path_bytes()].concat();

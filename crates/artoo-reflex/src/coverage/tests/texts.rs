@@ -178,6 +178,9 @@ fn saved_answers_have_their_usual_format() {
     let world = World::new(&[("/w/d/a.txt", "one\n"), ("/w/b.txt", "two\nthree\n")]);
     let number = Query::Aggregate { of: Box::new(text("/w/b.txt")), function: Function::Count };
     let yes = Query::Aggregate { of: Box::new(text("/w/b.txt")), function: Function::Any };
+    let sizes = Query::Details { of: Box::new(tree.clone()) };
+    let (by, function) = (crate::algebra::GroupKey::Extension, Function::Count);
+    let per_ending = Query::Group { of: Box::new(tree.clone()), by, function };
     for (of, written, state) in [
         (tree.clone(), "/w/b.txt\n/w/d/a.txt\n", Shown),
         (tree.clone(), "b.txt\nd/a.txt\n", Shown),
@@ -189,6 +192,11 @@ fn saved_answers_have_their_usual_format() {
         (number.clone(), "2\n", Shown),
         (number, "3\n", Refuted),
         (yes, "yes\n", NotShown),
+        (sizes.clone(), "10\t/w/b.txt\n4\t/w/d/a.txt\n", Shown),
+        (sizes.clone(), "/w/b.txt\n/w/d/a.txt\n", Refuted),
+        (sizes, "10\t/w/b.txt\n5\t/w/d/a.txt\n", Refuted),
+        (per_ending.clone(), "2\ttxt\n", Shown),
+        (per_ending, "txt\n", Refuted),
     ] {
         let save = Act::Save { of, to: "/w/n.txt".to_owned() };
         let ledger = ledger(&[&[Step::Do(save)]], &world);

@@ -281,7 +281,7 @@ impl Form<'_> {
             Ty::Lines => !matches!(act, "save_number" | "number"),
             Ty::Number => !matches!(act, "excerpt" | "save_names" | "save_list"),
             Ty::Files => matches!(act, "save" | "save_names" | "save_that" | "save_list"),
-            // Of files sorted by size, their sizes may be meant or not.
+            // "save the largest files" doesn't say whether to save their sizes.
             Ty::Rows if matches!(&of, Query::Details { of } if is_measured(of)) => false,
             Ty::Rows | Ty::Groups => {
                 matches!(act, "save" | "save_that") || (act == "save_list" && !self.has_word(&["names", "paths"]))
