@@ -75,9 +75,9 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
             Known::of("git", given.map(|(name, value)| (name, Some(value.to_owned()))))
         }
         "last" => Query::Part { of: of("log"), part: Part::First(1) },
-        "log" => match form.number("first") {
-            Some(first) => Query::Part { of: of("log"), part: Part::First(first) },
-            None => known("log"),
+        "log" | "subjects" => match form.number("first") {
+            Some(first) => Query::Part { of: of(wording), part: Part::First(first) },
+            None => known(wording),
         },
         "contributors" => Query::Group { of: of("authors"), by: GroupKey::Text, function: Function::Count },
         "any" => Query::Aggregate { of: of("status"), function: Function::Any },
@@ -102,6 +102,9 @@ fn english(known: &Known) -> String {
         "date" => "date of the last commit",
         "authors" => "authors of the commits",
         "log" => "commits, newest first,",
+        "subjects" => "first lines of the messages of the commits, newest first,",
+        "hash" => "hash of the last commit",
+        "short_hash" => "abbreviated hash of the last commit",
         "tracked" => "tracked files",
         "changed" => "tracked files changed since the last commit",
         "untracked" => "untracked files",
@@ -128,6 +131,9 @@ fn lower(known: &Known) -> Result<Pipeline, Unsupported> {
         "author" => "log -1 --format=%an HEAD",
         "date" => "log -1 --date=short --format=%ad HEAD",
         "authors" => "log --format=%an HEAD",
+        "subjects" => "log --format=%s HEAD",
+        "hash" => "rev-parse HEAD",
+        "short_hash" => "rev-parse --short=7 HEAD",
         "log" => "log --date=short --format=%ad%x20%an:%x20%s HEAD",
         "log_by" => "log --date=short --format=%an%x09%ad%x20%an:%x20%s HEAD",
         "tracked" => "ls-files",
@@ -181,6 +187,9 @@ fn eval(known: &Known, fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
         "author" => vec![last()?.author],
         "date" => vec![last()?.date],
         "authors" => repository.commits(MAX_COMMITS)?.into_iter().map(|commit| commit.author).collect(),
+        "subjects" => repository.commits(MAX_COMMITS)?.iter().map(Commit::subject).collect(),
+        "hash" => vec![repository.commit.clone().ok_or(UNREAD)?],
+        "short_hash" => vec![repository.commit.as_deref().and_then(|hash| hash.get(..7)).ok_or(UNREAD)?.to_owned()],
         "log" | "log_by" => {
             let is_by = |commit: &Commit| known.get("author").is_none_or(|author| commit.author == author);
             let line = |commit: Commit| format!("{} {}: {}", commit.date, commit.author, commit.subject());

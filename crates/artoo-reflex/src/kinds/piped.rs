@@ -102,6 +102,10 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
     if name == "target" && form.path("file").is_some_and(links_nowhere) {
         return None;
     }
+    // "every second line starting with line 2": the first is the one of that number.
+    if name == "every" && form.number("m").is_some_and(|first| form.number("n") != Some(first)) {
+        return None;
+    }
     // Which of several places is meant is not said.
     if matches!(name, "before" | "after") {
         let hits =

@@ -138,6 +138,13 @@ fn of_lines(known: &Known, lines: &[String]) -> Result<Vec<String>, EvalError> {
             let n = n()?;
             lines.iter().map(|line| line.chars().take(n).collect()).collect()
         }
+        "ends" => {
+            let n = n()?;
+            lines.iter().map(|line| line.chars().skip(line.chars().count().saturating_sub(n)).collect()).collect()
+        }
+        "mirrored" => lines.iter().map(|line| line.chars().rev().collect()).collect(),
+        "led" => lines.iter().map(|line| format!("{}{line}", known.value("text"))).collect(),
+        "trailed" => lines.iter().map(|line| format!("{line}{}", known.value("text"))).collect(),
         "but_last" => lines.iter().take(lines.len().saturating_sub(n()?)).cloned().collect(),
         "around" => near(known, lines, n()?, true, n()?),
         "after" => near(known, lines, 0, false, n()?),

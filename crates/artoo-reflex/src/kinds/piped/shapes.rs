@@ -21,10 +21,14 @@ pub(super) enum From {
 pub(super) type Shape = (&'static str, From, &'static str, &'static str);
 
 /// All shapes of question that are computed from the answer to another query.
-const SHAPES: [Shape; 58] = [
-    ("every", From::Lines, "every line in {n} of the {of}", "awk 'NR%{n}==0'"),
+const SHAPES: [Shape; 62] = [
+    ("every", From::Lines, "lines whose number is a multiple of {n} of the {of}", "awk 'NR%{n}==0'"),
     ("odd", From::Lines, "lines with an odd number of the {of}", "awk 'NR%2==1'"),
     ("starts", From::Lines, "first {n} characters of each of the {of}", "U sed -E -e s/^(.{{n}}).*/\\1/"),
+    ("ends", From::Lines, "last {n} characters of each of the {of}", "U sed -E -e s/^.*(.{{n}})$/\\1/"),
+    ("mirrored", From::Lines, "{of}, each with its characters in reverse order", "U rev"),
+    ("led", From::Lines, "{of}, each after {text}", "V awk '{print ENVIRON[\"V\"] $0}'"),
+    ("trailed", From::Lines, "{of}, each before {text}", "V awk '{print $0 ENVIRON[\"V\"]}'"),
     ("but_last", From::Lines, "{of}, but the last {n}", "head -n -{n}"),
     (
         "around",

@@ -59,6 +59,7 @@ fn repositories_answer_from_their_objects() {
         ("which files have uncommitted changes in site", "one.md"),
         ("list the untracked files in site", "new.md"),
         ("what haven't I committed yet in site", "one.md\nnew.md"),
+        ("show the messages of the last two commits in site", "second\nfirst"),
         ("show the last commit of site", "2024-02-03 bob: second"),
         ("show bob's commits in site", "2024-02-03 bob: second"),
         ("what did I change in site/one.md since the last commit", "+ changed\n- 1"),
@@ -66,6 +67,9 @@ fn repositories_answer_from_their_objects() {
     ] {
         assert_eq!(world.printed(request).trim_end(), expected, "{request}");
     }
+    let hash = world.printed("hash of the last commit in site");
+    let short = world.printed("short hash of HEAD in site");
+    assert!(hash.len() == 41 && short.len() == 8 && hash.starts_with(short.trim_end()), "{hash}{short}");
     // Both made one.
     for request in [
         "who committed most in site",
