@@ -36,7 +36,7 @@ use self::item::Context;
 use self::lexical::{Phrases, corrected};
 use self::steps::StepBoundaries;
 pub(crate) use self::unsaid::{owed, unsaid};
-use crate::algebra::{Query, Step};
+use crate::algebra::{Act, Query, Step};
 use crate::english::english_steps;
 use crate::eval::FileSystem;
 use crate::lex::{Token, lex};
@@ -282,6 +282,12 @@ fn finds_nothing(context: &Context<'_>, built: &[Built]) -> bool {
 /// Whether any of the steps changes files or the machine.
 fn changes_something(steps: &[Built]) -> bool {
     steps.iter().any(|built| matches!(built.step, Step::Do(_)))
+}
+
+/// Whether steps change a text file in place.
+fn edits_in_place(steps: &[Built]) -> bool {
+    let is_source = |of: &Query, to: &String| matches!(of.source(), Query::TextFile { path } if path == to);
+    steps.iter().any(|built| matches!(&built.step, Step::Do(Act::Save { of, to }) if is_source(of, to)))
 }
 
 /// The parsed request for the only reading; an abstention if a change contains a corrected typo.

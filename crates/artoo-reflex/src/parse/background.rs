@@ -126,7 +126,14 @@ fn verb(tokens: &[Token], start: usize) -> Option<Range<usize>> {
         return None;
     }
     let mut verbs = (start + 1..=start + MAX_SUBJECT).filter_map(|at| Some(at..phrase("telling", tokens, at)?));
-    verbs.find(|verb| !is_comma(tokens, verb.start.saturating_sub(1)))
+    // "that have a space in their names" restricts what it stands behind; "that is a mess" doesn't.
+    let is_plural =
+        |verb: &Range<usize>| ["have", "are", "were"].iter().any(|word| is_word(tokens.get(verb.start), word));
+    let restricts = |verb: &Range<usize>| {
+        let before = verb.start - 1;
+        is_word(tokens.get(before), "that") && (before > start || is_plural(verb))
+    };
+    verbs.find(|verb| !is_comma(tokens, verb.start.saturating_sub(1))).filter(|verb| !restricts(verb))
 }
 
 /// Whether a word names a file, a folder, a file type or a known folder such as Downloads.

@@ -370,7 +370,8 @@ fn guard(text: &str, tokens: &[Token], built: &[Built]) -> Option<Unread> {
         return Some(not_read("“there” is not read; name the folder".to_owned()));
     }
     let typo = super::finished(built, tokens).err().map(|refusal| not_read(refusal.remedy));
-    let limits = [("hedges", tokens, true), ("unclear", tokens, changes), ("told", opens, changes)];
+    let kept = ("unchanged", tokens, super::edits_in_place(built));
+    let limits = [("hedges", tokens, true), ("unclear", tokens, changes), ("told", opens, changes), kept];
     // What is there twice is a duplicate.
     let is_duplicate = |range: &Range<usize>| {
         let finds = |built: &Built| matches!(built.step, Step::Ask(Query::Duplicates { .. }));
@@ -392,8 +393,7 @@ fn guard(text: &str, tokens: &[Token], built: &[Built]) -> Option<Unread> {
         return Some(not_read(format!("“{}” is not read", words(tokens, range))));
     }
     // Where files are lying restricts no question, and "any of my photos" are all of them.
-    let is_told = |at: usize| phrase("lying", tokens, at).is_some() || is_word(tokens.get(at), "any");
-    let lies = |range: &Range<usize>| changes || !is_told(range.start);
+    let lies = |range: &Range<usize>| changes || phrase("lying", tokens, range.start).is_none();
     let loose = first("never_empty", tokens).filter(lies).or(guessed);
     typo.or_else(|| loose.map(|range| vague(tokens, range)))
 }

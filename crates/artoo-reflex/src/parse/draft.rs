@@ -246,8 +246,10 @@ impl Draft {
         if clash {
             return None;
         }
-        // "directly in ~/x, not counting subfolders" gives the same depth twice.
-        let once = if self.depth == other.depth { &Self { depth: None, ..other.clone() } } else { other };
+        // "directly in ~/x, not counting subfolders" gives the same depth twice, "and print the result without changing
+        // the file" says twice that it is printed.
+        let depth = other.depth.filter(|_| self.depth != other.depth);
+        let once = &Self { depth, printed: other.printed.filter(|()| self.printed.is_none()), ..other.clone() };
         let mut merged = self.merge_single(once)?;
         merged.types = [self.types.clone(), other.types.clone()].concat();
         let later = if self.lines.is_some() && !self.has_noun() && other.only_preds() {

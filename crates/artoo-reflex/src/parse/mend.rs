@@ -474,8 +474,19 @@ fn several(
     None
 }
 
-/// Whether steps are different questions with answers of one type that look for the same texts.
+/// Whether steps are different questions with answers of one type that look for the same texts. Two conditions on the
+/// same files are none: "files of at least 1 and at most 2 MB".
 fn are_alike(found: &[Built]) -> bool {
+    let of_same = |pair: &[Built]| match pair {
+        [a, b] => match (&a.step, &b.step) {
+            (Step::Ask(Query::Filter { of: one, .. }), Step::Ask(Query::Filter { of: other, .. })) => one == other,
+            _ => false,
+        },
+        _ => false,
+    };
+    if found.windows(2).any(of_same) {
+        return false;
+    }
     let asked = |built: &Built| match &built.step {
         Step::Ask(query) => query.ty().ok().map(|ty| (ty, quoted_texts(std::slice::from_ref(built)))),
         Step::Do(_) => None,

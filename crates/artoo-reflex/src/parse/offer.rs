@@ -1,11 +1,15 @@
 //! Finds the nearest request that can be answered, to offer it in place of a declined one.
 
+mod edits;
+
+pub(super) use self::edits::rephrased;
+
 use std::collections::BTreeSet;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use artoo_proto::Offer;
 
+use self::edits::{Edit, applied, cost, joined, plainer};
 use super::adjust::is_empty;
 use super::background::{Background, background};
 use super::clauses::{after_lead, lists, phrase};
@@ -39,25 +43,6 @@ const MAX_NAMES: usize = 2_000;
 
 /// Maximum number of words of a name that is put in quotes.
 const MAX_WORDS_OF_NAME: usize = 6;
-
-/// A replacement of bytes of the request, with the number of typing errors it corrects. An empty one deletes the bytes:
-/// a clause that only tells something if it corrects none, else a word.
-#[derive(Clone)]
-struct Edit {
-    span: Range<usize>,
-    with: String,
-    slips: usize,
-}
-
-impl Edit {
-    /// What the words are taken as: the name in quotes, or the whole replacement.
-    fn name(&self) -> &str {
-        match self.with.split('"').collect::<Vec<_>>().as_slice() {
-            [_, name, ""] => name,
-            _ => &self.with,
-        }
-    }
-}
 
 /// The first request near a declined one that is read in full, in one way, and that `accepts` takes.
 pub(super) fn nearest(
@@ -241,53 +226,6 @@ pub(super) fn slipped(
     let (least, reading, _) = found.first()?;
     let is_only = found.iter().take_while(|(cost, ..)| cost == least).all(|(_, other, _)| other == reading);
     is_only.then(|| found.swap_remove(0).2)
-}
-
-/// The request with words that requests are seldom made in replaced by plainer ones: first all of them, then one at a
-/// time; empty if it has none of these.
-pub(super) fn rephrased(text: &str, tokens: &[Token]) -> Vec<String> {
-    plainer(tokens).iter().map(|edits| applied(text, edits)).collect()
-}
-
-/// The edits that replace words that requests are seldom made in: first all of them, then one at a time.
-fn plainer(tokens: &[Token]) -> Vec<Vec<Edit>> {
-    let (mut edits, mut at) = (Vec::new(), 0);
-    while let Some(first) = tokens.get(at) {
-        let meant = lists("meant ").filter_map(|list| Some((phrase(list, tokens, at)?, list.strip_prefix("meant ")?)));
-        let longest = meant.max_by_key(|(end, _)| *end);
-        if let Some((end, plain)) = longest
-            && let Some(last) = tokens.get(end - 1)
-        {
-            let with = plain.trim_start_matches("nothing").to_owned();
-            edits.push(Edit { span: first.span.start..last.span.end, with, slips: 0 });
-        }
-        at = longest.map_or(at + 1, |(end, _)| end);
-    }
-    let single = edits.iter().map(|edit| vec![edit.clone()]).filter(|_| edits.len() > 1);
-    Some(edits.clone()).filter(|all| !all.is_empty()).into_iter().chain(single).collect()
-}
-
-/// All edits of two lists, ordered by the bytes they replace; `None` if two of them overlap.
-fn joined(one: &[Edit], other: &[Edit]) -> Option<Vec<Edit>> {
-    let mut all = [one, other].concat();
-    all.sort_by_key(|edit| edit.span.start);
-    let overlap = |pair: &[Edit]| matches!(pair, [a, b] if a.span.end > b.span.start);
-    (!all.windows(2).any(overlap)).then_some(all)
-}
-
-/// How far edits take a request from the declined one: the number of edits, then of typing errors they correct; less is
-/// nearer.
-fn cost(edits: &[Edit]) -> (usize, usize) {
-    (edits.len(), edits.iter().map(|edit| edit.slips).sum())
-}
-
-/// The request text with these edits made; they are in the order of their positions.
-fn applied(text: &str, edits: &[Edit]) -> String {
-    let mut request = text.to_owned();
-    edits.iter().rev().for_each(|edit| request.replace_range(edit.span.clone(), &edit.with));
-    let request = request.split_whitespace().collect::<Vec<_>>().join(" ");
-    // A full stop alone would be the current folder.
-    request.strip_suffix(" .").map_or(request.clone(), str::to_owned)
 }
 
 /// A declined request with what can replace its words: existing names, each with how it is typed.

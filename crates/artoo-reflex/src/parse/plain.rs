@@ -31,9 +31,17 @@ pub(super) fn questions(text: &str, tokens: &[Token]) -> Vec<String> {
         ways.push(format!("list {}", words.said(core.clone())));
     }
     ways.extend(
-        [words.fronted(&core), words.inverted(&core), words.owned(&core), words.relative(&core), words.placed(&core)]
-            .into_iter()
-            .flatten(),
+        [
+            words.measured(&core),
+            words.listed(&core),
+            words.fronted(&core),
+            words.inverted(&core),
+            words.owned(&core),
+            words.relative(&core),
+            words.placed(&core),
+        ]
+        .into_iter()
+        .flatten(),
     );
     ways
 }
@@ -86,6 +94,26 @@ impl Words<'_> {
                 return start..end;
             }
         }
+    }
+
+    /// "at least 1 and at most 2 MB" as "at least 1 MB and at most 2 MB".
+    fn measured(&self, core: &Range<usize>) -> Option<String> {
+        let is_number = |at: usize| self.tokens.get(at).is_some_and(|token| matches!(token.class, Class::Number(_)));
+        let joins = |at: &usize| is_number(*at) && self.is_any(at + 1, &["and", "but"]);
+        let at = core.clone().find(joins)?;
+        let other = (at + 2..core.end).take(5).find(|at| is_number(*at))?;
+        let unit = phrase("measures", self.tokens, other + 1)?;
+        let unit = self.said(other + 1..unit);
+        Some(format!("{} {unit} {}", self.said(core.start..at + 1), self.said(at + 1..core.end)))
+    }
+
+    /// "in the logs and data folders" as "in the folders logs and data".
+    fn listed(&self, core: &Range<usize>) -> Option<String> {
+        let noun = core.clone().rev().find(|at| self.is_any(*at, &["folders", "directories"]))?;
+        let start = (core.start..noun).rev().find(|at| self.is_any(*at, &["in", "of", "under", "inside", "from"]))? + 1;
+        (start..noun).find(|at| self.is_any(*at, &["and", "or"]))?;
+        let (before, rest) = (self.said(core.start..start), self.said(noun + 1..core.end));
+        Some(format!("{before} {} {} {rest}", self.said(noun..noun + 1), self.said(start..noun)))
     }
 
     /// "in staff.csv, who earns most" as "who earns most in staff.csv".

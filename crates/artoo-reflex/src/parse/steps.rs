@@ -442,7 +442,7 @@ fn only_edits(said: &[Token]) -> bool {
     let edits = phrase("edits", said, after_lead(said, 0)).is_some();
     let shows = means(|concept| matches!(concept, Concept::Verb(verb) if *verb != Verb::Sort));
     let edits = edits || means(|concept| *concept == Concept::Do(ActWord::Delete));
-    edits && (!shows || has(said, "shows_it"))
+    edits && (!shows || has(said, "shows_it")) && !has(said, "unchanged")
 }
 
 /// Whether one of two steps changes what the other one leaves unchanged.

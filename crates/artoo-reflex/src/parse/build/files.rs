@@ -84,6 +84,14 @@ pub(super) fn selection(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<
     let of = if let Some(reference) = draft.reference.take() {
         referred(cx, draft, reference)?
     } else if let Some(paths) = paths(draft) {
+        // "which files are urgent" names no file.
+        let is_word = |path: &String| !file_name(path).is_some_and(|name| name.contains('.'));
+        let is_missing = |path: &String| is_word(path) && cx.context.on_disk(path).is_none();
+        if let Query::Paths { paths, kind: Kind::File } = &paths
+            && (draft.act.is_none() && cx.antecedent.is_none() && paths.iter().all(is_missing))
+        {
+            return Err(BuildError::Leftover);
+        }
         if draft.superlative.is_some() { beside(paths) } else { paths }
     } else {
         tree(cx, draft)?

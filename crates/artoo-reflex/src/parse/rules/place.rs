@@ -34,6 +34,19 @@ fn places(context: &Context<'_>, item: &Item) -> Option<Vec<Place>> {
     }
 }
 
+/// The folder that an item names beside other folders: "Documents" is a known one, "logs" one that is there.
+fn beside(context: &Context<'_>, item: &Item) -> Option<Place> {
+    let place = match item {
+        Item::Mark(Concept::PlaceAfterPreposition(name)) => home_folder(context, name),
+        Item::Text(Text { text, kind: TextKind::KindWord | TextKind::Known | TextKind::Function }) => {
+            context.resolve(text)
+        }
+        _ => None,
+    };
+    let place = place.filter(|place| context.is_folder(&place.path))?;
+    Some(Place { kind: PathKind::Folder, ..place })
+}
+
 /// Grammar rule for two neighbouring items, as in "which is bigger, a.txt or b.txt", "which of a.txt and b.txt is
 /// newer".
 fn compared(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
@@ -75,7 +88,9 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
                 return Some(Item::Paths(places.iter().map(|place| Place { kind, ..place.clone() }).collect()));
             }
             // The first name of "folders a, b and c"; the other names follow.
-            let place = context.resolve(name(item).filter(|_| !matches!(item, Item::Path(_)))?)?;
+            let known = beside(context, item).filter(|_| kind == PathKind::Folder);
+            let named = || context.resolve(name(item).filter(|_| !matches!(item, Item::Path(_)))?);
+            let place = known.or_else(named)?;
             Some(Item::Paths(vec![Place { kind, ..place }]))
         }
         (item, Item::Comma | Item::Mark(Concept::And)) if places(context, item).is_some() => {
@@ -85,6 +100,9 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Partial(Partial::JoiningPaths(first)), item) => {
             let later = match places(context, item) {
                 Some(later) => later,
+                None if first.iter().all(|place| place.kind == PathKind::Folder) && beside(context, item).is_some() => {
+                    vec![beside(context, item)?]
+                }
                 None => {
                     let kind = first.first()?.kind;
                     vec![Place { kind, ..context.resolve(name(item).filter(|_| kind != PathKind::Unknown)?)? }]
@@ -100,12 +118,11 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             let later = match item {
                 Item::Draft(draft) if draft.only_scope() => draft.scope.clone(),
                 // "in docs and logs": a word for a kind of file, and a folder that is there.
-                Item::Text(Text { text, kind: TextKind::KindWord }) => {
-                    vec![context.resolve(text).filter(|place| context.is_folder(&place.path))?]
-                }
-                item => {
-                    places(context, item).filter(|places| places.iter().all(|place| place.kind != PathKind::File))?
-                }
+                item => match beside(context, item) {
+                    Some(place) => vec![place],
+                    None => places(context, item)
+                        .filter(|places| places.iter().all(|place| place.kind != PathKind::File))?,
+                },
             };
             let mut joined = first.clone();
             joined.scope.extend(later);
