@@ -19,6 +19,8 @@ pub(crate) fn missing(steps: &[Step], fs: &dyn FileSystem) -> Option<String> {
                 act.selection().into_iter().for_each(|of| sources(of, &mut named));
                 named.extend(match act {
                     Act::Replace { path, .. } | Act::Link { target: path, .. } => Some(path.clone()),
+                    // A new file is made only if none of its name is elsewhere.
+                    Act::Insert { path, .. } => Some(path.clone()).filter(|path| is_below(Path::new(path), fs)),
                     _ => None,
                 });
                 if let Act::Save { of, .. } = act {
@@ -31,6 +33,12 @@ pub(crate) fn missing(steps: &[Step], fs: &dyn FileSystem) -> Option<String> {
     let is_missing = |path: &str| fs.metadata(Path::new(path)) == Err(FileSystemError::NotFound);
     // If even the root can't be read, there is no file system to ask, so no path counts as missing.
     if is_missing("/") { None } else { named.into_iter().find(|path| is_missing(path)) }
+}
+
+/// Whether a file that doesn't exist has the name of one below its folder.
+fn is_below(path: &Path, fs: &dyn FileSystem) -> bool {
+    let is_new = fs.metadata(path) == Err(FileSystemError::NotFound);
+    is_new && near(path, fs).iter().any(|near| near.file_name() == path.file_name())
 }
 
 /// Collects the paths of the files and folders that a query reads.

@@ -98,12 +98,7 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
     {
         return None;
     }
-    let links_nowhere = |path: String| form.fs().link(Path::new(&path)).is_none();
-    if name == "target" && form.path("file").is_some_and(links_nowhere) {
-        return None;
-    }
-    // "every second line starting with line 2": the first is the one of that number.
-    if name == "every" && form.number("m").is_some_and(|first| form.number("n") != Some(first)) {
+    if is_unfit(form, name) {
         return None;
     }
     // Which of several places is meant is not said.
@@ -137,6 +132,16 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
     }
     let is_whole = matches!(&query, Query::Known { known } if lower(known).is_ok());
     is_whole.then(|| counted(query, then, form.number("n").or_else(|| form.number("count")).unwrap_or(1)))
+}
+
+/// Whether a form asks where a file leads that is no link, or for every second line from one on that isn't the second.
+fn is_unfit(form: &Form<'_>, name: &str) -> bool {
+    let leads_nowhere = |path: String| form.fs().link(Path::new(&path)).is_none();
+    match name {
+        "target" => form.path("file").is_some_and(leads_nowhere),
+        "every" => form.number("m").is_some_and(|first| form.number("n") != Some(first)),
+        _ => false,
+    }
 }
 
 /// The query whose answer a question of the kind `piped` is computed from.

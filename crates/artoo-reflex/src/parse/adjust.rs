@@ -173,27 +173,38 @@ fn any_ending(context: &Context<'_>, query: &mut Query, notes: &mut Vec<String>)
     if roots.iter().any(|root| context.below(root).is_none()) {
         return;
     }
-    let mut other = query.clone();
-    let Some(name) = set_any_ending(&mut other) else { return };
-    if is_empty(context, query) == Some(true) && is_empty(context, &other) == Some(false) {
+    let (mut other, mut part) = (query.clone(), query.clone());
+    let with_ending = |name: &str| NameTest::Starts(format!("{name}."));
+    let Some(name) = set_name(&mut other, &with_ending).filter(|_| is_empty(context, query) == Some(true)) else {
+        return;
+    };
+    if is_empty(context, &other) == Some(false) {
         *query = other;
         notes.push(format!("no file is named “{name}” without an ending, so those with one are meant"));
+        return;
+    }
+    // "the song called Dawn" may be "01 Dawn.mp3"; whether there is one of the very name is another question.
+    set_name(&mut part, &|name| NameTest::Has(name.to_owned()));
+    if matches!(query, Query::Filter { .. }) && name.len() > 2 && is_empty(context, &part) == Some(false) {
+        *query = part;
+        notes.push(format!("no file is named “{name}”, so those with it in their names are meant"));
     }
 }
 
-/// Makes the condition on a name without an ending accept any ending; returns the name.
-fn set_any_ending(query: &mut Query) -> Option<String> {
-    let Query::Filter { of, keep } = query else { return set_any_ending(query.operands_mut().next()?) };
+/// Replaces the condition on a name without an ending by another test, whatever the case of the letters; returns the
+/// name.
+fn set_name(query: &mut Query, test: &dyn Fn(&str) -> NameTest) -> Option<String> {
+    let Query::Filter { of, keep } = query else { return set_name(query.operands_mut().next()?, test) };
     let parts = if let Pred::All(parts) = keep { parts.as_mut_slice() } else { std::slice::from_mut(keep) };
     let named = parts.iter_mut().find_map(|part| match part {
         Pred::Name(NameTest::Is(name)) | Pred::NameIgnoringCase(NameTest::Is(name)) if !name.contains('.') => {
             let name = std::mem::take(name);
-            *part = Pred::NameIgnoringCase(NameTest::Starts(format!("{name}.")));
+            *part = Pred::NameIgnoringCase(test(&name));
             Some(name)
         }
         _ => None,
     });
-    named.or_else(|| set_any_ending(of))
+    named.or_else(|| set_name(of, test))
 }
 
 /// Sorts the lines of a file that are all numbers by number, unless the request names another order; adds a note.
@@ -223,6 +234,9 @@ fn one_best(tokens: &[Token], query: &mut Query, notes: &mut Vec<String>) {
             | ["which", .., "is" | "was", "the", _]
             | ["which", .., "is" | "was", _]
             | ["which", .., "is" | "was", "the", _, "file" | "one"]
+            | ["which", "of", .., "takes" | "uses" | "needs" | "occupies", "the", "most", _]
+            | ["which", "of", .., "takes", "up", "the", "most", _]
+            | ["what", "did", "i" | "we", _, "last"]
     );
     let is_assumed = |note: &String| note.starts_with("no number was named: the first");
     fn first(query: &mut Query) {

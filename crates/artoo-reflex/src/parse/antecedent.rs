@@ -171,6 +171,13 @@ impl Antecedent {
         matches!(&self.last, Step::Ask(query) if asks(query)) && self.elements().as_ref() == Some(elements)
     }
 
+    /// The result that a change named by "it" is made to: the file whose lines were shown, not its lines.
+    pub(super) fn changed(&self) -> Option<Self> {
+        let Step::Ask(Query::TextFile { path }) = &self.last else { return None };
+        let of = Query::Paths { paths: vec![path.clone()], kind: Kind::File };
+        (!self.is_in_same_request()).then(|| Self { last: Step::Ask(of), ..self.clone() })
+    }
+
     /// The single file that "it" refers to.
     pub(super) fn file(&self) -> Option<String> {
         if let Step::Ask(query) = &self.last

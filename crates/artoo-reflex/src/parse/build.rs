@@ -67,6 +67,10 @@ pub(super) fn build(
     let of_all = of_all.map(|before| before.of_all().ok_or(BuildError::Incomplete("“of those” or in which folder")));
     let of_all = of_all.transpose()?;
     let antecedent = of_all.as_ref().or(antecedent);
+    // "delete it" after a file was shown.
+    let is_of_file = draft.act.is_some() && draft.reference == Some(Reference::It) && draft.lines.is_none();
+    let changed = antecedent.filter(|_| is_of_file).and_then(Antecedent::changed);
+    let antecedent = changed.as_ref().or(antecedent);
     if antecedent.is_some() && (is_ellipsis(&draft) || (in_same_request && is_one_of_them(&draft))) {
         draft.reference = Some(Reference::Those);
     }

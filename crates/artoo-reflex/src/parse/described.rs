@@ -23,6 +23,24 @@ const MAX_TRIED: usize = 6;
 /// Words inside a description that say nothing of a name: "the letter I wrote to the landlord".
 const FILLERS: [&str; 11] = ["i", "wrote", "to", "the", "my", "for", "from", "in", "of", "about", "with"];
 
+/// Words that alone describe nothing.
+const GENERAL: [&str; 14] = [
+    "file",
+    "document",
+    "folder",
+    "directory",
+    "number",
+    "name",
+    "size",
+    "date",
+    "time",
+    "total",
+    "result",
+    "answer",
+    "text",
+    "line",
+];
+
 /// What a noun after the words of a name says of the entry.
 const NOUNS: [(&str, &str); 10] = [
     ("file files document text thing one", ""),
@@ -231,9 +249,12 @@ fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'
     let file = words.last().filter(|token| token.class == Class::FileName && others.len() == 1 && words.len() == 2);
     let is_file = |token: &Token| file.is_some_and(|file| std::ptr::eq(file, token));
     let is_plain = |token: &Token| matches!(token.class, Class::Word | Class::Number(_)) || is_file(token);
-    // A single word that nothing marks as a name may be anything, and a single letter is an article.
+    // A single word that nothing marks as a name may be anything, and a single letter is an article; "the folder" is none
+    // in particular, and "the number" no file of numbers.
+    let is_general = others.is_empty() && GENERAL.contains(last);
     let is_letter = |word: &&str| word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
-    if said.iter().any(is_letter)
+    if is_general
+        || said.iter().any(is_letter)
         || phrase("made", words, 0) == Some(words.len())
         || !words.iter().all(is_plain)
         || (others.is_empty() && !is_named)

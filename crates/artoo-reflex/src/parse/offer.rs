@@ -253,7 +253,7 @@ impl Declined<'_> {
             mended.extend(fewer.iter().flat_map(|edits| replacements.iter().map(|edit| with(edits, edit))));
         }
         mended.sort_by_key(|edits| cost(edits));
-        let mut found = self.told();
+        let mut found: Vec<Vec<Edit>> = self.together().into_iter().chain(self.told()).collect();
         found.extend(self.quoted());
         found.extend(self.described());
         let plainer = plainer(self.tokens);
@@ -304,11 +304,33 @@ impl Declined<'_> {
         called.chain(named.take(MAX_REPLACEMENTS)).collect()
     }
 
+    /// The edits that replace all names of entries elsewhere, unquoted names with spaces and descriptions at once; `None`
+    /// if there are fewer than two.
+    fn together(&self) -> Option<Vec<Edit>> {
+        let names = self.tokens.iter().filter(|token| token.class == Class::FileName);
+        let located = names.filter_map(|token| {
+            let path = elsewhere_typed(self.context, token)?;
+            let with = if path.contains(' ') { format!("\"{path}\"") } else { path };
+            Some(vec![Edit { span: token.span.clone(), with, slips: 0 }])
+        });
+        let all = self.quoted().into_iter().chain(located).chain(self.described()).chain(self.told());
+        let edits = all.fold(Vec::new(), |edits, more| joined(&edits, &more).unwrap_or(edits));
+        (edits.len() > 1).then_some(edits)
+    }
+
     /// The edits that leave out a clause at one end that only tells how things are.
     fn told(&self) -> Vec<Vec<Edit>> {
         let is_pause = |token: &Token| matches!(token.class, Class::Comma | Class::Stop);
         let tells = |part: &[Token]| part.len() > 2 && background(part) == Some(Background::Circumstances);
         let mut found = Vec::new();
+        // "make it read-only so I don't spoil it".
+        let ends = |at: &usize| phrase("purposes", self.tokens, *at).is_some();
+        for at in (2..self.tokens.len()).filter(ends) {
+            let (Some(rest), Some(last)) = (self.tokens.get(at..), self.tokens.get(at - 1)) else { continue };
+            if background(rest) == Some(Background::Circumstances) {
+                found.push(vec![Edit { span: last.span.end..self.text.len(), with: String::new(), slips: 0 }]);
+            }
+        }
         for (at, _) in self.tokens.iter().enumerate().filter(|(_, token)| is_pause(token)) {
             let (head, tail) = (self.tokens.get(..at), self.tokens.get(at..));
             let (Some(head), Some(tail)) = (head, tail) else { continue };

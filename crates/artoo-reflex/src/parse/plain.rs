@@ -32,6 +32,7 @@ pub(super) fn questions(text: &str, tokens: &[Token]) -> Vec<String> {
     }
     ways.extend(
         [
+            words.asked_last(&core),
             words.measured(&core),
             words.listed(&core),
             words.fronted(&core),
@@ -94,6 +95,16 @@ impl Words<'_> {
                 return start..end;
             }
         }
+    }
+
+    /// "items on the list, how many" as "how many items on the list".
+    fn asked_last(&self, core: &Range<usize>) -> Option<String> {
+        let closes = |at: usize| {
+            let mut found = lists("last ").filter(|list| phrase(list, self.tokens, at) == Some(core.end));
+            found.find_map(|list| Some((at, list.strip_prefix("last ")?)))
+        };
+        let (at, asks) = (core.start + 1..core.end).find_map(closes)?;
+        Some(format!("{asks} {}", self.said(core.start..at).trim_end_matches(',')))
     }
 
     /// "at least 1 and at most 2 MB" as "at least 1 MB and at most 2 MB".

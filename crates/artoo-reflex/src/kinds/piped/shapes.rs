@@ -233,7 +233,7 @@ const SHAPES: [Shape; 62] = [
     (
         "fuller",
         From::Folder,
-        "number of files and folder, of that with more files: the {of} or those in {text}",
+        "folder with more files, and how many, of two: the {of} or those in {text}",
         "find -P {root} {raw} -name .?* -prune -o -type f -printf '%H\\n' | awk '{n=++c[$0]; if(n>m)m=n} END{for(k in c)if(c[k]==m)print m \"\\t\" k}' | sort",
     ),
     (

@@ -30,6 +30,11 @@ pub(super) fn is_name_of(word: &str, stem: &str) -> bool {
 
 /// The meanings of all words in a question about a table, in order, fillers left out; `None` if a word has none.
 pub(super) fn roles(words: &[String], stem: &str, table: &Table) -> Option<Vec<Role>> {
+    // "the sales table" is named, whatever else "table" is in it.
+    let names = |at: usize| at.checked_sub(1).and_then(|at| words.get(at)).is_some_and(|word| is_name_of(word, stem));
+    let is_noun = |(at, word): &(usize, &String)| ["table", "file", "sheet"].contains(&word.as_str()) && names(*at);
+    let words: Vec<String> =
+        words.iter().enumerate().filter(|word| !is_noun(word)).map(|(_, word)| word.clone()).collect();
     let (mut found, mut at, mut start) = (Vec::new(), 0, 0);
     while at < words.len() {
         let longest = MAX_PHRASE.min(words.len() - at);

@@ -103,6 +103,31 @@ impl Matcher<'_> {
         self.words(at).into_iter().filter_map(known).collect()
     }
 
+    /// The words from a position to the end, if none of them can go on after a text: what they mean otherwise is no matter
+    /// where the request calls them a text.
+    pub(super) fn tail(&self, at: usize) -> Ways {
+        let goes_on = |token: &Token| ["joints", "joining", "tail"].iter().any(|list| self.is_listed(token, list));
+        let is_number = |at: usize| self.token(at).is_some_and(|token| matches!(token.class, Class::Number(_)));
+        let fits = |at: usize| {
+            let is_time = is_word(self.token(at), "at") && is_number(at + 1);
+            // "[ ] buy ribbon" is a task, "Saturday: cloudy" a heading with its text.
+            let is_sign = |token: &Token| ["[", "]", "[x]", ":", "-"].contains(&token.raw.as_str());
+            let fits = |token: &Token| {
+                matches!(token.class, Class::Word | Class::Number(_)) && !goes_on(token) || is_sign(token)
+            };
+            is_time || self.token(at).is_some_and(fits)
+        };
+        let count = (at..self.end).take_while(|at| fits(*at)).count();
+        let run = self.chart.tokens.get(at..at + count).filter(|run| run.len() > 1);
+        let joined = |text: String, (at, token): (usize, &Token)| {
+            let before = at.checked_sub(1).and_then(|at| run?.get(at));
+            let is_apart = before.is_some_and(|before| before.span.end < token.span.start);
+            format!("{text}{}{}", if is_apart { " " } else { "" }, token.raw)
+        };
+        let text = run.map(|run| run.iter().enumerate().fold(String::new(), joined));
+        text.map(|text| (at + count, Value::Text(text))).into_iter().collect()
+    }
+
     /// The file or folder name of several unquoted words that starts at a position, with its end; none if no such name does.
     pub(super) fn worded(&self, kind: &str, at: usize) -> Vec<(usize, Place)> {
         if kind == "spaced" { self.spaced(at) } else { self.capitals(at) }.into_iter().collect()
@@ -122,9 +147,11 @@ impl Matcher<'_> {
 
     /// The new name of several words that ends like a file name, as in "to final report.pdf".
     fn spaced(&self, at: usize) -> Option<(usize, Place)> {
+        let is_called = at.checked_sub(1).and_then(|at| self.token(at)).is_some_and(|by| self.is_listed(by, "called"));
         let is_word = |token: &Token| {
-            let is_strange =
-                !["joints", "joining", "articles", "pronouns"].iter().any(|list| self.is_listed(token, list));
+            // Behind "called" the name goes on: "poem for choir.txt".
+            let ends: &[&str] = if is_called { &["joining"] } else { &["joints", "joining", "articles", "pronouns"] };
+            let is_strange = !ends.iter().any(|list| self.is_listed(token, list));
             matches!(token.class, Class::Word | Class::Number(_)) && is_strange
         };
         let count = (at..self.end).take_while(|at| self.token(*at).is_some_and(is_word)).count();

@@ -58,7 +58,7 @@ impl Matcher<'_> {
         let at = if is_verbatim || is_part {
             self.after_colon(at)
         } else {
-            self.after_articles(at, matches!(kind, "number" | "count"))
+            self.after_articles(at, matches!(kind, "number" | "count" | "new"))
         };
         let token = self.token(at);
         match kind {
@@ -223,7 +223,10 @@ impl Matcher<'_> {
     /// The text to write or look for at a position, with its end: one literal token, or several literal words.
     fn text(&self, at: usize) -> Option<(usize, Value)> {
         let first = self.token(at)?;
-        if first.class != Class::Word {
+        // "640 euro" is one text.
+        let is_amount = matches!(first.class, Class::Number(_))
+            && self.token(at + 1).is_some_and(|unit| unit.class == Class::Word && self.literal(unit).is_some());
+        if first.class != Class::Word && !is_amount {
             return Some((at + 1, Value::Text(self.literal(first)?)));
         }
         let is_literal =
@@ -231,23 +234,6 @@ impl Matcher<'_> {
         let count = (at..self.end).take_while(|at| self.token(*at).is_some_and(is_literal)).count();
         let run: Vec<&str> = self.chart.tokens.get(at..at + count)?.iter().map(|token| token.raw.as_str()).collect();
         (count > 0).then(|| (at + count, Value::Text(run.join(" "))))
-    }
-
-    /// The words from a position to the end, if none of them can go on after a text: what they mean otherwise is no matter
-    /// where the request calls them a text.
-    fn tail(&self, at: usize) -> Ways {
-        let goes_on = |token: &Token| ["joints", "joining", "tail"].iter().any(|list| self.is_listed(token, list));
-        let is_number = |at: usize| self.token(at).is_some_and(|token| matches!(token.class, Class::Number(_)));
-        let fits = |at: usize| {
-            let is_time = is_word(self.token(at), "at") && is_number(at + 1);
-            let fits = |token: &Token| matches!(token.class, Class::Word | Class::Number(_)) && !goes_on(token);
-            is_time || self.token(at).is_some_and(fits)
-        };
-        let count = (at..self.end).take_while(|at| fits(*at)).count();
-        let run: Option<Vec<&str>> =
-            self.chart.tokens.get(at..at + count).map(|run| run.iter().map(|token| token.raw.as_str()).collect());
-        let text = run.filter(|run| run.len() > 1).map(|run| (at + count, Value::Text(run.join(" "))));
-        text.into_iter().collect()
     }
 
     /// The position after the commas and "and" that start at a position.

@@ -16,6 +16,11 @@ impl Asked {
         if is_counted {
             self.function = None;
         }
+        // "which products are out of stock" asks for no stock.
+        let is_same = |column: &usize| self.conditions.iter().any(|(of, how, _)| of == column && *how == "is");
+        if self.is_of_rows && self.shown.iter().all(is_same) {
+            self.shown.clear();
+        }
         let shape = match self.function {
             Some("count") => "count",
             Some(function) => {
