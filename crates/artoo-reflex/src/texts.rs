@@ -62,6 +62,7 @@ pub(crate) fn unsupported(reason: &str) -> String {
 pub(crate) fn changed(said: &str, with: &str) -> String {
     match with {
         "" => format!("without “{said}”"),
+        with if said.is_empty() => format!("with “{}”", with.trim()),
         with if with == said => format!("“{said}” in quotes"),
         with => format!("“{said}” read as “{with}”"),
     }

@@ -261,6 +261,8 @@ fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'
     {
         return None;
     }
+    let mut held = words.iter().rev().skip(1).skip_while(|token| ["my", "the", "our"].contains(&token.folded.as_str()));
+    let is_held = held.next().is_some_and(|token| token.folded == "in");
     let nouns = NOUNS.iter().find(|(nouns, _)| nouns.split(' ').any(|noun| noun == *last));
     let fits = |named: &&Named| {
         // "the news" is no "new page".
@@ -273,6 +275,8 @@ fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'
         let is_above = |word: &&str| named.above.iter().any(|known| is_same(known, word));
         let is_file = named.entry.kind == EntryKind::File;
         let is_kind = || match nouns {
+            // "phone numbers in my notes" are in the notes.
+            _ if is_held => false,
             Some((_, "/")) => named.entry.kind == EntryKind::Folder,
             Some((_, "")) => is_file,
             Some((_, endings)) => is_file && endings.split(' ').any(|known| known == named.ending),

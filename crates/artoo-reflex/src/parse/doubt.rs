@@ -14,6 +14,7 @@ pub(super) fn is_misread(context: &Context<'_>, step: &Step, tokens: &[Token]) -
             || sums_text(query, tokens)
             || seeks_each(query, tokens)
             || seeks_program(query, tokens)
+            || lists_open(query, tokens)
     };
     excepts_all(step)
         || is_no_archive(step)
@@ -58,6 +59,13 @@ fn seeks_each(query: &Query, tokens: &[Token]) -> bool {
             && word.class == Class::Word
             && english(query).contains(&format!("occurrences of \"{}\"", word.raw)))
     })
+}
+
+/// Whether files are listed although the request asks for open ones.
+fn lists_open(query: &Query, tokens: &[Token]) -> bool {
+    let are_files = |token: &Token| ["file", "files", "documents"].contains(&token.folded.as_str());
+    let is_said = |pair: &[Token]| matches!(pair, [open, of] if is_word(Some(open), "open") && are_files(of));
+    matches!(query.source(), Query::Tree { .. }) && tokens.windows(2).any(is_said)
 }
 
 /// Whether the name of a program or thing is looked for in files though the request asks whether it is there: "is git

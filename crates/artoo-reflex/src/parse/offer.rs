@@ -15,6 +15,7 @@ use super::background::{Background, background};
 use super::clauses::{after_lead, lists, phrase};
 use super::described::{described, is_safe};
 use super::item::Context;
+use super::lexical::acts_at_a_start;
 use super::located::{elsewhere, entries, typed};
 use super::steps::{begins_a_step, begins_unknown, joins};
 use super::{Antecedent, Built, Parsed, as_said, read_after};
@@ -66,6 +67,8 @@ pub(super) fn nearest(
         let is_whole = edits.iter().all(|edit| !edit.with.is_empty() || edit.slips == 0);
         let parsed = read_after(context, &request, before, false).ok()?;
         let fits = (is_whole || !changes(&parsed)) && !makes_namesake(context, &parsed);
+        // A question without a folder is asked of this one anyway.
+        let fits = fits && (changes(&parsed) || !edits.iter().any(|edit| edit.span.is_empty()));
         (fits && accepts(&parsed)).then_some((edits, request, parsed))
     });
     let (edits, request, parsed) = read.next()?;
@@ -256,6 +259,7 @@ impl Declined<'_> {
         let mut found: Vec<Vec<Edit>> = self.together().into_iter().chain(self.told()).collect();
         found.extend(self.quoted());
         found.extend(self.described());
+        found.extend(self.here());
         let plainer = plainer(self.tokens);
         let both: Vec<_> =
             plainer.iter().flat_map(|plain| found.iter().filter_map(|edits| joined(plain, edits))).collect();
@@ -282,6 +286,20 @@ impl Declined<'_> {
             _ => false,
         };
         is_name && self.context.resolve(&token.raw).is_none_or(|place| self.context.on_disk(&place.path).is_none())
+    }
+
+    /// The edit that adds "here" to a change of files for which no folder is named.
+    fn here(&self) -> Option<Vec<Edit>> {
+        let is_end = |token: &Token| {
+            matches!(token.class, Class::Comma | Class::Stop) || ["to", "into"].contains(&token.folded.as_str())
+        };
+        let what = self.tokens.split(is_end).next()?;
+        let names_folder =
+            |token: &Token| self.context.resolve(&token.raw).is_some_and(|place| self.context.is_folder(&place.path));
+        let start = after_lead(what, 0);
+        let is_change = acts_at_a_start(what) || lists("as ").any(|list| phrase(list, what, start).is_some());
+        let last = what.last().filter(|_| is_change && !what.iter().any(names_folder))?;
+        Some(vec![Edit { span: last.span.end..last.span.end, with: " here".to_owned(), slips: 0 }])
     }
 
     /// The edits that put existing names with spaces in quotes, one list for each request to try.
@@ -326,9 +344,9 @@ impl Declined<'_> {
         // "make it read-only so I don't spoil it".
         let ends = |at: &usize| phrase("purposes", self.tokens, *at).is_some();
         for at in (2..self.tokens.len()).filter(ends) {
-            let (Some(rest), Some(last)) = (self.tokens.get(at..), self.tokens.get(at - 1)) else { continue };
+            let Some(rest @ [first, ..]) = self.tokens.get(at..) else { continue };
             if background(rest) == Some(Background::Circumstances) {
-                found.push(vec![Edit { span: last.span.end..self.text.len(), with: String::new(), slips: 0 }]);
+                found.push(vec![Edit { span: first.span.start..self.text.len(), with: String::new(), slips: 0 }]);
             }
         }
         for (at, _) in self.tokens.iter().enumerate().filter(|(_, token)| is_pause(token)) {

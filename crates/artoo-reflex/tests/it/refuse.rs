@@ -57,7 +57,7 @@ fn unclear_changes_are_refused() {
         ("find PDFs or delete them", ""),
         ("can you move the newest file to ~/x", ""),
         ("overwrite notes.txt", "overwrite"),
-        ("open notes.txt in an editor", "open"),
+        ("open notes.txt in an editor", "editor"),
         ("list files in ~/x | rm -rf /", "|"),
         ("list files in ~/x; rm -rf ~", "-rf"),
         ("list files in ~/x && rm y", "&&"),
