@@ -24,8 +24,9 @@ pub struct RecipeStep {
     pub call: ToolRequest,
     /// Whether this call's output is the answer, or a part of it.
     pub answers: bool,
-    /// Index of an earlier step whose output lines (one [`path_line`](crate::escape::path_line) each) become the
-    /// `paths` of this call. If its list is truncated, the recipe ends.
+    /// Index of the first of the earlier steps, all of those from it up to this one, whose output lines (one
+    /// [`path_line`](crate::escape::path_line) each) become the `paths` of this call. If one of these lists is
+    /// truncated, the recipe ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paths_from: Option<usize>,
 }

@@ -72,16 +72,16 @@ fn target(to: &Target) -> String {
     }
 }
 
-/// The tool calls that list a selection and act on its files; `at_once` if one call must get all files.
+/// The tool calls that list a selection, folder by folder, and act on all its files together; an error if `at_once` and
+/// they lie in several folders.
 fn over(of: &Query, fs: &dyn FileSystem, input: Value, at_once: bool) -> Result<Vec<RecipeStep>, Unsupported> {
     let mut steps = Vec::new();
     for selection in by_folder(&listable(of, fs)?, at_once)? {
         let call = typed::call(&selection)?;
         ensure(call.tool == "glob", || Unsupported::Arrangement("an act on what is no file"))?;
-        let listing = steps.len();
         steps.push(RecipeStep { call, answers: false, paths_from: None });
-        steps.push(step(input.clone(), Some(listing)));
     }
+    steps.push(step(input, Some(0)));
     Ok(steps)
 }
 
@@ -134,7 +134,7 @@ fn rename(change: &NameChange) -> Result<Value, Unsupported> {
     Ok(json!({ "act": "rename", "template": template }))
 }
 
-/// A call of the tool `files`; `paths_from` is the number of the step whose output lists the files.
+/// A call of the tool `files`; `paths_from` is the number of the first step whose output lists the files.
 fn step(input: Value, paths_from: Option<usize>) -> RecipeStep {
     RecipeStep { call: ToolRequest { tool: "files".to_owned(), input }, answers: true, paths_from }
 }

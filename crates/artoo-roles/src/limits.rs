@@ -27,7 +27,7 @@ pub const PLAN_DRAFTS_MAX: u32 = 3;
 /// Maximum number of retries of a subtask after its first attempt failed (the specification's `maxRetries`).
 #[doc(alias = "limit")]
 pub const RETRIES_MAX: u32 = 2;
-/// Maximum number of tool calls in one attempt at a subtask; it ends endless loops (fault L34).
+/// Maximum number of tool calls in one attempt at a subtask without a recipe; it ends endless loops (fault L34).
 #[doc(alias = "limit")]
 pub const CALLS_PER_ATTEMPT: u32 = 8;
 /// Maximum number of model replies in one attempt whose calls were all unusable; one more fails the attempt.

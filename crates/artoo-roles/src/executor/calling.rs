@@ -14,15 +14,18 @@ use crate::machine::Context;
 const QUESTIONS_MAX: u32 = 4;
 
 impl Executor {
-    /// Fills in the `paths` of a recipe's call from the output of the earlier step that lists them; other calls are
-    /// returned unchanged. Returns an error message if the list is empty, truncated or missing.
+    /// Fills in the `paths` of a recipe's call from the output of the earlier steps that list them; other calls are
+    /// returned unchanged. Returns an error message if a list is truncated or missing, or all are empty.
     pub(super) fn with_listed_paths(&self, mut request: ToolRequest) -> Result<ToolRequest, String> {
         let calls = &self.attempt.calls;
         let step = self.subtask.recipe.as_ref().and_then(|recipe| recipe.steps.get(calls.len()));
         let Some(from) = step.and_then(|step| step.paths_from) else { return Ok(request) };
-        let listing = calls.get(from).filter(|call| call.status == CallStatus::Ok && !call.truncated);
-        let listing = listing.ok_or("the list of what to act on is not whole, so nothing was touched")?;
-        let paths: Vec<&str> = listing.output.lines().filter(|line| !line.is_empty()).collect();
+        let listings = calls.get(from..).unwrap_or_default();
+        if listings.is_empty() || listings.iter().any(|call| call.status != CallStatus::Ok || call.truncated) {
+            return Err("the list of what to act on is not whole, so nothing was touched".to_owned());
+        }
+        let lines = listings.iter().flat_map(|listing| listing.output.lines());
+        let paths: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
         if paths.is_empty() {
             return Err("nothing fits the description, so nothing was touched".to_owned());
         }

@@ -132,7 +132,7 @@ impl Attempt {
         }
     }
 
-    /// How many more tool calls this attempt may make.
+    /// How many more tool calls this attempt may make, if there is no recipe.
     fn calls_left(&self) -> u32 {
         CALLS_PER_ATTEMPT.saturating_sub(u32::try_from(self.calls.len()).unwrap_or(u32::MAX))
     }
@@ -197,10 +197,13 @@ impl Executor {
     /// Makes the next queued tool call; without one, reports the output or asks the model.
     fn next_call(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         match self.attempt.queue.pop_front() {
-            Some(request) if self.attempt.calls_left() > 0 => match self.with_listed_paths(request) {
-                Ok(request) => self.call(cx, request, None, 0),
-                Err(problem) => self.fail(problem),
-            },
+            // A recipe ends by itself.
+            Some(request) if self.subtask.recipe.is_some() || self.attempt.calls_left() > 0 => {
+                match self.with_listed_paths(request) {
+                    Ok(request) => self.call(cx, request, None, 0),
+                    Err(problem) => self.fail(problem),
+                }
+            }
             Some(_) => self.fail("too many calls"),
             None if self.attempt.answer_is_output => self.report_output(),
             None => self.ask(cx),

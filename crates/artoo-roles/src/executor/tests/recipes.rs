@@ -36,6 +36,21 @@ fn listing_and_act() -> SubTask {
     subtask
 }
 
+/// A recipe may have more calls than a model may make, and a step gets what all listings before it list.
+#[test]
+fn step_uses_lines_of_all_earlier_listings() {
+    let listings: Vec<(&str, usize, bool)> =
+        (1..=usize::try_from(CALLS_PER_ATTEMPT).unwrap()).map(|n| ("glob", n, false)).collect();
+    let mut subtask = recipe(&[listings.as_slice(), &[("shell", 99, true)]].concat());
+    subtask.recipe.as_mut().unwrap().steps.last_mut().unwrap().paths_from = Some(1);
+    let (mut bench, mut effects) = assigned(subtask);
+    for at in 0..CALLS_PER_ATTEMPT {
+        effects = called(&mut bench, &effects, |order| ok_call(order, &format!("/{at}\n")));
+    }
+    let paths: Vec<String> = (1..CALLS_PER_ATTEMPT).map(|at| format!("/{at}")).collect();
+    assert_eq!(ordered(&effects).1.request.input, json!({"n": 99, "paths": paths}));
+}
+
 /// A recipe step gets as its `paths` the lines that an earlier step listed.
 #[test]
 fn step_uses_lines_of_earlier_output() {

@@ -86,7 +86,8 @@ impl Machine {
         for step in perform(act, &RealFiles).unwrap() {
             let mut request = step.call;
             if let Some(from) = step.paths_from {
-                request.input["paths"] = calls[from].output.lines().collect::<Vec<_>>().into();
+                request.input["paths"] =
+                    calls[from..].iter().flat_map(|call| call.output.lines()).collect::<Vec<_>>().into();
             }
             calls.push(self.call(&request).0);
         }
