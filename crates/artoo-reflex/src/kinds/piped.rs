@@ -84,7 +84,7 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
         return None;
     }
     let text = match name {
-        "differ" | "twins" | "copies" | "fuller" => Some(form.path("other")?),
+        "differ" | "twins" | "copies" | "fuller" | "larger" | "richer" => Some(form.path("other")?),
         "others" => {
             let path = form.path_there("other")?;
             Some(format!("{} {path}", digest::of_file::<sha2::Sha256>(Path::new(&path), form.fs()).ok()?))

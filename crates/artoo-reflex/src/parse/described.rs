@@ -235,7 +235,13 @@ fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'
     {
         return None;
     }
-    let content = words.iter().filter(|token| !is_filler(token));
+    // "the config file in data" is data/config.json.
+    let is_noun_inside = |at: usize| {
+        (1..words.len() - 1).contains(&at)
+            && words.get(at).is_some_and(|token| ["file", "document"].contains(&token.folded.as_str()))
+    };
+    let content = words.iter().enumerate().filter(|(at, token)| !is_filler(token) && !is_noun_inside(*at));
+    let content = content.map(|(_, token)| token);
     // "img_2007" is two words of a name.
     let mut said: Vec<&str> = content.flat_map(|token| token.folded.trim_end_matches("'s").split('_')).collect();
     let is_noun = |word: &str| NOUNS.iter().any(|(nouns, _)| nouns.split(' ').any(|noun| noun == word));

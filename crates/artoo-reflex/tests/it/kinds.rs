@@ -203,6 +203,8 @@ fn files_are_measured_and_compared() {
         ("is there another copy of q/copy.txt in p", "p/in/two.txt"),
         ("files that are in both p and q but with different content", "Files p/one.txt and q/one.txt differ"),
         ("which has more files, p or q", "3\tp"),
+        ("does q have more files than p", "no\n2\tq\n3\tp"),
+        ("is p bigger than q", "yes\n18\tp\n4\tq"),
         ("are there more than 2 files in q", "no, 2"),
         ("does q contain at least 2 files", "yes, 2"),
         ("are there fewer than 3 files in q", "yes, 2"),

@@ -73,6 +73,8 @@ pub(super) fn eval(known: &Known, fs: &dyn FileSystem) -> Result<Vec<String>, Ev
         }
         "copies" => return copies(root()?, known.value("text"), fs),
         "fuller" => return fuller([root()?, known.value("text")], fs),
+        "larger" => return compared([root()?, known.value("text")], |file| file.bytes, fs),
+        "richer" => return compared([root()?, known.value("text")], |_| 1, fs),
         "kind" if fs.list(Path::new(root()?)).is_ok() => return Ok(vec!["folder".to_owned()]),
         "kind" => {
             return fs.open(Path::new(root()?)).map(|_| vec!["file".to_owned()]).map_err(|_| EvalError::Meaningless);
@@ -405,6 +407,18 @@ fn copies(one: &str, other: &str, fs: &dyn FileSystem) -> Result<Vec<String>, Ev
         files(one)?.into_iter().filter(|(sum, _)| known.contains(sum)).map(|(_, path)| path).collect();
     found.sort();
     Ok(found)
+}
+
+/// Whether the first of two folders has more of what `figure` gives for each file, and the sum for each that has files.
+fn compared(folders: [&str; 2], figure: fn(&Entry) -> u64, fs: &dyn FileSystem) -> Result<Vec<String>, EvalError> {
+    let mut sums = Vec::new();
+    for folder in folders {
+        let files: Vec<Entry> = below(folder, fs)?.into_iter().filter(|entry| entry.kind == EntryKind::File).collect();
+        sums.push((!files.is_empty(), files.iter().map(figure).sum::<u64>(), folder));
+    }
+    let is_more = matches!(sums.as_slice(), [(_, one, _), (_, other, _)] if one > other);
+    let shown = sums.into_iter().filter(|(has, ..)| *has).map(|(_, sum, folder)| format!("{sum}\t{folder}"));
+    Ok(yes(is_more).into_iter().chain(shown).collect())
 }
 
 /// The number of files and the path of the folder with more files; both folders if they have equally many.

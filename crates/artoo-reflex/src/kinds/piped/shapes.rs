@@ -21,7 +21,7 @@ pub(super) enum From {
 pub(super) type Shape = (&'static str, From, &'static str, &'static str);
 
 /// All shapes of question that are computed from the answer to another query.
-const SHAPES: [Shape; 62] = [
+const SHAPES: [Shape; 64] = [
     ("every", From::Lines, "lines whose number is a multiple of {n} of the {of}", "awk 'NR%{n}==0'"),
     ("odd", From::Lines, "lines with an odd number of the {of}", "awk 'NR%2==1'"),
     ("starts", From::Lines, "first {n} characters of each of the {of}", "U sed -E -e s/^(.{{n}}).*/\\1/"),
@@ -235,6 +235,18 @@ const SHAPES: [Shape; 62] = [
         From::Folder,
         "folder with more files, and how many, of two: the {of} or those in {text}",
         "find -P {root} {raw} -name .?* -prune -o -type f -printf '%H\\n' | awk '{n=++c[$0]; if(n>m)m=n} END{for(k in c)if(c[k]==m)print m \"\\t\" k}' | sort",
+    ),
+    (
+        "larger",
+        From::Folder,
+        "answer to whether the {of} take more space than those in {text}, and how many bytes",
+        "find -P {root} {raw} -name .?* -prune -o -type f -printf '%s %H\\n' | V awk '{k=substr($0,length($1)+2);s[k]+=$1} END{t=ENVIRON[\"V\"];for(k in s)if(k!=t)o=k;a=o!=\"\"?s[o]:0;b=t in s?s[t]:0;print (a>b?\"yes\":\"no\");if(o!=\"\")printf \"%.0f\\t%s\\n\",a,o;if(t in s)printf \"%.0f\\t%s\\n\",b,t}'",
+    ),
+    (
+        "richer",
+        From::Folder,
+        "answer to whether there are more files among the {of} than in {text}, and how many",
+        "find -P {root} {raw} -name .?* -prune -o -type f -printf '1 %H\\n' | V awk '{k=substr($0,length($1)+2);s[k]+=$1} END{t=ENVIRON[\"V\"];for(k in s)if(k!=t)o=k;a=o!=\"\"?s[o]:0;b=t in s?s[t]:0;print (a>b?\"yes\":\"no\");if(o!=\"\")printf \"%.0f\\t%s\\n\",a,o;if(t in s)printf \"%.0f\\t%s\\n\",b,t}'",
     ),
     (
         "some",
