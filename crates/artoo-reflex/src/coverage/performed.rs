@@ -99,21 +99,24 @@ fn unreadable(problem: EvalError) -> String {
     format!("could not be read again: {problem}")
 }
 
-/// The paths that a first call listed and a later call acted on; an error if the calls are not those of one act.
+/// The paths that calls listed and a later call acted on; an error if the calls are not those of one act.
 fn listed(calls: &[ToolCall]) -> Result<Vec<PathBuf>, String> {
-    let (mut listed, mut changed, mut listing, mut acts) = (Vec::new(), BTreeSet::new(), None, 0);
+    let (mut listed, mut changed, mut listings, mut acts) = (Vec::new(), BTreeSet::new(), Vec::new(), 0);
     for call in calls {
         ensure(call.status == CallStatus::Ok, || format!("a call of {} did not succeed", call.tool))?;
         if call.tool != "files" {
             ensure(call.changed.is_empty(), || format!("a call of {} changed something", call.tool))?;
-            listing = Some(call);
+            listings.push(call);
             continue;
         }
         acts += 1;
         // An act on given paths has no listing.
-        if let (Some(listing), Some(acted_on)) = (listing.take(), call.input.get("paths")) {
-            let lines: Vec<&str> = listing.output.lines().filter(|line| !line.is_empty()).collect();
-            ensure(!listing.truncated && *acted_on == Value::from(lines.clone()), || {
+        let listings = std::mem::take(&mut listings);
+        if let Some(acted_on) = call.input.get("paths").filter(|_| !listings.is_empty()) {
+            let lines = listings.iter().flat_map(|listing| listing.output.lines());
+            let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+            let is_whole = listings.iter().all(|listing| !listing.truncated);
+            ensure(is_whole && *acted_on == Value::from(lines.clone()), || {
                 "what was acted on is not what was listed".to_owned()
             })?;
             listed.extend(lines.into_iter().map(path));

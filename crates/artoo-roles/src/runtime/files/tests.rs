@@ -120,7 +120,7 @@ fn look(act: &Act, calls: &[ToolCall]) -> Verification {
 #[doc = "holds: law 1"]
 #[test]
 fn real_changes_pass_side_effects_fail() {
-    let acts: [fn(&Machine) -> Act; 10] = [
+    let acts: [fn(&Machine) -> Act; 11] = [
         |m| Act::CreateFolder { paths: vec![m.at("new/deep"), m.at("other")] },
         |m| Act::CreateFile { path: m.at("note.txt"), text: "hello\n".to_owned() },
         |m| Act::Copy { of: m.texts(), to: Target::Into(m.at("copies")) },
@@ -147,6 +147,10 @@ fn real_changes_pass_side_effects_fail() {
             to: m.at("things/B.txt"),
         },
         |m| Act::Delete { of: m.texts() },
+        // Files in several folders are listed folder by folder, and go in one call.
+        |m| Act::Delete {
+            of: Query::Paths { paths: vec![m.at("things/a.txt"), m.at("things/sub/d.txt")], kind: Kind::File },
+        },
     ];
     for act in acts {
         let machine = Machine::new();
