@@ -319,7 +319,10 @@ pub(super) fn kind_of(word: &str) -> Option<Vec<String>> {
 
 /// Whether two words are the same, one of them perhaps in the plural.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
-    let plural = |one: &str, other: &str| other.strip_prefix(one).is_some_and(|end| ["s", "es"].contains(&end));
+    // "notes" are no plural of "not".
+    let hisses = |one: &str| ["s", "x", "z", "ch", "sh", "o"].iter().any(|end| one.ends_with(end));
+    let plural =
+        |one: &str, other: &str| other.strip_prefix(one).is_some_and(|end| end == "s" || end == "es" && hisses(one));
     one == other || one.len() > 2 && other.len() > 2 && (plural(one, other) || plural(other, one))
 }
 

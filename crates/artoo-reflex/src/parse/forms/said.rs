@@ -91,7 +91,11 @@ impl Matcher<'_> {
             };
             names.iter().find_map(part).filter(|_| !(kind == "titled" && self.context.is_held_below(here, &text)))
         };
-        if self.token(at).is_none_or(|token| token.class == Class::Quoted || self.is_listed(token, "pronouns")) {
+        let is_general = |token: &Token| ["file", "files", "folder", "folders"].contains(&token.folded.as_str());
+        if self
+            .token(at)
+            .is_none_or(|token| token.class == Class::Quoted || self.is_listed(token, "pronouns") || is_general(token))
+        {
             return Vec::new();
         }
         let known = |(end, value): (usize, Value)| {
