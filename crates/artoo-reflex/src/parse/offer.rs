@@ -67,8 +67,9 @@ pub(super) fn nearest(
         let is_whole = edits.iter().all(|edit| !edit.with.is_empty() || edit.slips == 0);
         let parsed = read_after(context, &request, before, false).ok()?;
         let fits = (is_whole || !changes(&parsed)) && !makes_namesake(context, &parsed);
-        // A question without a folder is asked of this one anyway.
-        let fits = fits && (changes(&parsed) || !edits.iter().any(|edit| edit.span.is_empty()));
+        // A question without a folder is asked of this one anyway, and "here" is no part of a text.
+        let is_placed = || changes(&parsed) && !parsed.reading.contains(" here");
+        let fits = fits && (!edits.iter().any(|edit| edit.span.is_empty()) || is_placed());
         (fits && accepts(&parsed)).then_some((edits, request, parsed))
     });
     let (edits, request, parsed) = read.next()?;
