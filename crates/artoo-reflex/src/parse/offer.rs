@@ -295,8 +295,11 @@ impl Declined<'_> {
             matches!(token.class, Class::Comma | Class::Stop) || ["to", "into"].contains(&token.folded.as_str())
         };
         let what = self.tokens.split(is_end).next()?;
-        let names_folder =
-            |token: &Token| self.context.resolve(&token.raw).is_some_and(|place| self.context.is_folder(&place.path));
+        let names_folder = |token: &Token| {
+            let place = self.context.resolve(&token.raw);
+            phrase("machines", std::slice::from_ref(token), 0).is_some()
+                || place.is_some_and(|place| self.context.is_folder(&place.path))
+        };
         let start = after_lead(what, 0);
         let is_change = acts_at_a_start(what) || lists("as ").any(|list| phrase(list, what, start).is_some());
         let last = what.last().filter(|_| is_change && !what.iter().any(names_folder))?;
