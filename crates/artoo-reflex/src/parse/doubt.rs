@@ -2,6 +2,7 @@
 
 use super::item::Context;
 use super::pattern::is_word;
+use super::plain::wishes_new;
 use crate::algebra::{Act, Function, Pred, Query, Step};
 use crate::english::{english, quoted};
 use crate::eval::regex;
@@ -15,6 +16,7 @@ pub(super) fn is_misread(context: &Context<'_>, step: &Step, tokens: &[Token]) -
             || seeks_each(query, tokens)
             || seeks_program(query, tokens)
             || lists_open(query, tokens)
+            || wishes_new(tokens) && english(query).contains(" named \"")
     };
     excepts_all(step)
         || is_no_archive(step)

@@ -12,9 +12,23 @@ struct Words<'a> {
     tokens: &'a [Token],
 }
 
+/// Whether a request wishes for something new, as "I'd like an empty file named x.txt" does.
+pub(super) fn wishes_new(tokens: &[Token]) -> bool {
+    let said: Vec<&str> = tokens.iter().take(4).map(|token| token.folded.as_str()).collect();
+    let (is_wish, rest) = match said.as_slice() {
+        ["i", "want" | "need", rest @ ..] => (true, rest),
+        ["i'd", "like", rest @ ..] => (true, rest),
+        rest => (false, rest),
+    };
+    is_wish && matches!(rest, ["a" | "an", "empty" | "new"])
+}
+
 /// A question in plainer words and orders, the most likely first: "could you tell me how big a.mp4 is" as "how big is
 /// a.mp4". Each keeps every word that may restrict what is asked.
 pub(super) fn questions(text: &str, tokens: &[Token]) -> Vec<String> {
+    if wishes_new(tokens) {
+        return Vec::new();
+    }
     let words = Words { text, tokens };
     let core = words.core(&["lead", "opening", "courtesy"]);
     let mut ways: Vec<String> = Vec::new();

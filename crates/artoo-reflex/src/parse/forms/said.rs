@@ -101,7 +101,9 @@ impl Matcher<'_> {
         let known = |(end, value): (usize, Value)| {
             let (Value::Text(text) | Value::Words(text)) = value else { return None };
             let stem = text.strip_suffix('s').filter(|stem| stem.len() > 2);
-            let text = [Some(text.as_str()), stem].into_iter().flatten().find_map(named)?;
+            // "ls" is no part of a name.
+            let text =
+                [Some(text.as_str()), stem].into_iter().flatten().filter(|text| text.len() > 2).find_map(named)?;
             Some((end, Value::Named(text)))
         };
         self.words(at).into_iter().filter_map(known).collect()
