@@ -1,8 +1,7 @@
 //! Readings that take every word for something, but not for what it can mean together with the others.
 
 use super::item::Context;
-use super::pattern::is_word;
-use super::plain::wishes_new;
+use super::pattern::{is_word, wishes_new};
 use crate::algebra::{Act, Function, Pred, Query, Step};
 use crate::english::{english, quoted};
 use crate::eval::regex;

@@ -5,6 +5,7 @@ mod edits;
 pub(super) use self::edits::rephrased;
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use artoo_proto::Offer;
@@ -17,6 +18,7 @@ use super::described::{described, is_safe};
 use super::item::Context;
 use super::lexical::acts_at_a_start;
 use super::located::{elsewhere, entries, typed};
+use super::pattern::is_word;
 use super::steps::{begins_a_step, begins_unknown, joins};
 use super::{Antecedent, Built, Parsed, as_said, read_after};
 use crate::algebra::{Act, Query, Step, Target};
@@ -314,7 +316,7 @@ impl Declined<'_> {
             let said = self.text.get(span.clone()).unwrap_or_default().to_lowercase();
             let is_it = move |known: &str| known.to_lowercase() == said;
             let found = self.names.iter().filter(move |(name, typed)| is_it(name) || is_it(typed));
-            found.map(move |(_, typed)| vec![Edit { span: span.clone(), with: format!("\"{typed}\""), slips: 0 }])
+            found.map(move |(_, typed)| vec![self.in_its_place(span.clone(), typed)])
         });
         // "the folder called old" is one of that name.
         let called = self.tokens.windows(2).filter_map(|pair| {
@@ -338,6 +340,16 @@ impl Declined<'_> {
         let all = self.quoted().into_iter().chain(located).chain(self.described()).chain(self.told());
         let edits = all.fold(Vec::new(), |edits, more| joined(&edits, &more).unwrap_or(edits));
         (edits.len() > 1).then_some(edits)
+    }
+
+    /// The edit that puts a name in quotes; "the Taxes 2024 folder" becomes "the folder "Taxes 2024"".
+    fn in_its_place(&self, span: Range<usize>, typed: &str) -> Edit {
+        let noun = self.tokens.iter().find(|token| token.span.start >= span.end);
+        let noun = noun.filter(|noun| ["folder", "directory"].iter().any(|word| is_word(Some(noun), word)));
+        match noun {
+            Some(noun) => Edit { span: span.start..noun.span.end, with: format!("folder \"{typed}\""), slips: 0 },
+            None => Edit { span, with: format!("\"{typed}\""), slips: 0 },
+        }
     }
 
     /// The edits that leave out a clause at one end that only tells how things are.

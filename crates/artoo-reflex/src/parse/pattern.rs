@@ -176,3 +176,14 @@ pub(super) fn singular(text: &str) -> Option<&str> {
 pub(super) fn is_table_name(name: &str) -> bool {
     [".csv", ".tsv", ".json"].iter().any(|ending| name.to_lowercase().ends_with(ending))
 }
+
+/// Whether a request wishes for something new, as "I'd like an empty file named x.txt" does.
+pub(super) fn wishes_new(tokens: &[Token]) -> bool {
+    let said: Vec<&str> = tokens.iter().take(4).map(|token| token.folded.as_str()).collect();
+    let (is_wish, rest) = match said.as_slice() {
+        ["i", "want" | "need", rest @ ..] => (true, rest),
+        ["i'd", "like", rest @ ..] => (true, rest),
+        rest => (false, rest),
+    };
+    is_wish && matches!(rest, ["a" | "an", "empty" | "new"])
+}

@@ -3,24 +3,13 @@
 use std::ops::Range;
 
 use super::clauses::{lists, phrase};
-use super::pattern::is_word;
+use super::pattern::{is_word, wishes_new};
 use crate::lex::{Class, Token};
 
 /// A request whose words are put in other orders.
 struct Words<'a> {
     text: &'a str,
     tokens: &'a [Token],
-}
-
-/// Whether a request wishes for something new, as "I'd like an empty file named x.txt" does.
-pub(super) fn wishes_new(tokens: &[Token]) -> bool {
-    let said: Vec<&str> = tokens.iter().take(4).map(|token| token.folded.as_str()).collect();
-    let (is_wish, rest) = match said.as_slice() {
-        ["i", "want" | "need", rest @ ..] => (true, rest),
-        ["i'd", "like", rest @ ..] => (true, rest),
-        rest => (false, rest),
-    };
-    is_wish && matches!(rest, ["a" | "an", "empty" | "new"])
 }
 
 /// A question in plainer words and orders, the most likely first: "could you tell me how big a.mp4 is" as "how big is

@@ -83,13 +83,7 @@ impl Matcher<'_> {
                 found.filter(|(_, value)| matches!(value, Value::Of(of) if is_chosen_files(of))).collect()
             }
             "condition" => self.conditions(at),
-            "names" => {
-                let is_name = |at: usize| {
-                    self.token(at).is_some_and(|token| matches!(token.folded.as_str(), "names" | "filenames"))
-                };
-                let found = self.queries("selection", at).into_iter();
-                found.filter(|(end, _)| (at..*end).any(is_name)).collect()
-            }
+            "names" => self.file_names(at),
             "file" | "plain" | "prose" | "settings" | "python" | "boxes" => places(self.files(at, kind)),
             "folder" => places(self.folders(at)),
             "news" => {
@@ -264,6 +258,24 @@ impl Matcher<'_> {
         let ways = self.joined(at, |at| Some((at + 1, item(self.token(at)?)?)));
         let last = ways.into_iter().next_back().filter(|(_, items)| items.len() > 1);
         last.map(|(end, items)| (end, Value::Text(items.join("\n")))).into_iter().collect()
+    }
+
+    /// The files whose names the words from a position on speak of, as in "the names of the photos", each with its end.
+    fn file_names(&self, at: usize) -> Ways {
+        let says = |end: usize, words: &[&str]| {
+            (at..end).any(|at| self.token(at).is_some_and(|token| words.contains(&token.folded.as_str())))
+        };
+        let is_folder = |value: &Value| match value {
+            Value::Of(of) => {
+                matches!(of.as_ref(), Query::Paths { paths, .. } if paths.iter().any(|path| self.context.is_folder(path)))
+            }
+            _ => false,
+        };
+        // "the file names of Trips" are not the name of that folder.
+        let fits = |(end, value): &(usize, Value)| {
+            says(*end, &["names", "filenames"]) && !(says(*end, &["file"]) && is_folder(value))
+        };
+        self.queries("selection", at).into_iter().filter(fits).collect()
     }
 
     /// The queries that the words from a position on ask for or select, each with its end.
