@@ -106,6 +106,13 @@ fn elsewhere_typed(context: &Context<'_>, token: &Token) -> Option<String> {
     elsewhere(context, &path).filter(|path| is_safe(path)).map(|path| typed(context, &path))
 }
 
+/// The edit that replaces a file name that is not in the current folder by the path of the only file of that name.
+fn located_edit(context: &Context<'_>, token: &Token) -> Option<Edit> {
+    let path = elsewhere_typed(context, token)?;
+    let with = if path.contains(' ') { format!("\"{path}\"") } else { path };
+    Some(Edit { span: token.span.clone(), with, slips: 0 })
+}
+
 /// The notes on words of a request that edits take for names.
 fn taken(text: &str, edits: &[Edit]) -> Vec<String> {
     let said = edits.iter().map(|edit| (text.get(edit.span.clone()).unwrap_or_default(), edit.name()));
@@ -171,13 +178,8 @@ pub(super) fn located(
     tokens: &[Token],
     before: Option<&Antecedent>,
 ) -> Option<Vec<Built>> {
-    let found = |token: &Token| {
-        let path = elsewhere_typed(context, token)?;
-        let with = if path.contains(' ') { format!("\"{path}\"") } else { path };
-        Some(Edit { span: token.span.clone(), with, slips: 0 })
-    };
     let names = tokens.iter().filter(|token| token.class == Class::FileName);
-    let edits: Vec<Edit> = names.filter_map(found).collect();
+    let edits: Vec<Edit> = names.filter_map(|token| located_edit(context, token)).collect();
     let request = applied(text, &edits);
     let mut built = as_said(context, &request, &lex(&request), before).ok().filter(|_| !edits.is_empty())?;
     built.first_mut()?.assumptions.extend(taken(text, &edits));
@@ -332,11 +334,7 @@ impl Declined<'_> {
     /// if there are fewer than two.
     fn together(&self) -> Option<Vec<Edit>> {
         let names = self.tokens.iter().filter(|token| token.class == Class::FileName);
-        let located = names.filter_map(|token| {
-            let path = elsewhere_typed(self.context, token)?;
-            let with = if path.contains(' ') { format!("\"{path}\"") } else { path };
-            Some(vec![Edit { span: token.span.clone(), with, slips: 0 }])
-        });
+        let located = names.filter_map(|token| Some(vec![located_edit(self.context, token)?]));
         let all = self.quoted().into_iter().chain(located).chain(self.described()).chain(self.told());
         let edits = all.fold(Vec::new(), |edits, more| joined(&edits, &more).unwrap_or(edits));
         (edits.len() > 1).then_some(edits)

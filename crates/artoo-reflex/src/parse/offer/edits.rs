@@ -7,7 +7,7 @@ use super::super::steps::joins;
 use crate::lex::{Class, Token};
 
 /// A replacement of bytes of the request, with the number of typing errors it corrects. An empty one deletes the bytes:
-/// a clause that only tells something if it corrects none, else a word.
+/// a clause that only tells something if it corrects none, else a word. One of no bytes adds words.
 #[derive(Clone)]
 pub(super) struct Edit {
     pub(super) span: Range<usize>,
