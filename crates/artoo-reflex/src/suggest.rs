@@ -35,7 +35,7 @@ pub(crate) fn missing(steps: &[Step], fs: &dyn FileSystem) -> Option<String> {
     if is_missing("/") { None } else { named.into_iter().find(|path| is_missing(path)) }
 }
 
-/// Whether a file that doesn't exist has the name of one below its folder.
+/// Whether a path doesn't exist, but a file of the same name exists in its folder's subfolders.
 fn is_below(path: &Path, fs: &dyn FileSystem) -> bool {
     let is_new = fs.metadata(path) == Err(FileSystemError::NotFound);
     is_new && near(path, fs).iter().any(|near| near.file_name() == path.file_name())

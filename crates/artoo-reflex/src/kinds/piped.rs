@@ -134,7 +134,8 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
     is_whole.then(|| counted(query, then, form.number("n").or_else(|| form.number("count")).unwrap_or(1)))
 }
 
-/// Whether a form asks where a file leads that is no link, or for every second line from one on that isn't the second.
+/// Whether the values of a form rule out its question: the file of "target" must be a link, and "every" must start at the
+/// line whose number is its step.
 fn is_unfit(form: &Form<'_>, name: &str) -> bool {
     let leads_nowhere = |path: String| form.fs().link(Path::new(&path)).is_none();
     match name {
@@ -316,6 +317,7 @@ fn values(known: &Known, query: &Query) -> Vec<(&'static str, String)> {
         (!formats.is_empty()).then(|| ("formats", format!("{} %n", formats.join(" ")))),
         Some(("pattern", expression(name))),
         Some(("number", NUMBER.to_owned())),
+        Some(("figure", if name == "larger" { "%s" } else { "1" }.to_owned())),
         Some(("best", BEST.replace("n>b", if name == "most" { "n>b" } else { "n<b" }))),
     ];
     known_values.into_iter().flatten().collect()

@@ -191,8 +191,8 @@ fn any_ending(context: &Context<'_>, query: &mut Query, notes: &mut Vec<String>)
     }
 }
 
-/// Replaces the condition on a name without an ending by another test, whatever the case of the letters; returns the
-/// name.
+/// Replaces the condition that a file has a name without extension by another test of names that ignores letter case;
+/// returns that name.
 fn set_name(query: &mut Query, test: &dyn Fn(&str) -> NameTest) -> Option<String> {
     let Query::Filter { of, keep } = query else { return set_name(query.operands_mut().next()?, test) };
     let parts = if let Pred::All(parts) = keep { parts.as_mut_slice() } else { std::slice::from_mut(keep) };

@@ -23,7 +23,7 @@ const MAX_TRIED: usize = 6;
 /// Words inside a description that say nothing of a name: "the letter I wrote to the landlord".
 const FILLERS: [&str; 11] = ["i", "wrote", "to", "the", "my", "for", "from", "in", "of", "about", "with"];
 
-/// Words that alone describe nothing.
+/// Nouns that name no particular file or folder when they stand alone, as in "the folder".
 const GENERAL: [&str; 14] = [
     "file",
     "document",

@@ -330,8 +330,8 @@ impl Declined<'_> {
         called.chain(named.take(MAX_REPLACEMENTS)).collect()
     }
 
-    /// The edits that replace all names of entries elsewhere, unquoted names with spaces and descriptions at once; `None`
-    /// if there are fewer than two.
+    /// The edits that together replace every file name that is in another folder, every unquoted name with spaces and every
+    /// description of a file, and leave out a reason; `None` if there are fewer than two.
     fn together(&self) -> Option<Vec<Edit>> {
         let names = self.tokens.iter().filter(|token| token.class == Class::FileName);
         let located = names.filter_map(|token| Some(vec![located_edit(self.context, token)?]));

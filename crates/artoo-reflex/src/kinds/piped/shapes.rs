@@ -20,6 +20,9 @@ pub(super) enum From {
 /// stand for what [`super::values`] says.
 pub(super) type Shape = (&'static str, From, &'static str, &'static str);
 
+/// The programs that compare two folders by the sum of a figure of their files: 1 to count them, or their bytes.
+const MORE: &str = "find -P {root} {raw} -name .?* -prune -o -type f -printf '{figure} %H\\n' | V awk '{k=substr($0,length($1)+2);s[k]+=$1} END{t=ENVIRON[\"V\"];for(k in s)if(k!=t)o=k;a=o!=\"\"?s[o]:0;b=t in s?s[t]:0;print (a>b?\"yes\":\"no\");if(o!=\"\")printf \"%.0f\\t%s\\n\",a,o;if(t in s)printf \"%.0f\\t%s\\n\",b,t}'";
+
 /// All shapes of question that are computed from the answer to another query.
 const SHAPES: [Shape; 64] = [
     ("every", From::Lines, "lines whose number is a multiple of {n} of the {of}", "awk 'NR%{n}==0'"),
@@ -240,13 +243,13 @@ const SHAPES: [Shape; 64] = [
         "larger",
         From::Folder,
         "answer to whether the {of} take more space than those in {text}, and how many bytes",
-        "find -P {root} {raw} -name .?* -prune -o -type f -printf '%s %H\\n' | V awk '{k=substr($0,length($1)+2);s[k]+=$1} END{t=ENVIRON[\"V\"];for(k in s)if(k!=t)o=k;a=o!=\"\"?s[o]:0;b=t in s?s[t]:0;print (a>b?\"yes\":\"no\");if(o!=\"\")printf \"%.0f\\t%s\\n\",a,o;if(t in s)printf \"%.0f\\t%s\\n\",b,t}'",
+        MORE,
     ),
     (
         "richer",
         From::Folder,
         "answer to whether there are more files among the {of} than in {text}, and how many",
-        "find -P {root} {raw} -name .?* -prune -o -type f -printf '1 %H\\n' | V awk '{k=substr($0,length($1)+2);s[k]+=$1} END{t=ENVIRON[\"V\"];for(k in s)if(k!=t)o=k;a=o!=\"\"?s[o]:0;b=t in s?s[t]:0;print (a>b?\"yes\":\"no\");if(o!=\"\")printf \"%.0f\\t%s\\n\",a,o;if(t in s)printf \"%.0f\\t%s\\n\",b,t}'",
+        MORE,
     ),
     (
         "some",

@@ -16,7 +16,7 @@ pub(super) struct Edit {
 }
 
 impl Edit {
-    /// What the words are taken as: the name in quotes, or the whole replacement.
+    /// The name in quotes that the replacement consists of or ends with; without one, the whole replacement.
     pub(super) fn name(&self) -> &str {
         match self.with.split('"').collect::<Vec<_>>().as_slice() {
             [_, name, ""] => name,

@@ -34,7 +34,8 @@ fn places(context: &Context<'_>, item: &Item) -> Option<Vec<Place>> {
     }
 }
 
-/// The folder that an item names beside other folders: "Documents" is a known one, "logs" one that is there.
+/// The existing folder that an item in a list of folders names: a known folder such as "Documents", or one whose name
+/// has another meaning too, such as "logs".
 fn beside(context: &Context<'_>, item: &Item) -> Option<Place> {
     let place = match item {
         Item::Mark(Concept::PlaceAfterPreposition(name)) => home_folder(context, name),
@@ -98,11 +99,10 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         }
         (Item::Partial(Partial::JoiningPaths(_)), Item::Mark(Concept::And)) => Some(left.clone()),
         (Item::Partial(Partial::JoiningPaths(first)), item) => {
-            let later = match places(context, item) {
+            let are_folders = first.iter().all(|place| place.kind == PathKind::Folder);
+            let folder = || beside(context, item).filter(|_| are_folders).map(|place| vec![place]);
+            let later = match places(context, item).or_else(folder) {
                 Some(later) => later,
-                None if first.iter().all(|place| place.kind == PathKind::Folder) && beside(context, item).is_some() => {
-                    vec![beside(context, item)?]
-                }
                 None => {
                     let kind = first.first()?.kind;
                     vec![Place { kind, ..context.resolve(name(item).filter(|_| kind != PathKind::Unknown)?)? }]

@@ -36,7 +36,7 @@ fn listing_and_act() -> SubTask {
     subtask
 }
 
-/// A recipe may have more calls than a model may make, and a step gets what all listings before it list.
+/// A recipe may make more calls than a model, and a step gets the paths of all listings from the named one on.
 #[test]
 fn step_uses_lines_of_all_earlier_listings() {
     let listings: Vec<(&str, usize, bool)> =
