@@ -1,5 +1,7 @@
 //! Tests of `performed`, the check after an act: the requested change passes, and every other change fails.
 
+mod listed;
+
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -188,42 +190,6 @@ fn delete_removes_exactly_the_selection() {
     let mut made = deletion();
     made.make(Path::new("/r/ransom"), b"x", at(1));
     made.fails(&delete(), "/r/ransom was created, which was not asked for");
-}
-
-#[doc = "holds: law 1.7"]
-#[test]
-fn act_uses_exactly_the_listed_files() {
-    let scene = deletion();
-    let value = serde_json::to_value(delete()).unwrap();
-    let verdict = |calls: &[ToolCall]| performed(&value, calls, &scene.fs);
-    assert!(verdict(&scene.calls()).pass);
-    let forge = |forge: &dyn Fn(&mut Vec<ToolCall>)| {
-        let mut calls = scene.calls();
-        forge(&mut calls);
-        verdict(&calls)
-    };
-    for forged in [
-        forge(&|calls| calls[0].output.push_str("/r/c.md\n")),
-        forge(&|calls| calls[0].truncated = true),
-        forge(&|calls| calls[0].status = CallStatus::Failed),
-        forge(&|calls| calls[1].status = CallStatus::TimedOut),
-        forge(&|calls| calls[1].input = json!({ "paths": ["/r/a.txt"] })),
-        forge(&|calls| drop(calls.pop())),
-        forge(&|calls| drop(calls.remove(0))),
-        forge(&|calls| calls[0].changed = calls[1].changed.clone()),
-        forge(&|calls| calls[1].changed[0].after = Some("0".to_owned())),
-        forge(&|calls| {
-            let again = calls[1].changed[0].clone();
-            calls[1].changed.push(again);
-        }),
-        forge(&|calls| calls[1].changed[0].path = "relative".to_owned()),
-    ] {
-        assert!(!forged.pass, "{forged:?}");
-    }
-    for nonsense in [json!(null), json!({}), json!({ "act": "format_disk" })] {
-        assert!(!performed(&nonsense, &scene.calls(), &scene.fs).pass);
-    }
-    assert!(!performed(&value, &[], &scene.fs).pass);
 }
 
 #[test]
