@@ -237,14 +237,17 @@ fn as_said(
     Err(Failure::Unexplained(errors))
 }
 
-/// Those readings whose files and folders exist, if there are any; else all.
-fn existing(context: &Context<'_>, readings: Vec<Vec<Built>>) -> Vec<Vec<Built>> {
+/// Those readings whose files and folders exist, if there are any, without those that a likelier one stands beside.
+fn existing(context: &Context<'_>, mut readings: Vec<Vec<Built>>) -> Vec<Vec<Built>> {
     if readings.len() < 2 {
         return readings;
     }
+    doubt::keep_likely(&mut readings);
     let exists = |reading: &Vec<Built>| suggest::missing(&steps_of(reading), context.fs).is_none();
-    let existing: Vec<_> = readings.iter().filter(|reading| exists(reading)).cloned().collect();
-    if existing.is_empty() { readings } else { existing }
+    if readings.iter().any(exists) {
+        readings.retain(exists);
+    }
+    readings
 }
 
 /// The context for the next request of a session, and the result that "those" refers to in it: that of the last

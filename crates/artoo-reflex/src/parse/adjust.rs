@@ -226,12 +226,11 @@ fn by_number(context: &Context<'_>, tokens: &[Token], query: &mut Query, notes: 
 fn one_best(tokens: &[Token], query: &mut Query, notes: &mut Vec<String>) {
     let said: Vec<&str> =
         tokens.iter().filter(|token| token.class == Class::Word).map(|token| token.folded.as_str()).collect();
-    let which = said.iter().position(|word| *word == "which").unwrap_or(0);
     let asks = said.iter().position(|word| ["which", "what", "what's", "whats"].contains(word));
     let takes_most = matches!(
-        said.get(which..).unwrap_or_default(),
-        ["which", "of", .., "takes" | "uses" | "needs" | "occupies", "the", "most", _]
-            | ["which", "of", .., "takes", "up", "the", "most", _]
+        asks.and_then(|asks| said.get(asks..)).unwrap_or_default(),
+        ["which" | "what", .., "takes" | "uses" | "needs" | "occupies", "the", "most", _]
+            | ["which" | "what", .., "takes", "up", "the", "most", _]
             | ["what", "did", "i" | "we", _, "last"]
     );
     const BEST: [&str; 7] = ["largest", "biggest", "smallest", "newest", "oldest", "latest", "youngest"];

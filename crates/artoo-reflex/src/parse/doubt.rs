@@ -1,11 +1,29 @@
 //! Readings that take every word for something, but not for what it can mean together with the others.
 
+use super::build::Built;
 use super::item::Context;
 use super::pattern::{is_word, wishes_new};
 use crate::algebra::{Act, Function, Pred, Query, Step};
-use crate::english::{english, quoted};
+use crate::english::{english, english_steps, quoted};
 use crate::eval::regex;
 use crate::lex::{Class, Token};
+
+/// What a likelier reading says in place of another: an archive has entries and no lines, and a name ends in an ending.
+const LIKELIER: [(&str, &str); 3] = [
+    ("show the entries of the archive ", "show the lines of the file "),
+    (" ending in .", " ending with \""),
+    ("pack the folder \"", "pack \""),
+];
+
+/// Leaves out readings that a likelier one stands beside.
+pub(super) fn keep_likely(readings: &mut Vec<Vec<Built>>) {
+    let says = |reading: &Vec<Built>, text: &str| english_steps(&super::steps_of(reading)).contains(text);
+    for (likely, other) in LIKELIER {
+        if readings.iter().any(|reading| says(reading, likely)) {
+            readings.retain(|reading| says(reading, likely) || !says(reading, other));
+        }
+    }
+}
 
 /// Whether a step can't be what these tokens ask for.
 pub(super) fn is_misread(context: &Context<'_>, step: &Step, tokens: &[Token]) -> bool {

@@ -252,6 +252,9 @@ fn of_object(context: &Context<'_>, text: &str, tokens: &[Token], before: Option
 
 /// The question that tokens ask about the table they name, or about the only one here that has the columns.
 pub(super) fn of_table(context: &Context<'_>, tokens: &[Token]) -> Option<Built> {
+    // "may I see the columns" is no month.
+    let is_asked = ["i", "we"].iter().any(|word| is_word(tokens.get(1), word)) && is_word(tokens.first(), "may");
+    let tokens = if is_asked { tokens.get(2..)? } else { tokens };
     let (named, said): (Vec<&Token>, Vec<&Token>) =
         tokens.iter().partition(|token| is_table_name(&token.raw) || token.folded.ends_with(".log"));
     // "are all orders paid" asks for yes or no.

@@ -43,6 +43,7 @@ pub(super) fn questions(text: &str, tokens: &[Token]) -> Vec<String> {
             words.owned(&core),
             words.relative(&core),
             words.placed(&core),
+            words.held(&core),
         ]
         .into_iter()
         .flatten(),
@@ -133,8 +134,8 @@ impl Words<'_> {
     /// "in staff.csv, who earns most" as "who earns most in staff.csv".
     fn fronted(&self, core: &Range<usize>) -> Option<String> {
         let place = phrase("fronted", self.tokens, core.start)?;
-        let pause =
-            (place + 1..core.end).find(|at| self.tokens.get(*at).is_some_and(|token| token.class == Class::Comma))?;
+        let is_pause = |token: &Token| token.class == Class::Comma || is_word(Some(token), "and");
+        let pause = (place + 1..core.end).find(|at| self.tokens.get(*at).is_some_and(is_pause))?;
         let rest = Words { text: self.text, tokens: self.tokens.get(pause + 1..core.end)? };
         let joint = if self.is_any(core.start, &["from"]) { "from" } else { "in" };
         Some(format!("{} {joint} {}", rest.said(rest.core(&["lead", "opening", "courtesy"])), self.said(place..pause)))
@@ -189,6 +190,19 @@ impl Words<'_> {
                 .trim()
                 .to_owned(),
         )
+    }
+
+    /// "which PDFs does Documents contain" and "how many PDFs has Documents" as "PDFs in Documents".
+    fn held(&self, core: &Range<usize>) -> Option<String> {
+        let asks = phrase("asking", self.tokens, core.start)?;
+        let verb = (asks..core.end).rev().find(|at| self.is_any(*at, &["do", "does", "has", "have", "holds"]))?;
+        let holds = ["contain", "have", "hold", "include", "got"];
+        let end = if self.is_any(core.end - 1, &holds) { core.end - 1 } else { core.end };
+        let is_held = end < core.end || self.is_any(verb, &["has", "have", "holds"]);
+        let subject = verb + 1..end;
+        let is_name = !self.is_any(subject.start, &["i", "we", "you", "they", "it"]);
+        let what = self.said(core.start..verb);
+        (is_held && is_name && !subject.is_empty()).then(|| format!("{what} are in {}", self.said(subject)))
     }
 
     /// "which tracks in Music are not mp3" as "tracks in Music that are not mp3", "what in backup is empty" as "everything

@@ -63,7 +63,8 @@ fn size(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             Item::Mark(Concept::Compare { bound: bound @ (Bound::Exactly | Bound::Above), of: Measure::Size }),
             number,
         ) if number.whole() == Some(0) => Some(Item::draft(Draft { preds: bytes(bound, 0)?, ..Draft::default() })),
-        (Item::Mark(Concept::SizeField), Item::Draft(draft))
+        // "with more than 5 kB".
+        (Item::Mark(Concept::SizeField | Concept::With), Item::Draft(draft))
         | (Item::Draft(draft), Item::Mark(Concept::SizeSuffix))
             if draft.only_preds_of(|pred| matches!(pred, Pred::MinBytes(_) | Pred::MaxBytes(_))) =>
         {
