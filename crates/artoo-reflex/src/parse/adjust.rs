@@ -54,7 +54,10 @@ pub(super) fn adjusted(context: &Context<'_>, tokens: &[Token], mut built: Vec<B
         in_names(tokens, query);
         built
     };
-    built.into_iter().map(in_place).collect()
+    let mut built: Vec<Built> = built.into_iter().map(in_place).collect();
+    // "sort a.txt and show it" asks for one answer.
+    built.dedup_by(|later, earlier| later.step == earlier.step);
+    built
 }
 
 /// Compares names in any letter case, if none has the text as typed and the request doesn't speak of case.

@@ -33,6 +33,8 @@ pub(super) fn is_misread(context: &Context<'_>, step: &Step, tokens: &[Token]) -
             || seeks_each(query, tokens)
             || seeks_program(query, tokens)
             || lists_open(query, tokens)
+            || counts_verb(query, tokens)
+            || lists_text(query, tokens)
             || wishes_new(tokens) && english(query).contains(" named \"")
     };
     excepts_all(step)
@@ -78,6 +80,23 @@ fn seeks_each(query: &Query, tokens: &[Token]) -> bool {
             && word.class == Class::Word
             && english(query).contains(&format!("occurrences of \"{}\"", word.raw)))
     })
+}
+
+/// Whether a query counts occurrences of the verb of the question, as for "how often is the mentioned in a.txt".
+fn counts_verb(query: &Query, tokens: &[Token]) -> bool {
+    let is_counted =
+        |pair: &[Token]| matches!(pair, [_, verb] if english(query).contains(&format!("occurrences of \"{}\"", verb.raw)));
+    let asks = |pair: &[Token]| {
+        matches!(pair, [often, verb] if ["often", "times", "frequently"].contains(&often.folded.as_str())
+            && ["is", "are", "was", "were", "do", "does"].iter().any(|word| is_word(Some(verb), word)))
+    };
+    tokens.windows(2).any(|pair| asks(pair) && is_counted(pair))
+}
+
+/// Whether a file is listed although the request asks for the whole of it.
+fn lists_text(query: &Query, tokens: &[Token]) -> bool {
+    let is_whole = |token: &Token| ["whole", "entire"].contains(&token.folded.as_str());
+    matches!(query, Query::Paths { paths, .. } if paths.len() == 1) && tokens.iter().any(is_whole)
 }
 
 /// Whether files are listed although the request asks for open ones.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::clauses::{lists, phrase};
-use super::pattern::{is_word, wishes_new};
+use super::pattern::{is_table_name, is_word, wishes_new};
 use crate::lex::{Class, Token};
 
 /// A request whose words are put in other orders.
@@ -44,6 +44,7 @@ pub(super) fn questions(text: &str, tokens: &[Token]) -> Vec<String> {
             words.relative(&core),
             words.placed(&core),
             words.held(&core),
+            words.stem(&core),
         ]
         .into_iter()
         .flatten(),
@@ -154,8 +155,10 @@ impl Words<'_> {
                 format!("{asked}{} {} {rest}", self.said(verb..verb + 1), self.said(asks..verb)).trim().to_owned(),
             );
         }
+        // "how often is" has its verb already.
+        let asks_verb = self.is_any(asks, &["is", "are", "was", "were", "do", "does", "did", "has", "have"]);
         // "if the notes mention heating".
-        Some(format!("{asked}does {}", self.said(asks..core.end)))
+        (!asks_verb).then(|| format!("{asked}does {}", self.said(asks..core.end)))
     }
 
     /// "the nurse's salary" as "the salary of the nurse".
@@ -203,6 +206,22 @@ impl Words<'_> {
         let is_name = !self.is_any(subject.start, &["i", "we", "you", "they", "it"]);
         let what = self.said(core.start..verb);
         (is_held && is_name && !subject.is_empty()).then(|| format!("{what} are in {}", self.said(subject)))
+    }
+
+    /// "the different fruits in fruits.txt" as "the different lines in fruits.txt", in a table its rows.
+    fn stem(&self, core: &Range<usize>) -> Option<String> {
+        let file = core.clone().find(|at| self.tokens.get(*at).is_some_and(|token| token.class == Class::FileName))?;
+        let name = &self.tokens.get(file)?.folded;
+        let stem = name.rsplit('/').next()?.split_once('.').map(|(stem, _)| stem.trim_end_matches('s'))?;
+        let is_stem = |at: &usize| {
+            let word = self.tokens.get(*at).filter(|token| token.class == Class::Word).map(|token| &*token.folded);
+            *at != file && word.is_some_and(|word| word.trim_end_matches('s').replace("colour", "color") == stem)
+        };
+        let at = core.clone().find(is_stem)?;
+        let is_many = self.tokens.get(at).is_some_and(|token| token.folded.ends_with('s'));
+        let line = if is_table_name(name) { "row" } else { "line" };
+        let (before, after) = (self.said(core.start..at), self.said(at + 1..core.end));
+        Some(format!("{before} {line}{} {after}", if is_many { "s" } else { "" }).trim().to_owned())
     }
 
     /// "which tracks in Music are not mp3" as "tracks in Music that are not mp3", "what in backup is empty" as "everything
