@@ -112,7 +112,7 @@ pub(crate) fn lex(text: &str) -> Vec<Token> {
 }
 
 /// Short forms of words, each before the word it is looked up as.
-const SHORT_FORMS: &str = "u you, r are, im i'm, whats what's, hows how's, wheres where's, thats that's, dont don't, doesnt doesn't, cant can't, plz please, thx thanks";
+const SHORT_FORMS: &str = "u you, r are, im i'm, whats what's, hows how's, wheres where's, thats that's, dont don't, doesnt doesn't, cant can't, havent haven't, hasnt hasn't, didnt didn't, isnt isn't, arent aren't, wasnt wasn't, ive i've, plz please, thx thanks";
 
 /// Appends a token of this class to a list.
 fn push(tokens: &mut Vec<Token>, raw: &str, class: Class, span: std::ops::Range<usize>) {

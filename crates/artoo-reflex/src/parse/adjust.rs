@@ -235,6 +235,7 @@ fn one_best(tokens: &[Token], query: &mut Query, notes: &mut Vec<String>) {
         ["which" | "what", .., "takes" | "uses" | "needs" | "occupies", "the", "most", _]
             | ["which" | "what", .., "takes", "up", "the", "most", _]
             | ["what", "did", "i" | "we", _, "last"]
+            | ["which", "of" | "one", .., "most", "recently"]
     );
     const BEST: [&str; 7] = ["largest", "biggest", "smallest", "newest", "oldest", "latest", "youngest"];
     let is_one = takes_most

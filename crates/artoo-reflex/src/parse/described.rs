@@ -111,9 +111,7 @@ pub(super) fn described(context: &Context<'_>, tokens: &[Token]) -> Vec<(Range<u
 fn sets(context: &Context<'_>, named: &[Named], tokens: &[Token]) -> Vec<(Range<usize>, String)> {
     let mut found = Vec::new();
     // "how many orders" may ask for what is in the files.
-    if tokens.iter().any(|token| ["many", "much", "number", "count", "total"].contains(&&*token.folded)) {
-        return found;
-    }
+    let counts = tokens.iter().any(|token| ["many", "much", "number", "count", "total"].contains(&&*token.folded));
     for length in (1..=MAX_WORDS).rev() {
         for (at, words) in tokens.windows(length).enumerate() {
             let before = at.checked_sub(1).and_then(|at| tokens.get(at));
@@ -136,12 +134,24 @@ fn sets(context: &Context<'_>, named: &[Named], tokens: &[Token]) -> Vec<(Range<
             if is_general || !words.iter().all(is_strange) || !(is_one || last.folded.ends_with('s')) {
                 continue;
             }
-            let Some(files) = files_with(context, named, words) else { continue };
+            let year = year_after(tokens, at + length);
+            if counts && year.is_none() {
+                continue;
+            }
+            let Some(files) = files_with(context, named, words, year) else { continue };
             let start = before.filter(|_| follows("those")).unwrap_or(first);
-            found.push((start.span.start..last.span.end, format!("file{} {files}", if is_one { "" } else { "s" })));
+            let end = year.unwrap_or(last).span.end;
+            found.push((start.span.start..end, format!("file{} {files}", if is_one { "" } else { "s" })));
         }
     }
     found
+}
+
+/// The year that files are told to be from by the words at a position, as "of the tax year 2023" or "are there for 2024".
+fn year_after(tokens: &[Token], at: usize) -> Option<&Token> {
+    let end = phrase("of a year", tokens, at)?;
+    let is_year = |token: &&Token| token.raw.len() == 4 && token.raw.chars().all(|c| c.is_ascii_digit());
+    tokens.get(end).filter(is_year)
 }
 
 /// Whether a word is none that the lexicon knows as a kind of file or another noun for what is listed, and no marker such
@@ -157,9 +167,9 @@ fn is_strange(token: &Token) -> bool {
         && phrase("markers", std::slice::from_ref(token), 0).is_none()
 }
 
-/// The files of whose names all these words are a part, as a condition on names and the folder that they all lie in;
+/// The files of whose names all these words are a part, in a folder of the year if there is one, as a condition on names and the folder that they all lie in;
 /// `None` if they are fewer than two, or the names have no text in common that no other file there has.
-fn files_with(context: &Context<'_>, named: &[Named], words: &[Token]) -> Option<String> {
+fn files_with(context: &Context<'_>, named: &[Named], words: &[Token], year: Option<&Token>) -> Option<String> {
     // In "Genetics lectures" the first word is a folder above.
     let above = |word: &&Token| {
         named.iter().any(|named| named.entry.kind == EntryKind::Folder && named.words == [word.folded.clone()])
@@ -169,7 +179,8 @@ fn files_with(context: &Context<'_>, named: &[Named], words: &[Token]) -> Option
     let has = |named: &&Named| {
         let knows = |word: &Token| named.words.iter().any(|known| is_same(known, &word.folded));
         let is_in = |word: &Token| named.above.contains(&word.folded);
-        named.entry.kind == EntryKind::File && folders.iter().all(is_in) && words.iter().all(knows)
+        let is_of_year = year.is_none_or(|year| named.above.contains(&year.folded));
+        named.entry.kind == EntryKind::File && is_of_year && folders.iter().all(is_in) && words.iter().all(knows)
     };
     let files: Vec<&Named> = named.iter().filter(has).collect();
     let name = |named: &Named| String::from_utf8_lossy(named.entry.name_bytes()).into_owned();
@@ -261,7 +272,7 @@ fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'
     let is_letter = |word: &&str| word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
     if is_general
         || said.iter().any(is_letter)
-        || phrase("made", words, 0) == Some(words.len())
+        || phrase("made", words, 0).is_some_and(|end| end == words.len() || is_word(words.get(end), "of"))
         || !words.iter().all(is_plain)
         || (others.is_empty() && !is_named)
     {

@@ -9,10 +9,11 @@ use crate::eval::regex;
 use crate::lex::{Class, Token};
 
 /// What a likelier reading says in place of another: an archive has entries and no lines, and a name ends in an ending.
-const LIKELIER: [(&str, &str); 3] = [
+const LIKELIER: [(&str, &str); 4] = [
     ("show the entries of the archive ", "show the lines of the file "),
     (" ending in .", " ending with \""),
     ("pack the folder \"", "pack \""),
+    (" in the name, whatever the case of its letters", " containing \""),
 ];
 
 /// Leaves out readings that a likelier one stands beside.
@@ -35,6 +36,7 @@ pub(super) fn is_misread(context: &Context<'_>, step: &Step, tokens: &[Token]) -
             || lists_open(query, tokens)
             || counts_verb(query, tokens)
             || lists_text(query, tokens)
+            || counts_others(query, tokens)
             || wishes_new(tokens) && english(query).contains(" named \"")
     };
     excepts_all(step)
@@ -91,6 +93,17 @@ fn counts_verb(query: &Query, tokens: &[Token]) -> bool {
             && ["is", "are", "was", "were", "do", "does"].iter().any(|word| is_word(Some(verb), word)))
     };
     tokens.windows(2).any(|pair| asks(pair) && is_counted(pair))
+}
+
+/// Whether all that is here is counted although the request asks for the number of things spoken of before: "how many
+/// things is that".
+fn counts_others(query: &Query, tokens: &[Token]) -> bool {
+    let says = |at: usize, words: &[&str]| {
+        let token = tokens.len().checked_sub(at).and_then(|at| tokens.get(at));
+        words.iter().any(|word| is_word(token, word))
+    };
+    let is_of_here = matches!(query, Query::Aggregate { of, .. } if matches!(of.as_ref(), Query::Tree { .. }));
+    is_of_here && says(2, &["is", "are"]) && says(1, &["that", "it", "those", "they", "these"])
 }
 
 /// Whether a file is listed although the request asks for the whole of it.

@@ -42,6 +42,9 @@ pub(super) fn elsewhere(context: &Context<'_>, path: &str) -> Option<String> {
     let below = Path::new(path).strip_prefix(&context.environment.cwd).ok()?;
     if below.components().count() > 1 {
         let is_missing = below.parent().is_some_and(|folder| context.fs.metadata(folder).is_err());
+        if let Some(folder) = Path::new(path).parent().filter(|_| !is_missing) {
+            return only_ending(context, folder, path);
+        }
         return only_below(context, &|entry| is_missing && entry.path.ends_with(below));
     }
     let name = file_name(path).filter(|_| parent(path) == context.environment.cwd)?.to_lowercase();
@@ -53,6 +56,15 @@ pub(super) fn elsewhere(context: &Context<'_>, path: &str) -> Option<String> {
         None if near.is_empty() && name.len() > 2 && !name.contains('.') => only_below(context, &stem),
         None => None,
     }
+}
+
+/// The only file of a folder that has the name of a path before its ending: "the README of code/site".
+fn only_ending(context: &Context<'_>, folder: &Path, path: &str) -> Option<String> {
+    let name = file_name(path).filter(|name| !name.contains('.'))?;
+    let entries = context.fs.list(folder).ok()?.into_iter();
+    let mut found = entries.filter(|entry| entry.kind == EntryKind::File && entry.path.file_stem() == Some(name.as_ref()));
+    let only = found.next().filter(|_| found.next().is_none())?;
+    only.path.to_str().map(str::to_owned)
 }
 
 /// The only file of the name of a path that is not in the current folder, those in folders of copies left out.

@@ -10,8 +10,8 @@ use crate::algebra::{
     Depth, Fact, Field, Function, GroupKey, Key, Kind, NameChange, Order, Part, Pred, Query, Relation, Rewrite,
     Separator, SortKey, Ty,
 };
-use crate::concept::{Hidden, Verb};
-use crate::eval::{Answer, evaluate};
+use crate::concept::{Hidden, Reference, Verb};
+use crate::eval::{Answer, Entry, EntryKind, evaluate};
 use crate::place::{PathKind, Place, is_archive};
 
 /// Whether a function such as "count" or "average" computes its number from lines.
@@ -236,6 +236,20 @@ fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Resu
     if draft.reference.is_some() {
         let before = cx.antecedent.zip(draft.reference).and_then(|(before, reference)| before.selection(reference));
         let before = before.ok_or(BuildError::NothingBefore)?;
+        // "its first line" after a question for the largest file, of which there is one.
+        if draft.reference == Some(Reference::It)
+            && draft.lines.is_some()
+            && let Some(Answer::Files(files)) = matches!(before, Query::Limit { count: 1, .. })
+                .then(|| evaluate(&before, cx.context.fs).ok())
+                .flatten()
+            && let [Entry { kind: EntryKind::File, path, .. }] = files.as_slice()
+            && let Some(path) = path.to_str()
+        {
+            draft.reference = None;
+            draft.plural = None;
+            draft.lines.take_if(|lines| *lines == LinesWanted::All);
+            return Ok(Query::TextFile { path: path.to_owned() });
+        }
         if before.ty() == Ok(Ty::Lines) && !draft.has_noun() {
             draft.reference = None;
             draft.plural = None;
