@@ -54,9 +54,10 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
         "located" => Some(program()),
         "available" => any(known("path", name)),
         // A word that is no program's name may mean something else.
-        "available_known" => {
+        "available_known" | "located_known" => {
             let is_there = matches!(evaluate(&program(), form.fs()), Ok(Answer::Text(path)) if !path.is_empty());
-            if is_there { any(known("path", name)) } else { None }
+            let asked = if wording == "located_known" { Some(program()) } else { any(known("path", name)) };
+            asked.filter(|_| is_there)
         }
         "package" => any(known("version", name)),
         "version" => {

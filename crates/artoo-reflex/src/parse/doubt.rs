@@ -9,10 +9,12 @@ use crate::eval::regex;
 use crate::lex::{Class, Token};
 
 /// What a likelier reading says in place of another: an archive has entries and no lines, and a name ends in an ending.
-const LIKELIER: [(&str, &str); 4] = [
+const LIKELIER: [(&str, &str); 6] = [
     ("show the entries of the archive ", "show the lines of the file "),
     (" ending in .", " ending with \""),
     ("pack the folder \"", "pack \""),
+    (" on the search path", ", named \""),
+    ("show the location of the program ", "list the files "),
     (" in the name, whatever the case of its letters", " containing \""),
 ];
 
@@ -152,8 +154,15 @@ fn excepts_all(step: &Step) -> bool {
 /// songs in Music" counts them, and "add up the lines of the .py files" counts lines.
 fn sums_text(query: &Query, tokens: &[Token]) -> bool {
     let words = ["number", "numbers", "value", "values", "amount", "amounts", "figures"];
+    let is_table = |path: &str| [".csv", ".tsv"].iter().any(|ending| path.ends_with(ending));
+    let is_text = match query.source() {
+        Query::Tree { .. } => true,
+        // "the total of expenses.csv" adds no dates.
+        Query::TextFile { path } => is_table(path) && matches!(query, Query::Aggregate { of, .. } if **of == Query::TextFile { path: path.clone() }),
+        _ => false,
+    };
     matches!(query, Query::Aggregate { function: Function::Sum, .. })
-        && matches!(query.source(), Query::Tree { .. })
+        && is_text
         && !tokens.iter().any(|token| words.contains(&&*token.folded))
 }
 

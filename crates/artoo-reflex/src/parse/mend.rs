@@ -262,7 +262,7 @@ pub(super) fn of_table(context: &Context<'_>, tokens: &[Token]) -> Option<Built>
         return None;
     }
     // "sort the products by price".
-    let is_sort = |token: &&Token| ["sort", "order", "rank"].contains(&token.folded.as_str());
+    let is_sort = |token: &&Token| ["sort", "order"].contains(&token.folded.as_str());
     let said = match said.as_slice() {
         [first, rest @ ..] if is_sort(first) && rest.iter().any(|token| ["by", "of"].contains(&&*token.folded)) => {
             rest.to_vec()

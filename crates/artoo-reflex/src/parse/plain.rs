@@ -203,7 +203,7 @@ impl Words<'_> {
         let end = if self.is_any(core.end - 1, &holds) { core.end - 1 } else { core.end };
         let is_held = end < core.end || self.is_any(verb, &["has", "have", "holds"]);
         let subject = verb + 1..end;
-        let is_name = !self.is_any(subject.start, &["i", "we", "you", "they", "it"]);
+        let is_name = !self.is_any(subject.start, &["i", "we", "you", "they", "it", "each", "every", "all"]);
         let what = self.said(core.start..verb);
         (is_held && is_name && !subject.is_empty()).then(|| format!("{what} are in {}", self.said(subject)))
     }

@@ -18,7 +18,7 @@ use crate::eval::regex;
 use crate::eval::text::file_holds;
 use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, TypeForm, lexicon};
-use crate::place::{PathKind, Place, file_name};
+use crate::place::{PathKind, Place, file_name, is_archive};
 
 /// Maximum number of tokens of the name of a file or folder.
 const MAX_NAME: usize = 6;
@@ -84,7 +84,7 @@ impl Matcher<'_> {
             }
             "condition" => self.conditions(at),
             "names" => self.file_names(at),
-            "file" | "plain" | "prose" | "settings" | "python" | "boxes" => places(self.files(at, kind)),
+            "file" | "plain" | "prose" | "settings" | "python" | "archive" | "boxes" => places(self.files(at, kind)),
             "folder" => places(self.folders(at)),
             "news" => {
                 let ways = self.joined(at, |at| Some((at + 1, self.named(self.token(at)?, "named")?)));
@@ -479,6 +479,7 @@ fn fits(place: &Place, kind: &str) -> bool {
         "settings" => holds_settings(&place.path),
         "plain" => !holds_settings(&place.path),
         "python" => place.path.ends_with(".py"),
+        "archive" => is_archive(&place.path),
         "prose" => ![".csv", ".tsv"].iter().any(|ending| place.path.ends_with(ending)) && !holds_settings(&place.path),
         _ => true,
     }
