@@ -9,10 +9,12 @@ use crate::eval::regex;
 use crate::lex::{Class, Token};
 
 /// What a likelier reading says in place of another: an archive has entries and no lines, and a name ends in an ending.
-const LIKELIER: [(&str, &str); 6] = [
+const LIKELIER: [(&str, &str); 8] = [
     ("show the entries of the archive ", "show the lines of the file "),
     (" ending in .", " ending with \""),
     ("pack the folder \"", "pack \""),
+    (" without line ", ", except containing \""),
+    ("create the file ", "add \""),
     (" on the search path", ", named \""),
     ("show the location of the program ", "list the files "),
     (" in the name, whatever the case of its letters", " containing \""),
