@@ -55,7 +55,9 @@ fn leaves_folder(context: &Context<'_>, query: &Query, tokens: &[Token]) -> bool
         let next = |words: &[&str]| words.iter().any(|word| is_word(tokens.get(at + 1), word));
         let is_name = token.raw.starts_with(char::is_uppercase) && token.raw.ends_with(|c: char| c.is_lowercase());
         let is_topic = at == 0 && (next(&["has", "contains", "holds"]) || is_name && next(&[":", "-", ","]));
-        let is_meant = is_topic || is_name && next(&["file", "files", "folder"]);
+        let before = at.checked_sub(1).and_then(|at| tokens.get(at));
+        let is_subject = ["does", "do", "has"].iter().any(|word| is_word(before, word));
+        let is_meant = is_topic || is_name && (is_subject || next(&["file", "files", "folder"]));
         let folder = context.resolve(&token.raw).filter(|place| is_meant && context.is_folder(&place.path));
         folder.is_some_and(|place| !english(query).contains(&place.path))
     })
@@ -163,7 +165,12 @@ fn sums_text(query: &Query, tokens: &[Token]) -> bool {
         Query::TextFile { path } => is_table(path) && matches!(query, Query::Aggregate { of, .. } if **of == Query::TextFile { path: path.clone() }),
         _ => false,
     };
-    matches!(query, Query::Aggregate { function: Function::Sum, .. })
+    let is_computed = |function: &Function| match function {
+        Function::Sum => true,
+        Function::Average | Function::Maximum | Function::Minimum => matches!(query.source(), Query::TextFile { .. }),
+        _ => false,
+    };
+    matches!(query, Query::Aggregate { function, .. } if is_computed(function))
         && is_text
         && !tokens.iter().any(|token| words.contains(&&*token.folded))
 }

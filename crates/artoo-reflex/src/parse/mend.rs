@@ -40,6 +40,10 @@ pub(super) fn question(
     tokens: &[Token],
     before: Option<&Antecedent>,
 ) -> Option<Vec<Built>> {
+    // "files not already in backup" are those of which no copy is there.
+    if tokens.windows(2).any(|pair| matches!(pair, [not, already] if is_word(Some(not), "not") && is_word(Some(already), "already"))) {
+        return None;
+    }
     // Each of its words is one of a table, so none asks for a change.
     if let Some(built) = of_table(context, tokens) {
         return Some(vec![built]);
@@ -367,6 +371,21 @@ pub(super) fn substituted(context: &Context<'_>, tokens: &[Token], before: Optio
         && let Some(place) = tokens.get(counts.len()..).filter(|rest| !rest.is_empty())
     {
         let request = [tokens.get(..1)?, place].concat();
+        return as_said(context, earlier, &request, before).ok();
+    }
+    // "and the largest one in Music?" after "what is the largest file in Photos".
+    let said_before = lex(earlier);
+    let is_said = |token: &Token| {
+        ["one", "ones"].contains(&token.folded.as_str()) || said_before.iter().any(|other| other.folded == token.folded)
+    };
+    let place = tokens.iter().position(|token| ["in", "from", "of"].contains(&token.folded.as_str()));
+    if let Some((words, rest)) = place.and_then(|place| tokens.split_at_checked(place))
+        && let Some((and, words)) = words.split_first().filter(|(and, _)| is_word(Some(and), "and"))
+        && !words.is_empty()
+        && words.iter().all(is_said)
+        && rest.len() > 1
+    {
+        let request = [std::slice::from_ref(and), rest].concat();
         return as_said(context, earlier, &request, before).ok();
     }
     // "what is the highest salary in it?" after a question about the file of the table, or "the highest salary?".
