@@ -10,6 +10,7 @@ mod described;
 mod doubt;
 mod draft;
 mod features;
+mod followed;
 mod forms;
 mod item;
 mod lexical;
@@ -179,7 +180,8 @@ fn attempt(
     let built = match as_said(context, text, tokens, before) {
         Err(Failure::Unexplained(errors)) => {
             let mended = mend::question(context, text, tokens, before)
-                .or_else(|| mend::substituted(context, tokens, before))
+                .or_else(|| followed::substituted(context, tokens, before))
+                .or_else(|| followed::of_it(context, text, tokens, before))
                 .or_else(|| saved::saved(context, text, tokens, before))
                 .or_else(|| mend::change(context, text, tokens, before))
                 .or_else(|| recalled::recalled(context, tokens));
@@ -257,6 +259,7 @@ fn follow<'a>(context: &Context<'a>, session: &[&'a SessionTurn]) -> (Context<'a
     let past = Context { is_past: true, ..*context };
     let parsed = answered.and_then(|(last, earlier)| read(&past, &last.input, earlier).ok());
     let before = parsed.and_then(|parsed| Antecedent::of_request(&parsed.steps));
+    let before = before.map(|before| before.with_found(context.fs));
     let earlier = answered.map(|(last, _)| last.input.as_str());
     (Context { is_lost: before.is_none() && !session.is_empty(), earlier, ..*context }, before)
 }

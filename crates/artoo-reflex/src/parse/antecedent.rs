@@ -2,6 +2,7 @@
 
 use crate::algebra::{Act, Function, Kind, NameChange, Pred, Query, Relation, Step, Target, Ty};
 use crate::concept::{Concept, Reference};
+use crate::eval::{Answer, Entry, EntryKind, FileSystem, evaluate};
 use crate::kinds;
 use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, lexicon};
@@ -15,6 +16,8 @@ pub(super) struct Antecedent {
     /// All steps of the previous request; empty if the antecedent is an earlier step of the same request.
     pub(super) steps: Vec<Step>,
     pub(super) last: Step,
+    /// The only file that the step found, if it asked for one: "the newest file".
+    pub(super) found: Option<String>,
     /// Whether the step asks if something is so: what is said after it may depend on the answer.
     is_condition: bool,
     /// Whether the step lists several first elements without a number: "the newest files".
@@ -24,7 +27,17 @@ pub(super) struct Antecedent {
 impl Antecedent {
     /// The result that "those" means after a whole request with these steps; `None` if it has none.
     pub(super) fn of_request(steps: &[Step]) -> Option<Self> {
-        Some(Self { steps: steps.to_vec(), last: steps.last()?.clone(), is_condition: false, is_unnumbered: false })
+        let last = steps.last()?.clone();
+        Some(Self { steps: steps.to_vec(), last, found: None, is_condition: false, is_unnumbered: false })
+    }
+
+    /// The same result with the file that it is, if the step asked for one and found it.
+    pub(super) fn with_found(self, fs: &dyn FileSystem) -> Self {
+        let is_question = matches!(self.last, Step::Ask(_));
+        let Some(query @ Query::Limit { count: 1, .. }) = self.elements().filter(|_| is_question) else { return self };
+        let Ok(Answer::Files(files)) = evaluate(&query, fs) else { return self };
+        let [Entry { kind: EntryKind::File, path, .. }] = files.as_slice() else { return self };
+        Self { found: path.to_str().map(str::to_owned), ..self }
     }
 
     /// The result that "those" means after a step of the same request, which was said in these words.
@@ -43,7 +56,7 @@ impl Antecedent {
         };
         let is_limited = matches!(step, Step::Ask(of) if matches!(without_counts(of), Query::Limit { count: 2.., .. }));
         let is_unnumbered = is_limited && !said.iter().any(counts);
-        Self { steps: Vec::new(), last: step.clone(), is_condition: is_yes_or_no, is_unnumbered }
+        Self { steps: Vec::new(), last: step.clone(), found: None, is_condition: is_yes_or_no, is_unnumbered }
     }
 
     /// Whether the earlier step belongs to the same request as the words that refer to it.
@@ -187,7 +200,7 @@ impl Antecedent {
         }
         match self.selection(Reference::It)? {
             Query::Paths { paths, kind: Kind::File | Kind::Any } if paths.len() == 1 => paths.into_iter().next(),
-            _ => None,
+            _ => self.found.clone(),
         }
     }
 

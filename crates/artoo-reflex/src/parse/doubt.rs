@@ -1,5 +1,7 @@
 //! Readings that take every word for something, but not for what it can mean together with the others.
 
+use std::path::Path;
+
 use super::build::Built;
 use super::item::Context;
 use super::pattern::{is_word, wishes_new};
@@ -41,6 +43,8 @@ pub(super) fn is_misread(context: &Context<'_>, step: &Step, tokens: &[Token]) -
             || counts_verb(query, tokens)
             || lists_text(query, tokens)
             || counts_others(query, tokens)
+            || tells_own(query, tokens)
+            || looks_elsewhere(query)
             || wishes_new(tokens) && english(query).contains(" named \"")
     };
     excepts_all(step)
@@ -92,8 +96,7 @@ fn seeks_each(query: &Query, tokens: &[Token]) -> bool {
 
 /// Whether a query counts occurrences of the verb of the question, as for "how often is the mentioned in a.txt".
 fn counts_verb(query: &Query, tokens: &[Token]) -> bool {
-    let is_counted =
-        |pair: &[Token]| matches!(pair, [_, verb] if english(query).contains(&format!("occurrences of \"{}\"", verb.raw)));
+    let is_counted = |pair: &[Token]| matches!(pair, [_, verb] if english(query).contains(&format!("occurrences of \"{}\"", verb.raw)));
     let asks = |pair: &[Token]| {
         matches!(pair, [often, verb] if ["often", "times", "frequently"].contains(&often.folded.as_str())
             && ["is", "are", "was", "were", "do", "does"].iter().any(|word| is_word(Some(verb), word)))
@@ -110,6 +113,23 @@ fn counts_others(query: &Query, tokens: &[Token]) -> bool {
     };
     let is_of_here = matches!(query, Query::Aggregate { of, .. } if matches!(of.as_ref(), Query::Tree { .. }));
     is_of_here && says(2, &["is", "are"]) && says(1, &["that", "it", "those", "they", "these"])
+}
+
+/// Whether a fact of the machine is told although the request asks for one of something spoken of: "its date".
+fn tells_own(query: &Query, tokens: &[Token]) -> bool {
+    let is_of_it = |token: &Token| ["its", "their"].contains(&token.folded.as_str());
+    matches!(query, Query::System { .. }) && tokens.iter().any(is_of_it)
+}
+
+/// Whether files of a folder are looked for in another one, where none of them can be.
+fn looks_elsewhere(query: &Query) -> bool {
+    let Query::Filter { of, keep } = query else { return query.operand().is_some_and(looks_elsewhere) };
+    let roots = if let Query::Tree { roots, .. } = of.source() { roots.as_slice() } else { &[] };
+    let parts = if let Pred::All(parts) = keep { parts.as_slice() } else { std::slice::from_ref(keep) };
+    let is_apart = |folder: &str| {
+        roots.iter().all(|root| !Path::new(folder).starts_with(root) && !Path::new(root).starts_with(folder))
+    };
+    !roots.is_empty() && parts.iter().any(|part| matches!(part, Pred::Inside(folder) if is_apart(folder)))
 }
 
 /// Whether a file is listed although the request asks for the whole of it.
@@ -162,7 +182,10 @@ fn sums_text(query: &Query, tokens: &[Token]) -> bool {
     let is_text = match query.source() {
         Query::Tree { .. } => true,
         // "the total of expenses.csv" adds no dates.
-        Query::TextFile { path } => is_table(path) && matches!(query, Query::Aggregate { of, .. } if **of == Query::TextFile { path: path.clone() }),
+        Query::TextFile { path } => {
+            is_table(path)
+                && matches!(query, Query::Aggregate { of, .. } if **of == Query::TextFile { path: path.clone() })
+        }
         _ => false,
     };
     let is_computed = |function: &Function| match function {

@@ -62,7 +62,8 @@ pub(super) fn elsewhere(context: &Context<'_>, path: &str) -> Option<String> {
 fn only_ending(context: &Context<'_>, folder: &Path, path: &str) -> Option<String> {
     let name = file_name(path).filter(|name| !name.contains('.'))?;
     let entries = context.fs.list(folder).ok()?.into_iter();
-    let mut found = entries.filter(|entry| entry.kind == EntryKind::File && entry.path.file_stem() == Some(name.as_ref()));
+    let mut found =
+        entries.filter(|entry| entry.kind == EntryKind::File && entry.path.file_stem() == Some(name.as_ref()));
     let only = found.next().filter(|_| found.next().is_none())?;
     only.path.to_str().map(str::to_owned)
 }

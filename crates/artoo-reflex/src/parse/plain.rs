@@ -45,6 +45,7 @@ pub(super) fn questions(text: &str, tokens: &[Token]) -> Vec<String> {
             words.placed(&core),
             words.held(&core),
             words.stem(&core),
+            words.of_it(&core),
         ]
         .into_iter()
         .flatten(),
@@ -222,6 +223,12 @@ impl Words<'_> {
         let line = if is_table_name(name) { "row" } else { "line" };
         let (before, after) = (self.said(core.start..at), self.said(at + 1..core.end));
         Some(format!("{before} {line}{} {after}", if is_many { "s" } else { "" }).trim().to_owned())
+    }
+
+    /// "what is its date" as "what is the date of it".
+    fn of_it(&self, core: &Range<usize>) -> Option<String> {
+        let at = core.clone().find(|at| self.is_any(*at, &["its"]))?;
+        Some(format!("{} the {} of it", self.said(core.start..at), self.said(at + 1..core.end)).trim().to_owned())
     }
 
     /// "which tracks in Music are not mp3" as "tracks in Music that are not mp3", "what in backup is empty" as "everything

@@ -11,7 +11,7 @@ use crate::algebra::{
     Separator, SortKey, Ty,
 };
 use crate::concept::{Hidden, Reference, Verb};
-use crate::eval::{Answer, Entry, EntryKind, evaluate};
+use crate::eval::{Answer, evaluate};
 use crate::place::{PathKind, Place, is_archive};
 
 /// Whether a function such as "count" or "average" computes its number from lines.
@@ -233,28 +233,16 @@ fn conditions(draft: &mut Draft) -> Vec<Pred> {
 /// The query for the lines a phrase is about: those of an earlier result, one file, an archive, or several files.
 fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Result<Query, BuildError> {
     let wants_entries = draft.lines == Some(LinesWanted::Entries);
-    if draft.reference.is_some() {
-        let before = cx.antecedent.zip(draft.reference).and_then(|(before, reference)| before.selection(reference));
-        let before = before.ok_or(BuildError::NothingBefore)?;
+    if let Some(reference) = draft.reference {
+        let antecedent = cx.antecedent.ok_or(BuildError::NothingBefore)?;
+        let before = antecedent.selection(reference).ok_or(BuildError::NothingBefore)?;
         // "its first line" after a question for the largest file, of which there is one.
-        if draft.reference == Some(Reference::It)
-            && draft.lines.is_some()
-            && let Some(Answer::Files(files)) = matches!(before, Query::Limit { count: 1, .. })
-                .then(|| evaluate(&before, cx.context.fs).ok())
-                .flatten()
-            && let [Entry { kind: EntryKind::File, path, .. }] = files.as_slice()
-            && let Some(path) = path.to_str()
-        {
-            draft.reference = None;
-            draft.plural = None;
+        let found = antecedent.found.clone().filter(|_| reference == Reference::It && draft.lines.is_some());
+        let found = found.map(|path| Query::TextFile { path });
+        if let Some(of) = found.or_else(|| Some(before).filter(|of| of.ty() == Ok(Ty::Lines) && !draft.has_noun())) {
+            (draft.reference, draft.plural) = (None, None);
             draft.lines.take_if(|lines| *lines == LinesWanted::All);
-            return Ok(Query::TextFile { path: path.to_owned() });
-        }
-        if before.ty() == Ok(Ty::Lines) && !draft.has_noun() {
-            draft.reference = None;
-            draft.plural = None;
-            draft.lines.take_if(|lines| *lines == LinesWanted::All);
-            return Ok(before);
+            return Ok(of);
         }
     }
     if let Some(part) = draft.names.take() {
