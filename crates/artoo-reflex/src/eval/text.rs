@@ -81,10 +81,18 @@ pub(crate) fn count_words(text: &[u8]) -> usize {
 
 /// Whether bytes contain a text, optionally ignoring ASCII case.
 pub(crate) fn holds(bytes: &[u8], text: &[u8], ignore_case: bool) -> bool {
-    if text.is_empty() {
-        return true;
+    let Some(first) = text.first() else { return true };
+    let begins = if ignore_case { [first.to_ascii_lowercase(), first.to_ascii_uppercase()] } else { [*first; 2] };
+    let is_it = |window: &[u8]| if ignore_case { window.eq_ignore_ascii_case(text) } else { window == text };
+    // A large file may be searched for several readings of a request: most bytes are passed by one comparison.
+    let mut rest = bytes;
+    while let Some(at) = rest.iter().position(|byte| begins.contains(byte)) {
+        if rest.get(at..at + text.len()).is_some_and(is_it) {
+            return true;
+        }
+        rest = rest.get(at + 1..).unwrap_or_default();
     }
-    bytes.windows(text.len()).any(|window| if ignore_case { window.eq_ignore_ascii_case(text) } else { window == text })
+    false
 }
 
 /// Splits bytes at each occurrence of a text; an empty text never occurs.

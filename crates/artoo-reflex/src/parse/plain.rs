@@ -227,7 +227,8 @@ impl Words<'_> {
 
     /// "what is its date" as "what is the date of it".
     fn of_it(&self, core: &Range<usize>) -> Option<String> {
-        let at = core.clone().find(|at| self.is_any(*at, &["its"]))?;
+        let joins = core.clone().any(|at| self.is_any(at, &["and"]));
+        let at = core.clone().find(|at| self.is_any(*at, &["its"])).filter(|_| !joins)?;
         Some(format!("{} the {} of it", self.said(core.start..at), self.said(at + 1..core.end)).trim().to_owned())
     }
 
