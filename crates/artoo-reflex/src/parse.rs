@@ -244,7 +244,7 @@ fn existing(context: &Context<'_>, mut readings: Vec<Vec<Built>>) -> Vec<Vec<Bui
     if readings.len() < 2 {
         return readings;
     }
-    doubt::keep_likely(&mut readings);
+    doubt::keep_likely(&mut readings, |reading| english_steps(&steps_of(reading)));
     let exists = |reading: &Vec<Built>| suggest::missing(&steps_of(reading), context.fs).is_none();
     if readings.iter().any(exists) {
         readings.retain(exists);

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use super::build::Built;
 use super::item::Context;
 use super::pattern::{is_word, wishes_new};
 use crate::algebra::{Act, Function, Pred, Query, Step};
-use crate::english::{english, english_steps, quoted};
+use crate::english::{english, quoted};
 use crate::eval::regex;
 use crate::lex::{Class, Token};
 
@@ -22,9 +21,9 @@ const LIKELIER: [(&str, &str); 8] = [
     (" in the name, whatever the case of its letters", " containing \""),
 ];
 
-/// Leaves out readings that a likelier one stands beside.
-pub(super) fn keep_likely(readings: &mut Vec<Vec<Built>>) {
-    let says = |reading: &Vec<Built>, text: &str| english_steps(&super::steps_of(reading)).contains(text);
+/// Leaves out readings that a likelier one stands beside, to go by their English.
+pub(super) fn keep_likely<T>(readings: &mut Vec<T>, english: impl Fn(&T) -> String) {
+    let says = |reading: &T, text: &str| english(reading).contains(text);
     for (likely, other) in LIKELIER {
         if readings.iter().any(|reading| says(reading, likely)) {
             readings.retain(|reading| says(reading, likely) || !says(reading, other));

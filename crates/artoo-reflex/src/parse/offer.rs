@@ -145,9 +145,7 @@ pub(super) fn quoted(
         // The name of a file alone asks for its text.
         let is_alone = request.starts_with("the file ") && edits.iter().all(|edit| edit.with == request);
         let request = if is_alone { format!("show {request}") } else { request };
-        // "how many requests in the access log came from 10.0.0.2" asks for rows.
-        let of_table = || super::mend::of_table(context, &lex(&request)).map(|built| vec![built]);
-        let mut built = as_said(context, &request, &lex(&request), before).ok().or_else(of_table)?;
+        let mut built = as_said(context, &request, &lex(&request), before).ok()?;
         built.first_mut()?.assumptions.extend(taken(text, &edits));
         // "what's the weather" asks for more than where the file of this name is.
         let is_place = |built: &Built| matches!(built.step, Step::Ask(Query::Paths { .. }));
