@@ -84,7 +84,7 @@ pub(crate) fn holds(bytes: &[u8], text: &[u8], ignore_case: bool) -> bool {
     let Some(first) = text.first() else { return true };
     let begins = if ignore_case { [first.to_ascii_lowercase(), first.to_ascii_uppercase()] } else { [*first; 2] };
     let is_it = |window: &[u8]| if ignore_case { window.eq_ignore_ascii_case(text) } else { window == text };
-    // A large file may be searched for several readings of a request: most bytes are passed by one comparison.
+    // Every reading of a request may search all files, so most bytes must cost only one comparison.
     let mut rest = bytes;
     while let Some(at) = rest.iter().position(|byte| begins.contains(byte)) {
         if rest.get(at..at + text.len()).is_some_and(is_it) {

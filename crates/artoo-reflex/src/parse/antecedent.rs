@@ -16,7 +16,7 @@ pub(super) struct Antecedent {
     /// All steps of the previous request; empty if the antecedent is an earlier step of the same request.
     pub(super) steps: Vec<Step>,
     pub(super) last: Step,
-    /// The only file that the step found, if it asked for one: "the newest file".
+    /// Path of the file that the step found, if the step asked for a single one: "the newest file".
     pub(super) found: Option<String>,
     /// Whether the step asks if something is so: what is said after it may depend on the answer.
     is_condition: bool,
@@ -31,7 +31,7 @@ impl Antecedent {
         Some(Self { steps: steps.to_vec(), last, found: None, is_condition: false, is_unnumbered: false })
     }
 
-    /// The same result with the file that it is, if the step asked for one and found it.
+    /// The antecedent with the path of the file found, if the step asked for a single file.
     pub(super) fn with_found(self, fs: &dyn FileSystem) -> Self {
         let is_question = matches!(self.last, Step::Ask(_));
         let Some(query @ Query::Limit { count: 1, .. }) = self.elements().filter(|_| is_question) else { return self };

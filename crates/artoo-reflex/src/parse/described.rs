@@ -167,8 +167,9 @@ fn is_strange(token: &Token) -> bool {
         && phrase("markers", std::slice::from_ref(token), 0).is_none()
 }
 
-/// The files of whose names all these words are a part, in a folder of the year if there is one, as a condition on names and the folder that they all lie in;
-/// `None` if they are fewer than two, or the names have no text in common that no other file there has.
+/// The files whose names have all these words, as a condition on names and the folder that they all lie in; with a year,
+/// only files below a folder that has the year in its name. `None` if they are fewer than two, or the names have no text
+/// in common that no other file there has.
 fn files_with(context: &Context<'_>, named: &[Named], words: &[Token], year: Option<&Token>) -> Option<String> {
     // In "Genetics lectures" the first word is a folder above.
     let above = |word: &&Token| {

@@ -9,7 +9,8 @@ use crate::english::{english, quoted};
 use crate::eval::regex;
 use crate::lex::{Class, Token};
 
-/// What a likelier reading says in place of another: an archive has entries and no lines, and a name ends in an ending.
+/// Pairs of texts in the English of readings: a reading with the first is meant rather than one with the second, as the
+/// entries of an archive are rather than its lines.
 const LIKELIER: [(&str, &str); 8] = [
     ("show the entries of the archive ", "show the lines of the file "),
     (" ending in .", " ending with \""),
@@ -21,7 +22,8 @@ const LIKELIER: [(&str, &str); 8] = [
     (" in the name, whatever the case of its letters", " containing \""),
 ];
 
-/// Leaves out readings that a likelier one stands beside, to go by their English.
+/// Removes readings whose English marks them as the less likely of a pair in `LIKELIER`, if the other one of the pair is
+/// among the readings.
 pub(super) fn keep_likely<T>(readings: &mut Vec<T>, english: impl Fn(&T) -> String) {
     let says = |reading: &T, text: &str| english(reading).contains(text);
     for (likely, other) in LIKELIER {
@@ -103,8 +105,8 @@ fn counts_verb(query: &Query, tokens: &[Token]) -> bool {
     tokens.windows(2).any(|pair| asks(pair) && is_counted(pair))
 }
 
-/// Whether all that is here is counted although the request asks for the number of things spoken of before: "how many
-/// things is that".
+/// Whether the query counts the files of a folder although the request asks for the number of results of the question
+/// before: "how many things is that".
 fn counts_others(query: &Query, tokens: &[Token]) -> bool {
     let says = |at: usize, words: &[&str]| {
         let token = tokens.len().checked_sub(at).and_then(|at| tokens.get(at));
@@ -114,7 +116,7 @@ fn counts_others(query: &Query, tokens: &[Token]) -> bool {
     is_of_here && says(2, &["is", "are"]) && says(1, &["that", "it", "those", "they", "these"])
 }
 
-/// Whether a fact of the machine is told although the request asks for one of something spoken of: "its date".
+/// Whether the query asks for a fact of the machine although "its" or "their" refers to the result before: "its date".
 fn tells_own(query: &Query, tokens: &[Token]) -> bool {
     let is_of_it = |token: &Token| ["its", "their"].contains(&token.folded.as_str());
     matches!(query, Query::System { .. }) && tokens.iter().any(is_of_it)
@@ -131,7 +133,7 @@ fn looks_elsewhere(query: &Query) -> bool {
     !roots.is_empty() && parts.iter().any(|part| matches!(part, Pred::Inside(folder) if is_apart(folder)))
 }
 
-/// Whether a file is listed although the request asks for the whole of it.
+/// Whether the query lists a file although the request asks for its whole text: "the whole poem.txt".
 fn lists_text(query: &Query, tokens: &[Token]) -> bool {
     let is_whole = |token: &Token| ["whole", "entire"].contains(&token.folded.as_str());
     matches!(query, Query::Paths { paths, .. } if paths.len() == 1) && tokens.iter().any(is_whole)

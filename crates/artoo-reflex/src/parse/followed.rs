@@ -1,4 +1,4 @@
-//! Reads questions that leave out what the question before has said: "and in Music?", "how many lines?".
+//! Reads follow-up questions with the missing words of the question before: "and in Music?", "how many lines?".
 
 use super::antecedent::Antecedent;
 use super::as_said;
@@ -12,7 +12,7 @@ use crate::concept::Concept;
 use crate::lex::{Class, Token, lex};
 use crate::lexicon::{Meaning, lexicon};
 
-/// A number for the class of words that can replace this one when a question is asked again with one word changed.
+/// Number of the class of words that a follow-up question can put in place of a word; `None` for other words.
 fn substitution_class(concept: &Concept) -> Option<u8> {
     match concept {
         Concept::Ask(_) => Some(0),
@@ -23,7 +23,7 @@ fn substitution_class(concept: &Concept) -> Option<u8> {
     }
 }
 
-/// The reading of a question that leaves out what it is about, a file spoken of before: "how many lines?".
+/// The reading of a follow-up question about the file of the answer before: "how many lines?".
 pub(super) fn of_it(
     context: &Context<'_>,
     text: &str,
@@ -37,7 +37,7 @@ pub(super) fn of_it(
     ["in it", "of it"].into_iter().find_map(asked)
 }
 
-/// The reading of a question for the same rows, or with the words of the question before in another place.
+/// The reading of a follow-up question about the same rows of a table, or about another folder.
 fn of_same(context: &Context<'_>, tokens: &[Token], earlier: &str, before: Option<&Antecedent>) -> Option<Vec<Built>> {
     // "what is their average salary?" after a question about a table asks it of the same rows.
     let refers = (0..tokens.len()).any(|at| phrase("rows spoken of", tokens, at).is_some());

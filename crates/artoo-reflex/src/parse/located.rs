@@ -58,7 +58,8 @@ pub(super) fn elsewhere(context: &Context<'_>, path: &str) -> Option<String> {
     }
 }
 
-/// The only file of a folder that has the name of a path before its ending: "the README of code/site".
+/// The path of the only file in a folder whose name without its ending is the last part of `path`: "the README of
+/// code/site".
 fn only_ending(context: &Context<'_>, folder: &Path, path: &str) -> Option<String> {
     let name = file_name(path).filter(|name| !name.contains('.'))?;
     let entries = context.fs.list(folder).ok()?.into_iter();
