@@ -9,12 +9,15 @@ use crate::lexicon::slips;
 /// Number of entries after which no further folder is searched for a similar name.
 const ENTRIES_MAX: usize = 5_000;
 
-/// The first path that the steps read and that doesn't exist; paths read after the first change are not checked.
+/// The first path that the steps read and that doesn't exist; paths read after a change other than a new folder, and
+/// those below that folder, are not checked.
 pub(crate) fn missing(steps: &[Step], fs: &dyn FileSystem) -> Option<String> {
     let mut named = Vec::new();
+    let mut made: Vec<&Path> = Vec::new();
     for step in steps {
         match step {
             Step::Ask(query) => sources(query, &mut named),
+            Step::Do(Act::CreateFolder { paths }) => made.extend(paths.iter().map(Path::new)),
             Step::Do(act) => {
                 act.selection().into_iter().for_each(|of| sources(of, &mut named));
                 named.extend(match act {
@@ -32,7 +35,8 @@ pub(crate) fn missing(steps: &[Step], fs: &dyn FileSystem) -> Option<String> {
     }
     let is_missing = |path: &str| fs.metadata(Path::new(path)) == Err(FileSystemError::NotFound);
     // If even the root can't be read, there is no file system to ask, so no path counts as missing.
-    if is_missing("/") { None } else { named.into_iter().find(|path| is_missing(path)) }
+    let is_made = |path: &str| made.iter().any(|folder| Path::new(path).starts_with(folder));
+    if is_missing("/") { None } else { named.into_iter().find(|path| is_missing(path) && !is_made(path)) }
 }
 
 /// Whether a path doesn't exist, but a file of the same name exists in its folder's subfolders.

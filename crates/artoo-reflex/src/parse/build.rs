@@ -177,6 +177,7 @@ fn question(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
         *draft = Draft::default();
         return Ok(tree::compared(cx, folders, kind, relation));
     }
+    held(cx, draft)?;
     if draft.relation.is_some() || is_about_text(cx, draft) {
         return text::build(cx, draft);
     }
@@ -254,6 +255,19 @@ fn listed(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildEr
     let listed = question(cx, draft)?;
     let is_listed = matches!(listed.ty(), Ok(Ty::Files | Ty::Rows));
     if is_listed { Ok(listed) } else { Err(BuildError::Leftover) }
+}
+
+/// Prepares a phrase about files "with 'x'": what they hold is meant, unless names of files there have it.
+fn held(cx: &BuildContext<'_>, draft: &mut Draft) -> Result<(), BuildError> {
+    let is_of_files = draft.has_noun() && draft.lines.is_none() && draft.names.is_none();
+    let Some(pred) = draft.needle.take_if(|_| is_of_files) else { return Ok(()) };
+    if let Pred::Contains { text, .. } = &pred
+        && files::is_in_a_name(cx, &draft.scope, text)
+    {
+        return Err(BuildError::NameOrText { text: text.clone() });
+    }
+    draft.preds.push(pred);
+    Ok(())
 }
 
 /// Prepares a parsed phrase that looks for a text: of a file the matching lines are meant, of a folder the files that

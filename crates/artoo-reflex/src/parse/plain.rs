@@ -46,10 +46,13 @@ pub(super) fn questions(text: &str, tokens: &[Token]) -> Vec<String> {
             words.held(&core),
             words.stem(&core),
             words.of_it(&core),
+            words.headed(&core),
+            words.chosen(&core),
         ]
         .into_iter()
         .flatten(),
     );
+    ways.extend(words.bracketed(&core));
     ways
 }
 
@@ -57,7 +60,9 @@ pub(super) fn questions(text: &str, tokens: &[Token]) -> Vec<String> {
 pub(super) fn changes(text: &str, tokens: &[Token]) -> Vec<String> {
     let words = Words { text, tokens };
     let core = words.core(&["lead", "courtesy"]);
-    let mut ways: Vec<String> = [words.wished(&core), words.passive(&core)].into_iter().flatten().collect();
+    let mut ways: Vec<String> =
+        [words.wished(&core), words.passive(&core), words.filled(&core)].into_iter().flatten().collect();
+    ways.extend(words.bracketed(&core));
     if core != (0..tokens.len()) {
         ways.push(words.said(core));
     }
@@ -110,7 +115,7 @@ impl Words<'_> {
             found.find_map(|list| Some((at, list.strip_prefix("last ")?)))
         };
         let (at, asks) = (core.start + 1..core.end).find_map(closes)?;
-        Some(format!("{asks} {}", self.said(core.start..at).trim_end_matches(',')))
+        Some(format!("{asks} {}", self.said(core.start..at).trim_end_matches([',', ' ', '-', '–'])))
     }
 
     /// "at least 1 and at most 2 MB" as "at least 1 MB and at most 2 MB".
@@ -141,6 +146,45 @@ impl Words<'_> {
         let rest = Words { text: self.text, tokens: self.tokens.get(pause + 1..core.end)? };
         let joint = if self.is_any(core.start, &["from"]) { "from" } else { "in" };
         Some(format!("{} {joint} {}", rest.said(rest.core(&["lead", "opening", "courtesy"])), self.said(place..pause)))
+    }
+
+    /// "docs: how many pdfs are there" as "how many pdfs are there in docs".
+    fn headed(&self, core: &Range<usize>) -> Option<String> {
+        let colon = core.clone().find(|at| self.tokens.get(*at).is_some_and(|token| token.raw == ":"))?;
+        let from = phrase("fronted", self.tokens, core.start).unwrap_or(core.start);
+        let place = from..colon;
+        let is_place = |token: &Token| {
+            matches!(token.class, Class::Path | Class::FileName | Class::Quoted)
+                || token.raw.starts_with(char::is_uppercase)
+        };
+        let is_named = self.tokens.get(place.clone())?.iter().any(is_place) && place.len() < 4;
+        let rest = Words { text: self.text, tokens: self.tokens.get(colon + 1..core.end)? };
+        is_named.then(|| format!("{} in {}", rest.said(rest.core(&["lead", "opening", "courtesy"])), self.said(place)))
+    }
+
+    /// "of the files in docs, which ones are empty" as "which files in docs are empty".
+    fn chosen(&self, core: &Range<usize>) -> Option<String> {
+        let opens = self.is_any(core.start, &["of", "among", "from"]);
+        let comma = core.clone().find(|at| self.tokens.get(*at).is_some_and(|token| token.class == Class::Comma))?;
+        let asks = self.is_any(comma + 1, &["which", "what"]).then_some(comma + 2)?;
+        let rest = asks + usize::from(self.is_any(asks, &["ones", "one"]));
+        let from = core.start + 1 + usize::from(self.is_any(core.start + 1, &["all"]));
+        let from = from + usize::from(self.is_any(from, &["the", "my", "our"]));
+        opens.then(|| format!("which {} {}", self.said(from..comma), self.said(rest..core.end)))
+    }
+
+    /// Words in brackets as words like all others, or left out if they only say what is clear without them.
+    fn bracketed(&self, core: &Range<usize>) -> Vec<String> {
+        let is = |class: Class| move |at: &usize| self.tokens.get(*at).is_some_and(|token| token.class == class);
+        let Some(open) = core.clone().find(is(Class::Open)) else { return Vec::new() };
+        let close = (open..self.tokens.len()).find(is(Class::Close)).unwrap_or(core.end);
+        let (before, inside) = (self.said(core.start..open), self.said(open + 1..close));
+        let after = self.said((close + 1).min(core.end)..core.end);
+        let mut ways = vec![format!("{before} {inside} {after}"), format!("{before} {after} {inside}")];
+        if phrase("aside", self.tokens, open + 1) == Some(close) {
+            ways.insert(0, format!("{before} {after}"));
+        }
+        ways.into_iter().map(|way| way.trim().to_owned()).collect()
     }
 
     /// "how big a.mp4 is" as "how big is a.mp4", "whether a and b are alike" as "are a and b alike".
@@ -199,8 +243,13 @@ impl Words<'_> {
     /// "which PDFs does Documents contain" and "how many PDFs has Documents" as "PDFs in Documents".
     fn held(&self, core: &Range<usize>) -> Option<String> {
         let asks = phrase("asking", self.tokens, core.start)?;
-        let verb = (asks..core.end).rev().find(|at| self.is_any(*at, &["do", "does", "has", "have", "holds"]))?;
         let holds = ["contain", "have", "hold", "include", "got"];
+        // "how many files Photos has".
+        if self.is_any(core.end - 1, &["has", "contains", "holds"]) && core.end > asks + 2 {
+            let (what, name) = (self.said(core.start..core.end - 2), self.said(core.end - 2..core.end - 1));
+            return Some(format!("{what} are in {name}"));
+        }
+        let verb = (asks..core.end).rev().find(|at| self.is_any(*at, &["do", "does", "has", "have", "holds"]))?;
         let end = if self.is_any(core.end - 1, &holds) { core.end - 1 } else { core.end };
         let is_held = end < core.end || self.is_any(verb, &["has", "have", "holds"]);
         let subject = verb + 1..end;
@@ -262,6 +311,17 @@ impl Words<'_> {
             return None;
         }
         Some(format!("{verb} {} {}", self.said(start..at), self.said(end..core.end)))
+    }
+
+    /// "create docs/new and move a.txt there" as "create the folder docs/new and move a.txt there".
+    fn filled(&self, core: &Range<usize>) -> Option<String> {
+        let path = core.start + 1;
+        let is_path = self.tokens.get(path).is_some_and(|token| token.class == Class::Path && !token.raw.contains('.'));
+        let fills = (path + 1..core.end).any(|at| {
+            self.is_any(at, &["there"]) || self.is_any(at, &["into", "in", "inside"]) && self.is_any(at + 1, &["it"])
+        });
+        let makes = self.is_any(core.start, &["create", "make", "add"]) && is_path && fills;
+        makes.then(|| format!("{} the folder {}", self.said(core.start..path), self.said(path..core.end)))
     }
 
     /// "a.txt should be moved to b" as "move a.txt to b".

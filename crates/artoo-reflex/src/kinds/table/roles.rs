@@ -6,7 +6,7 @@ use super::cells::{Table, is_number, is_plural_of};
 const WORDS: &str = include_str!("words.txt");
 
 /// Maximum number of words of a heading, a cell or a phrase.
-const MAX_PHRASE: usize = 4;
+const MAX_PHRASE: usize = 5;
 
 /// What a phrase means in a question about a table: a heading, a cell, a number or another word; columns count from 1.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,8 +59,11 @@ pub(super) fn roles(words: &[String], stem: &str, table: &Table) -> Option<Vec<R
         found.push(role);
         at += length;
     }
-    found.retain(|role| *role != Role::Word("skip"));
-    Some(found)
+    // "how often does each town occur" counts each time.
+    let is_times = found.contains(&Role::Word("times"));
+    found.retain(|role| *role != Role::Word("skip") && !(is_times && *role == Role::Word("different")));
+    let counted = |role| if role == Role::Word("times") { Role::Word("count") } else { role };
+    Some(found.into_iter().map(counted).collect())
 }
 
 /// The meaning of a phrase in a question about a table; `None` if it has none.

@@ -120,8 +120,9 @@ fn of_every_file(cx: &BuildContext<'_>, draft: &Draft) -> Option<()> {
 
 /// Returns the query, or an error if it would show a binary file as text.
 fn legible(cx: &BuildContext<'_>, asked: Query) -> Result<Query, BuildError> {
+    let is_of_text = |path: &str| asked.ty() == Ok(Ty::Lines) || is_archive(path);
     match asked.source() {
-        Query::TextFile { path } if asked.ty() == Ok(Ty::Lines) && table::is_binary(cx, path) => {
+        Query::TextFile { path } if is_of_text(path) && table::is_binary(cx, path) => {
             Err(BuildError::Question { question: "its text", of: "a file that holds something else than text" })
         }
         _ => Ok(asked),

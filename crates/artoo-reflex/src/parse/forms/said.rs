@@ -162,6 +162,11 @@ impl Matcher<'_> {
         };
         let count = (at..self.end).take_while(|at| self.token(*at).is_some_and(is_word)).count();
         let last = self.token(at + count).filter(|token| count > 0 && token.class == Class::FileName)?;
+        // "a file called x.txt" says that it is a file.
+        let says_file = |token: &Token| token.folded == "file" || self.is_listed(token, "called");
+        if !is_called && (at..at + count).any(|at| self.token(at).is_some_and(says_file)) {
+            return None;
+        }
         let run = self.chart.tokens.get(at..at + count)?.iter().chain([last]);
         let place = self.context.resolve(&run.map(|token| token.raw.as_str()).collect::<Vec<_>>().join(" "))?;
         Some((at + count + 1, Place { kind: PathKind::File, ..place }))

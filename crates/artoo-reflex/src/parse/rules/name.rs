@@ -235,12 +235,16 @@ fn content(_: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         {
             draft.merge(&Draft::pred(contains(text))).map(Item::draft)
         }
+        (Item::Mark(Concept::With), Item::Text(Text { text, kind: TextKind::Phrase })) => {
+            Some(Item::draft(Draft::pred(contains(text))))
+        }
         // "lines with 'x'"; "files with 'x'" could mean the name or the content.
         // A word in capitals is text.
-        (
-            Item::Mark(Concept::With),
-            Item::Text(Text { text, kind: kind @ (TextKind::Quoted | TextKind::Phrase | TextKind::Bare) }),
-        ) if *kind != TextKind::Bare || text.chars().all(|c| c.is_ascii_uppercase()) => Some(needle(text)),
+        (Item::Mark(Concept::With), Item::Text(Text { text, kind: kind @ (TextKind::Quoted | TextKind::Bare) }))
+            if *kind != TextKind::Bare || text.chars().all(|c| c.is_ascii_uppercase()) =>
+        {
+            Some(needle(text))
+        }
         (Item::Partial(Partial::SearchFor(place)), item) => Some(Item::draft(Draft {
             verb: Some(Verb::Find),
             lines: Some(LinesWanted::All),

@@ -16,7 +16,7 @@ use crate::parse::clauses::phrase;
 use crate::parse::doubt::takes_literally;
 use crate::parse::draft::Draft;
 use crate::parse::item::{Context, Item};
-use crate::parse::pattern::is_word;
+use crate::parse::pattern::{is_table_name, is_word};
 use crate::place::file_name;
 
 /// Words before the folder that is meant.
@@ -63,6 +63,10 @@ pub(super) fn is_unclear(context: &Context<'_>, said: &[Token], step: &Step) -> 
         let is_one_number = matches!(of, Query::Aggregate { of, function: Function::Count } if matches!(of.as_ref(), Query::TextOf { .. }))
             && said.windows(2).any(says_each);
         takes
+            || counts_column(context, said, of)
+            || loses_folder(context, said, of)
+            // "inside a.zip" is not the archive.
+            || matches!(of, Query::Paths { .. }) && ["inside", "within"].iter().any(|word| is_word(said.first(), word))
             || is_one_number
             || is_one_word
             || enters
@@ -132,12 +136,43 @@ fn takes_excepted(context: &Context<'_>, of: &Query) -> bool {
     files(layers.source).difference(&selected).any(is_taken)
 }
 
+/// Whether a query counts the lines of a table though a word is a heading of it: "the total amount of sales.csv".
+fn counts_column(context: &Context<'_>, said: &[Token], of: &Query) -> bool {
+    let Query::Aggregate { of, function: Function::Count } = of else { return false };
+    let Query::TextFile { path } = of.as_ref() else { return false };
+    let heading = match evaluate(of, context.fs) {
+        Ok(Answer::Lines(lines)) if is_table_name(path) => lines.into_iter().next().map(|line| line.text),
+        _ => return false,
+    };
+    let heading = String::from_utf8_lossy(heading.as_deref().unwrap_or_default()).into_owned();
+    let heads: Vec<String> = heading.split([',', ';', '\t']).map(|head| head.trim().to_lowercase()).collect();
+    said.iter().any(|token| token.class == Class::Word && heads.contains(&token.folded))
+}
+
+/// Whether a question ends with what a folder holds, which the query is not about: "how many files Photos has".
+fn loses_folder(context: &Context<'_>, said: &[Token], of: &Query) -> bool {
+    let [.., name, verb] = said else { return false };
+    let holds = ["has", "contains", "holds"].iter().any(|word| is_word(Some(verb), word));
+    let Some(place) = context.resolve(&name.raw).filter(|_| holds) else { return false };
+    let is_of_it = |root: &String| root.starts_with(&place.path);
+    let is_about_it = match of.source() {
+        Query::Tree { roots, .. } | Query::Paths { paths: roots, .. } => roots.iter().any(is_of_it),
+        _ => true,
+    };
+    context.is_folder(&place.path) && !is_about_it
+}
+
 /// Whether "there" stands right after the name of a file that is changed, and so may name its folder, which the step
 /// ignores.
 fn loses_place(said: &[Token], step: &Step) -> bool {
     let is_name = |token: &Token| matches!(token.class, Class::FileName | Class::Path | Class::Quoted | Class::Glob);
     let is_there = |pair: &[Token]| pair.first().is_some_and(is_name) && is_word(pair.last(), "there");
-    let goes_there = matches!(step, Step::Do(Act::Copy { .. } | Act::Move { .. } | Act::Extract { .. }));
+    let goes_there = match step {
+        Step::Do(Act::Copy { .. } | Act::Move { .. }) => true,
+        // Not the folder that is chosen if the request names none.
+        Step::Do(Act::Extract { of: Query::Paths { paths, .. }, to }) => !paths.iter().any(|path| path.starts_with(to)),
+        _ => false,
+    };
     matches!(step, Step::Do(_)) && !goes_there && said.windows(2).any(is_there)
 }
 
