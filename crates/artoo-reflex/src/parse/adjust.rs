@@ -19,7 +19,10 @@ const MAX_NAMED: usize = 20;
 pub(super) fn adjusted(context: &Context<'_>, tokens: &[Token], mut built: Vec<Built>) -> Vec<Built> {
     if built.iter().any(|built| matches!(built.step, Step::Do(_))) {
         let is_only = built.len() == 1;
-        built.iter_mut().for_each(|built| as_new_folder(context, tokens, &mut built.step));
+        built.iter_mut().for_each(|built| {
+            as_new_folder(context, tokens, &mut built.step);
+            as_subfolder(context, tokens, &mut built.step);
+        });
         // What a new file is made from is an answer too; an edit of the file itself looks for the text as typed.
         for Built { step, assumptions, .. } in &mut built {
             if let Step::Do(Act::Save { of, to }) = step
@@ -98,6 +101,24 @@ fn in_names(tokens: &[Token], query: &mut Query) {
             Pred::Contains { text, .. } => Pred::Name(NameTest::Has(text)),
             other => other,
         });
+    }
+}
+
+/// Makes "a subfolder x" a folder below the one that the moved or copied files lie in, not below the current one.
+fn as_subfolder(context: &Context<'_>, tokens: &[Token], step: &mut Step) {
+    let (Step::Do(Act::Copy { of, to: Target::Into(path) }) | Step::Do(Act::Move { of, to: Target::Into(path) })) =
+        step
+    else {
+        return;
+    };
+    let Query::Tree { roots, .. } = of.source() else { return };
+    let says_it = tokens.iter().any(|token| ["subfolder", "subdirectory"].contains(&token.folded.as_str()));
+    if let ([root], Some(name)) = (roots.as_slice(), file_name(path))
+        && says_it
+        && parent(path) == context.environment.cwd
+        && context.on_disk(path).is_none()
+    {
+        *path = format!("{root}/{name}");
     }
 }
 

@@ -73,7 +73,17 @@ pub(super) fn described(context: &Context<'_>, tokens: &[Token]) -> Vec<(Range<u
             let is_in = |token: &Token| ["in", "inside", "within", "under"].contains(&token.folded.as_str());
             let is_place =
                 before.is_some_and(is_in) && words.iter().all(|token| token.raw.starts_with(char::is_uppercase));
+            // "one of my letters" is no file called so.
+            let is_many = |pair: &[Token]| {
+                ["one", "any", "some", "each", "none", "all"].iter().any(|word| is_word(pair.first(), word))
+                    && is_word(pair.last(), "of")
+            };
+            let is_one_of =
+                tokens.get(at.saturating_sub(3)..at + length).is_some_and(|run| run.windows(2).any(is_many));
             let Some(entry) = meant(&named, words, is_named || is_place) else { continue };
+            if is_one_of && entry.kind != EntryKind::Folder {
+                continue;
+            }
             let is_here = entry.path.parent() == Some(Path::new(&context.environment.cwd));
             if is_place && (entry.kind != EntryKind::Folder || is_here) {
                 continue;

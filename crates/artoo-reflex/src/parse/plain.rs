@@ -48,6 +48,8 @@ pub(super) fn questions(text: &str, tokens: &[Token]) -> Vec<String> {
             words.of_it(&core),
             words.headed(&core),
             words.chosen(&core),
+            words.told_where(&core),
+            words.pulled(&core),
         ]
         .into_iter()
         .flatten(),
@@ -171,6 +173,27 @@ impl Words<'_> {
         let from = core.start + 1 + usize::from(self.is_any(core.start + 1, &["all"]));
         let from = from + usize::from(self.is_any(from, &["the", "my", "our"]));
         opens.then(|| format!("which {} {}", self.said(from..comma), self.said(rest..core.end)))
+    }
+
+    /// "who earns most? it is in a.csv" and "who earns most? a.csv knows it" as "who earns most in a.csv".
+    fn told_where(&self, core: &Range<usize>) -> Option<String> {
+        let ends =
+            |at: &usize| self.tokens.get(*at).is_some_and(|token| matches!(token.class, Class::Stop | Class::Comma));
+        let pause = core.clone().rev().find(ends)?;
+        let place = match phrase("look there", self.tokens, pause + 1) {
+            Some(place) => place..core.end,
+            None => {
+                pause + 1..(pause + 2..core.end).find(|at| phrase("knows it", self.tokens, *at) == Some(core.end))?
+            }
+        };
+        Some(format!("{} in {}", self.said(core.start..pause), self.said(place.clone()))).filter(|_| place.len() < 5)
+    }
+
+    /// "pull all links out of a.txt" as "list all links of a.txt".
+    fn pulled(&self, core: &Range<usize>) -> Option<String> {
+        let pulls = self.is_any(core.start, &["pull", "get", "take", "dig", "fish", "grab", "pick", "filter"]);
+        let at = core.clone().find(|at| self.is_any(*at, &["out"]) && self.is_any(at + 1, &["of"]))?;
+        pulls.then(|| format!("list {} of {}", self.said(core.start + 1..at), self.said(at + 2..core.end)))
     }
 
     /// Words in brackets as words like all others, or left out if they only say what is clear without them.

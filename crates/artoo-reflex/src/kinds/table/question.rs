@@ -84,7 +84,7 @@ pub(super) fn question(
     }
     let is_money = |word: &&str| words.iter().any(|said| said == word) && is_name_of(word, &stem);
     let mut asked = Asked {
-        is_in_total: words.iter().any(|word| word == "total") && !says("per"),
+        is_in_total: words.iter().any(|word| ["total", "overall"].contains(&word.as_str())) && !says("per"),
         is_of_money: MONEY.iter().any(is_money),
         ..Asked::default()
     };
