@@ -2,12 +2,15 @@
 
 #[cfg(test)]
 mod tests;
+mod wanted;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use artoo_proto::{CoverageState, Unread};
+
+use wanted::asks_for_words;
 
 use super::antecedent::Antecedent;
 use super::background::background;
@@ -81,12 +84,21 @@ pub(super) fn is_noun(tokens: &[Token], at: usize) -> bool {
 pub(super) fn after_lead(tokens: &[Token], start: usize) -> usize {
     let mut at = start;
     loop {
-        match phrase("lead", tokens, at) {
+        match lead(tokens, at) {
             Some(end) => at = end,
             None if tokens.get(at).is_some_and(steps::joins) => at += 1,
             None => return at,
         }
     }
+}
+
+/// The position after a polite or joining phrase at a position. "first" is one before a verb, unlike in "first 3 lines".
+pub(super) fn lead(tokens: &[Token], at: usize) -> Option<usize> {
+    let is_order = |end: usize| {
+        let is_pause = tokens.get(end).is_some_and(|next| next.class == Class::Comma);
+        !is_word(tokens.get(end - 1), "first") || is_pause || steps::begins_a_step(tokens, end)
+    };
+    phrase("lead", tokens, at).filter(|end| is_order(*end))
 }
 
 /// Whether tokens ask if something is so, as in "check that a.txt exists".
@@ -455,22 +467,6 @@ fn vague(tokens: &[Token], range: Range<usize>) -> Unread {
 fn words(tokens: &[Token], range: Range<usize>) -> String {
     let run = tokens.get(range).unwrap_or_default();
     run.iter().map(|token| token.folded.as_str()).collect::<Vec<_>>().join(" ")
-}
-
-/// Whether a clause asks for a text alone: it opens with a verb that makes a text, names a kind of text unless the verb
-/// needs none, and names neither a place for the text nor a fact or another act.
-fn asks_for_words(opens: &[Token]) -> bool {
-    let Some(verb) = phrase("text verbs", opens, 0) else { return false };
-    let rest = opens.get(verb..).unwrap_or_default();
-    let kind = first("text kinds", rest);
-    let is_about = phrase("text verbs alone", opens, 0).is_some();
-    let is_in_kind = |at: usize| kind.as_ref().is_some_and(|kind| kind.contains(&at));
-    let is_other = |at: usize| !is_in_kind(at) && phrase("no text", rest, at).is_some();
-    let names_a_place = |at: usize| {
-        let next = rest.get(at + 1).map(|token| token.raw.as_str()).unwrap_or_default();
-        phrase("text places", rest, at).is_some() && next.contains(['.', '/', '~', '"', '\'', '“'])
-    };
-    (kind.is_some() || is_about) && !(0..rest.len()).any(|at| is_other(at) || names_a_place(at))
 }
 
 /// The reason why a clause was not read: courtesy, a how-to question, a matter of judgement, vague or unknown words.

@@ -10,6 +10,7 @@ use super::item::Context;
 use super::located::{COPIES, entries, typed};
 use super::pattern::is_word;
 use crate::concept::Concept;
+use crate::eval::text::file_holds;
 use crate::eval::{Entry, EntryKind};
 use crate::lex::{Class, Token, lex};
 use crate::lexicon::{Meaning, lexicon};
@@ -80,7 +81,7 @@ pub(super) fn described(context: &Context<'_>, tokens: &[Token]) -> Vec<(Range<u
             };
             let is_one_of =
                 tokens.get(at.saturating_sub(3)..at + length).is_some_and(|run| run.windows(2).any(is_many));
-            let Some(entry) = meant(&named, words, is_named || is_place) else { continue };
+            let Some(entry) = meant(context, &named, words, is_named || is_place) else { continue };
             if is_one_of && entry.kind != EntryKind::Folder {
                 continue;
             }
@@ -249,8 +250,9 @@ pub(super) fn is_safe(path: &str) -> bool {
 }
 
 /// The only entry that words can mean: one is a word of its name and each other one too, or of a folder above it, but
-/// the last may say what kind of thing it is. Of several, the one whose name has no other words is meant.
-fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'a Entry> {
+/// the last may say what kind of thing it is. Of several, the one whose name has no other words is meant. If no entry
+/// has the words, those before the last may be in the text of the file: "the pancake recipe" is recipe.txt.
+fn meant<'a>(context: &Context<'_>, entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'a Entry> {
     let is_filler = |token: &&Token| FILLERS.contains(&token.folded.as_str());
     if !is_named && words.first().is_some_and(|token| is_filler(&token))
         || words.last().is_some_and(|token| is_filler(&token))
@@ -316,6 +318,14 @@ fn meant<'a>(entries: &'a [Named], words: &[Token], is_named: bool) -> Option<&'
             && (has(last) || (others.iter().any(has) && (is_kind() || is_file && is_above(last))))
     };
     let mut found: Vec<&Named> = entries.iter().filter(fits).collect();
+    let is_in_text = |named: &&Named| {
+        let holds = |word: &&str| file_holds(&named.entry.path, word.as_bytes(), true, context.fs) == Some(true);
+        let is_name = named.entry.kind == EntryKind::File && named.words.iter().all(|word| is_same(word, last));
+        is_name && !named.words.is_empty() && others.iter().all(|word| word.len() > 3 && holds(word))
+    };
+    if found.is_empty() && is_named && !others.is_empty() {
+        found = entries.iter().filter(is_in_text).collect();
+    }
     // A copy is not the one meant.
     if found.len() > 1 && found.iter().any(|named| !named.is_copy()) {
         found.retain(|named| !named.is_copy());

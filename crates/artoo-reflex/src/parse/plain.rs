@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::clauses::{lists, phrase};
+use super::clauses::{lead, lists, phrase};
 use super::pattern::{is_table_name, is_word, wishes_new};
 use crate::lex::{Class, Token};
 
@@ -91,7 +91,9 @@ impl Words<'_> {
             |at: usize| self.tokens.get(at).is_some_and(|token| matches!(token.class, Class::Comma | Class::Stop));
         while let Some(next) = opens
             .iter()
-            .filter_map(|list| phrase(list, self.tokens, start))
+            .filter_map(
+                |list| if *list == "lead" { lead(self.tokens, start) } else { phrase(list, self.tokens, start) },
+            )
             .max()
             .or(is_mark(start).then_some(start + 1))
             && next < end

@@ -84,7 +84,7 @@ pub(super) fn question(
     }
     let is_money = |word: &&str| words.iter().any(|said| said == word) && is_name_of(word, &stem);
     let mut asked = Asked {
-        is_in_total: words.iter().any(|word| ["total", "overall"].contains(&word.as_str())) && !says("per"),
+        is_in_total: words.iter().any(|word| word == "total") && !says("per"),
         is_of_money: MONEY.iter().any(is_money),
         ..Asked::default()
     };
@@ -178,7 +178,7 @@ impl Asked {
             "row" | "named" => self.is_of_rows |= self.function.is_none(),
             "who" => self.is_of_whom = true,
             // "the region with the highest total amount".
-            "sum" if self.is_descending.is_some() && self.group.is_none() && self.shown.len() == 1 => {
+            "sum" | "overall" if self.is_descending.is_some() && self.group.is_none() && self.shown.len() == 1 => {
                 self.group = self.shown.pop();
                 self.first = Some("1".to_owned());
                 self.function = Some("sum");
@@ -224,6 +224,7 @@ impl Asked {
             "per" if rest.next_if(|next| matches!(next, Role::Word("row" | "named"))).is_some() => {}
             "per" | "by" | "sort_by" => return self.arranged(word, rest, table),
             "descending" | "ascending" => set(&mut self.is_descending, word == "descending")?,
+            "overall" => {}
             "different" => self.is_distinct = true,
             "not" => match rest.next()? {
                 Role::Head(column) if let Some([_, no]) = truth(table, column) => {

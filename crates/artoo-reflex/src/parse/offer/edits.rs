@@ -44,7 +44,8 @@ pub(super) fn plainer(tokens: &[Token]) -> Vec<Vec<Edit>> {
         if let Some((end, plain)) = longest
             && let Some(last) = tokens.get(end - 1)
         {
-            let with = plain.trim_start_matches("nothing").to_owned();
+            let joint = if first.class == Class::Comma { " " } else { "" };
+            let with = format!("{joint}{}", plain.trim_start_matches("nothing"));
             edits.push(Edit { span: first.span.start..last.span.end, with, slips: 0 });
         }
         at = longest.map_or(at + 1, |(end, _)| end);
