@@ -101,7 +101,9 @@ pub(super) fn substituted(context: &Context<'_>, tokens: &[Token], before: Optio
             Meaning::Concept(concept) => substitution_class(concept),
             Meaning::FileType { .. } => None,
         };
-        lexicon().meanings(word).iter().filter_map(class).collect()
+        // "and the highest?" after "the mean wind".
+        let of_numbers = phrase("of numbers", &lex(word), 0).map(|_| 9);
+        lexicon().meanings(word).iter().filter_map(class).chain(of_numbers).collect()
     };
     let wanted = classes(&only.folded);
     let says_one = tokens.iter().any(|token| is_word(Some(token), "one"));

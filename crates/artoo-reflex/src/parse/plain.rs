@@ -101,7 +101,9 @@ impl Words<'_> {
             start = next;
         }
         loop {
-            let closes = |at: &usize| phrase("closing", self.tokens, *at) == Some(end);
+            // "remove the blank lines, just show it" is no change.
+            let lists = if opens.contains(&"opening") { &["closing", "shown alone"][..] } else { &["closing"][..] };
+            let closes = |at: &usize| lists.iter().any(|list| phrase(list, self.tokens, *at) == Some(end));
             if end > start && is_mark(end - 1) {
                 end -= 1;
             } else if let Some(at) = (start + 1..end).find(closes) {
@@ -270,7 +272,7 @@ impl Words<'_> {
         let asks = phrase("asking", self.tokens, core.start)?;
         let holds = ["contain", "have", "hold", "include", "got"];
         // "how many files Photos has".
-        if self.is_any(core.end - 1, &["has", "contains", "holds"]) && core.end > asks + 2 {
+        if self.is_any(core.end - 1, &["has", "contains", "holds"]) && core.end > asks + 1 {
             let (what, name) = (self.said(core.start..core.end - 2), self.said(core.end - 2..core.end - 1));
             return Some(format!("{what} are in {name}"));
         }

@@ -328,8 +328,9 @@ fn fits_words(context: &Context<'_>, said: &[Token], step: &Step) -> bool {
         // "write hello in a new file a.txt" doesn't make an empty file.
         Step::Do(Act::CreateFile { path, text }) => {
             let is_name = |token: &Token| file_name(path) == Some(token.raw.as_str());
-            let named = said.iter().position(is_name).and_then(|at| said.get(..at));
-            let is_left = text.is_empty() && has(after_verb(named.unwrap_or_default()), "fillers");
+            let (named, rest) = said.split_at(said.iter().position(is_name).unwrap_or_default());
+            let says_text = rest.iter().any(|token| ["containing", "saying", "reading"].contains(&&*token.folded));
+            let is_left = text.is_empty() && (says_text || has(after_verb(named), "fillers"));
             !is_left && !is_cut(said, path) && !is_cut(said, text)
         }
         Step::Do(Act::CreateFolder { paths }) => !paths.iter().any(|path| is_cut(said, path)),

@@ -65,6 +65,7 @@ pub(super) fn is_unclear(context: &Context<'_>, said: &[Token], step: &Step) -> 
         takes
             || counts_column(context, said, of)
             || loses_folder(context, said, of)
+            || takes_all(of)
             // "inside a.zip" is not the archive.
             || matches!(of, Query::Paths { .. }) && ["inside", "within"].iter().any(|word| is_word(said.first(), word))
             || is_one_number
@@ -147,6 +148,16 @@ fn counts_column(context: &Context<'_>, said: &[Token], of: &Query) -> bool {
     let heading = String::from_utf8_lossy(heading.as_deref().unwrap_or_default()).into_owned();
     let heads: Vec<String> = heading.split([',', ';', '\t']).map(|head| head.trim().to_lowercase()).collect();
     said.iter().any(|token| token.class == Class::Word && heads.contains(&token.folded))
+}
+
+/// Whether a query sorts out as many files as were named: "which of the two is bigger, a.txt or b.txt" asks for one.
+fn takes_all(of: &Query) -> bool {
+    let named = match of.source() {
+        Query::Paths { paths, .. } if paths.len() > 1 => paths.len(),
+        _ => return false,
+    };
+    let is_all = |of: &Query| matches!(of, Query::Limit { count, .. } if usize::try_from(*count).is_ok_and(|count| count >= named));
+    std::iter::successors(Some(of), |of| of.operand()).any(is_all)
 }
 
 /// Whether a question ends with what a folder holds, which the query is not about: "how many files Photos has".
