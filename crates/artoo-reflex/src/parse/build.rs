@@ -42,7 +42,7 @@ impl Built {
     /// The first note on a number, folder, order or direction that the request doesn't name and that was chosen for it;
     /// `None` if there is none.
     pub(super) fn chosen(&self) -> Option<&str> {
-        self.assumptions.iter().map(String::as_str).find(|note| note.starts_with("no "))
+        self.assumptions.iter().map(String::as_str).find(|note| note.starts_with("no ") && note.contains("named"))
     }
 }
 

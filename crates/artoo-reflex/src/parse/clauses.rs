@@ -398,7 +398,9 @@ fn guard(text: &str, tokens: &[Token], built: &[Built]) -> Option<Unread> {
     if let Some(said) = limits.into_iter().filter(|(_, _, holds)| *holds).find_map(said) {
         return Some(not_read(format!("“{said}” is not read")));
     }
-    if let Some(note) = built.iter().find_map(Built::chosen).filter(|_| changes) {
+    // What a new file is made from may be here, as that of a question.
+    let is_made = |built: &&Built| matches!(built.step, Step::Do(Act::Save { .. }));
+    if let Some(note) = built.iter().filter(|built| !is_made(built)).find_map(Built::chosen).filter(|_| changes) {
         return Some(not_read(note.to_owned()));
     }
     if let Some(range) = but_one(tokens).filter(|_| changes) {

@@ -282,8 +282,11 @@ fn meant<'a>(context: &Context<'_>, entries: &'a [Named], words: &[Token], is_na
     // A single word that nothing marks as a name may be anything, and a single letter is an article; "the folder" is none
     // in particular, and "the number" no file of numbers.
     let is_general = others.is_empty() && GENERAL.contains(last);
+    // "the copy in backup" is a copy of what is spoken of.
+    let is_copy = said.first().is_some_and(|first| ["copy", "version"].contains(first));
     let is_letter = |word: &&str| word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
     if is_general
+        || is_copy
         || said.iter().any(is_letter)
         || phrase("made", words, 0).is_some_and(|end| end == words.len() || is_word(words.get(end), "of"))
         || !words.iter().all(is_plain)

@@ -62,8 +62,15 @@ pub(super) fn roles(words: &[String], stem: &str, table: &Table) -> Option<Vec<R
     // "how often does each town occur" counts each time.
     let is_times = found.contains(&Role::Word("times"));
     found.retain(|role| *role != Role::Word("skip") && !(is_times && *role == Role::Word("different")));
-    let counted = |role| if role == Role::Word("times") { Role::Word("count") } else { role };
-    Some(found.into_iter().map(counted).collect())
+    // "the units overall" are added up, "the highest units overall" may not be.
+    let computes = ["count", "total_count", "sum", "average", "maximum", "minimum", "most_of_all"];
+    let is_computed = found.iter().any(|role| matches!(role, Role::Word(word) if computes.contains(word)));
+    let settled = |role| match role {
+        Role::Word("times") => Role::Word("count"),
+        Role::Word("overall") if !is_computed => Role::Word("sum"),
+        role => role,
+    };
+    Some(found.into_iter().map(settled).collect())
 }
 
 /// The meaning of a phrase in a question about a table; `None` if it has none.
