@@ -211,6 +211,13 @@ impl Words<'_> {
         if phrase("aside", self.tokens, open + 1) == Some(close) {
             ways.insert(0, format!("{before} {after}"));
         }
+        // "my letters (docs/Letters)".
+        let is_path =
+            self.tokens.get(open + 1).is_some_and(|token| matches!(token.class, Class::Path | Class::FileName));
+        let article = (core.start..open).rev().find(|at| self.is_any(*at, &["the", "my", "our"]));
+        if let Some(article) = article.filter(|_| is_path && close == open + 2) {
+            ways.insert(0, format!("{} {inside} {after}", self.said(core.start..article)));
+        }
         ways.into_iter().map(|way| way.trim().to_owned()).collect()
     }
 

@@ -6,7 +6,7 @@ use super::cells::{Table, is_number, is_plural_of};
 const WORDS: &str = include_str!("words.txt");
 
 /// Maximum number of words of a heading, a cell or a phrase.
-const MAX_PHRASE: usize = 5;
+const MAX_PHRASE: usize = 6;
 
 /// What a phrase means in a question about a table: a heading, a cell, a number or another word; columns count from 1.
 #[derive(Debug, Clone, PartialEq)]
