@@ -1,6 +1,7 @@
 //! Patterns of words with slots, as in `{append|add} <text>`: parsed from a data file and matched against tokens.
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 use crate::lex::{Class, Token};
 
@@ -39,14 +40,15 @@ struct Reader<'a> {
     text: &'static str,
     at: usize,
     named: &'a Named,
-    /// The pieces and alternatives read so far of what is not at its end, so that what is kept takes no more than it needs.
+    /// The pieces, alternatives and words read so far of what is not at its end, so that what is kept takes no more than it needs.
     pieces: Vec<Piece>,
     choices: Vec<Pattern>,
+    words: Vec<&'static str>,
 }
 
 impl<'a> Reader<'a> {
     const fn new(text: &'static str, named: &'a Named) -> Self {
-        Self { text, at: 0, named, pieces: Vec::new(), choices: Vec::new() }
+        Self { text, at: 0, named, pieces: Vec::new(), choices: Vec::new(), words: Vec::new() }
     }
 
     /// The byte at the position; `None` at the end.
@@ -61,7 +63,7 @@ impl<'a> Reader<'a> {
             let choice = self.sequence();
             self.choices.push(choice);
             if self.byte() != Some(b'|') {
-                return kept(&mut self.choices, start);
+                return kept(&mut self.choices, start, &CHOICES, &[]);
             }
             self.at += 1;
         }
@@ -72,7 +74,7 @@ impl<'a> Reader<'a> {
         let start = self.pieces.len();
         loop {
             match self.byte() {
-                None | Some(b'|' | b'}') => return kept(&mut self.pieces, start),
+                None | Some(b'|' | b'}') => return kept(&mut self.pieces, start, &PIECES, Piece::Word("")),
                 Some(b' ') => self.at += 1,
                 Some(b'{') => {
                     self.at += 1;
@@ -93,10 +95,10 @@ impl<'a> Reader<'a> {
         let rest = self.text.get(self.at..)?;
         let end = rest.find(['{', '}', '$', '<', ' ']).filter(|end| rest.as_bytes().get(*end) == Some(&b'}'))?;
         let inside = rest.get(..end)?;
-        let mut words = Vec::with_capacity(inside.bytes().filter(|byte| *byte == b'|').count() + 1);
-        words.extend(inside.split('|'));
+        let start = self.words.len();
+        self.words.extend(inside.split('|'));
         self.at += end;
-        Some(Piece::OneOf(words.leak()))
+        Some(Piece::OneOf(kept(&mut self.words, start, &WORDS, "")))
     }
 
     /// The word, slot or named alternatives at the position.
@@ -116,11 +118,34 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Removes the elements from a position on and leaks them in an allocation of exactly their size.
-fn kept<T: Copy + 'static>(elements: &mut Vec<T>, start: usize) -> &'static [T] {
-    let taken = elements.get(start..).unwrap_or_default().to_vec();
+/// Removes the elements from a position on and keeps them to the end of the program.
+fn kept<T: Copy>(elements: &mut Vec<T>, start: usize, room: &Room<T>, empty: T) -> &'static [T] {
+    let taken = room.keep(elements.get(start..).unwrap_or_default(), empty);
     elements.truncate(start);
-    taken.leak()
+    taken
+}
+
+/// Room for short lists that are never freed: many of them in one allocation take less memory than one for each.
+struct Room<T: 'static>(Mutex<&'static mut [T]>);
+
+static PIECES: Room<Piece> = Room(Mutex::new(&mut []));
+static CHOICES: Room<Pattern> = Room(Mutex::new(&mut []));
+static WORDS: Room<&'static str> = Room(Mutex::new(&mut []));
+
+impl<T: Copy> Room<T> {
+    /// Number of elements that memory is taken for at once.
+    const STEP: usize = 512;
+
+    fn keep(&self, elements: &[T], empty: T) -> &'static [T] {
+        let mut room = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if room.len() < elements.len() {
+            *room = vec![empty; Self::STEP.max(elements.len())].leak();
+        }
+        let (taken, rest) = std::mem::take(&mut *room).split_at_mut(elements.len());
+        taken.copy_from_slice(elements);
+        *room = rest;
+        taken
+    }
 }
 
 /// The parts of a text between separators that are outside of braces.
