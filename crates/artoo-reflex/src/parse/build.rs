@@ -134,6 +134,7 @@ fn checked(step: Step) -> Result<Step, BuildError> {
 
 /// Builds the query of a question; "tell me if a.txt mentions x" asks for yes or no.
 fn asked(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
+    held(cx, draft)?;
     let query = question(cx, draft)?;
     let is_test = matches!(&query, Query::Filter { of, .. } if matches!(of.as_ref(), Query::TextFile { .. }));
     let says_if = cx.context.asks_whether && cx.context.says_if && is_test;
@@ -177,7 +178,6 @@ fn question(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
         *draft = Draft::default();
         return Ok(tree::compared(cx, folders, kind, relation));
     }
-    held(cx, draft)?;
     if draft.relation.is_some() || is_about_text(cx, draft) {
         return text::build(cx, draft);
     }

@@ -321,13 +321,8 @@ fn meant<'a>(context: &Context<'_>, entries: &'a [Named], words: &[Token], is_na
             && (has(last) || (others.iter().any(has) && (is_kind() || is_file && is_above(last))))
     };
     let mut found: Vec<&Named> = entries.iter().filter(fits).collect();
-    let is_in_text = |named: &&Named| {
-        let holds = |word: &&str| file_holds(&named.entry.path, word.as_bytes(), true, context.fs) == Some(true);
-        let is_name = named.entry.kind == EntryKind::File && named.words.iter().all(|word| is_same(word, last));
-        is_name && !named.words.is_empty() && others.iter().all(|word| word.len() > 3 && holds(word))
-    };
     if found.is_empty() && is_named && !others.is_empty() {
-        found = entries.iter().filter(is_in_text).collect();
+        found = with_text(context, entries, others, last);
     }
     // A copy is not the one meant.
     if found.len() > 1 && found.iter().any(|named| !named.is_copy()) {
@@ -339,6 +334,16 @@ fn meant<'a>(context: &Context<'_>, entries: &'a [Named], words: &[Token], is_na
         ([only], ..) | (_, Some(only), None) => Some(&only.entry),
         _ => None,
     }
+}
+
+/// The files whose whole name is a word, and which hold some others in their text, in any letter case.
+fn with_text<'a>(context: &Context<'_>, entries: &'a [Named], others: &[&str], name: &str) -> Vec<&'a Named> {
+    let fits = |named: &&Named| {
+        let holds = |word: &&str| file_holds(&named.entry.path, word.as_bytes(), true, context.fs) == Some(true);
+        let is_name = named.entry.kind == EntryKind::File && named.words.iter().all(|word| is_same(word, name));
+        is_name && !named.words.is_empty() && others.iter().all(|word| word.len() > 3 && holds(word))
+    };
+    entries.iter().filter(fits).collect()
 }
 
 /// The endings of the files that a noun such as "spreadsheet" or "pdf" means.
