@@ -9,8 +9,8 @@ use crate::lexicon::slips;
 /// Number of entries after which no further folder is searched for a similar name.
 const ENTRIES_MAX: usize = 5_000;
 
-/// The first path that the steps read and that doesn't exist; paths read after a change other than a new folder, and
-/// those below that folder, are not checked.
+/// The first path that the steps read and that doesn't exist. Paths below a folder that an earlier step makes are not
+/// checked, nor any path that is read after another change.
 pub(crate) fn missing(steps: &[Step], fs: &dyn FileSystem) -> Option<String> {
     let mut named = Vec::new();
     let mut made: Vec<&Path> = Vec::new();

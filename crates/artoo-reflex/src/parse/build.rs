@@ -257,7 +257,8 @@ fn listed(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildEr
     if is_listed { Ok(listed) } else { Err(BuildError::Leftover) }
 }
 
-/// Prepares a phrase about files "with 'x'": what they hold is meant, unless names of files there have it.
+/// Turns the text of "files with 'x'" into a condition on the files' content; an error if the name of a file there
+/// contains the text, since the name may be meant.
 fn held(cx: &BuildContext<'_>, draft: &mut Draft) -> Result<(), BuildError> {
     let is_of_files = draft.has_noun() && draft.lines.is_none() && draft.names.is_none();
     let Some(pred) = draft.needle.take_if(|_| is_of_files) else { return Ok(()) };

@@ -336,7 +336,8 @@ fn meant<'a>(context: &Context<'_>, entries: &'a [Named], words: &[Token], is_na
     }
 }
 
-/// The files whose whole name is a word, and which hold some others in their text, in any letter case.
+/// The files called `name`, apart from the ending, whose text contains all other words of a description, in any letter
+/// case.
 fn with_text<'a>(context: &Context<'_>, entries: &'a [Named], others: &[&str], name: &str) -> Vec<&'a Named> {
     let fits = |named: &&Named| {
         let holds = |word: &&str| file_holds(&named.entry.path, word.as_bytes(), true, context.fs) == Some(true);

@@ -125,7 +125,8 @@ fn kept<T: Copy>(elements: &mut Vec<T>, start: usize, room: &Room<T>, empty: T) 
     taken
 }
 
-/// Room for short lists that are never freed: many of them in one allocation take less memory than one for each.
+/// Memory for the short lists of all patterns, which are never freed: one allocation for many lists takes less memory than
+/// one for each list.
 struct Room<T: 'static>(Mutex<&'static mut [T]>);
 
 static PIECES: Room<Piece> = Room(Mutex::new(&mut []));
@@ -133,7 +134,7 @@ static CHOICES: Room<Pattern> = Room(Mutex::new(&mut []));
 static WORDS: Room<&'static str> = Room(Mutex::new(&mut []));
 
 impl<T: Copy> Room<T> {
-    /// Number of elements that memory is taken for at once.
+    /// Number of list elements in one allocation.
     const STEP: usize = 512;
 
     fn keep(&self, elements: &[T], empty: T) -> &'static [T] {

@@ -200,7 +200,8 @@ impl Words<'_> {
         pulls.then(|| format!("list {} of {}", self.said(core.start + 1..at), self.said(at + 2..core.end)))
     }
 
-    /// Words in brackets as words like all others, or left out if they only say what is clear without them.
+    /// The request without brackets: the bracketed words stay in place, move to the end, or are left out if `clauses.txt`
+    /// lists them as an aside.
     fn bracketed(&self, core: &Range<usize>) -> Vec<String> {
         let is = |class: Class| move |at: &usize| self.tokens.get(*at).is_some_and(|token| token.class == class);
         let Some(open) = core.clone().find(is(Class::Open)) else { return Vec::new() };

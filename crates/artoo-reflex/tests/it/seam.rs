@@ -154,7 +154,7 @@ fn missing_file_is_refused_with_two_suggestions() {
         format!("{missing}/notex.txt; there is /home/ada/work/notes.txt and /home/ada/work/deep/notex.txt.")
     );
     assert_eq!(remedy("how many lines in quite.txt"), format!("{missing}/quite.txt."));
-    // Nothing is made before a step that can't be done.
+    // The folder is not made if a later step reads a missing file.
     assert_eq!(remedy("make a folder new and move quite.txt into it"), format!("{missing}/quite.txt."));
 }
 

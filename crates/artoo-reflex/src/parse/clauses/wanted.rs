@@ -1,4 +1,4 @@
-//! Tells clauses that ask for a text from others.
+//! Finds the clauses of a request that ask for a written text, such as a poem, and for nothing else.
 
 use super::{first, phrase};
 use crate::lex::Token;

@@ -1,7 +1,7 @@
 //! Detects steps that ignore words of the request, or whose words can also mean other files.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{joins, means_nothing};
 use crate::algebra::{Act, Depth, Function, GroupKey, Kind, NameTest, Pred, Query, Step};
@@ -150,7 +150,8 @@ fn counts_column(context: &Context<'_>, said: &[Token], of: &Query) -> bool {
     said.iter().any(|token| token.class == Class::Word && heads.contains(&token.folded))
 }
 
-/// Whether a query sorts out as many files as were named: "which of the two is bigger, a.txt or b.txt" asks for one.
+/// Whether a query lists all files that the request names, sorted, although the request asks for one of them: "which of
+/// the two is bigger, a.txt or b.txt".
 fn takes_all(of: &Query) -> bool {
     let named = match of.source() {
         Query::Paths { paths, .. } if paths.len() > 1 => paths.len(),
@@ -160,12 +161,13 @@ fn takes_all(of: &Query) -> bool {
     std::iter::successors(Some(of), |of| of.operand()).any(is_all)
 }
 
-/// Whether a question ends with what a folder holds, which the query is not about: "how many files Photos has".
+/// Whether a question ends with the name of a folder and "has", but its query is about another folder: "how many files
+/// Photos has".
 fn loses_folder(context: &Context<'_>, said: &[Token], of: &Query) -> bool {
     let [.., name, verb] = said else { return false };
     let holds = ["has", "contains", "holds"].iter().any(|word| is_word(Some(verb), word));
     let Some(place) = context.resolve(&name.raw).filter(|_| holds) else { return false };
-    let is_of_it = |root: &String| root.starts_with(&place.path);
+    let is_of_it = |root: &String| Path::new(root).starts_with(&place.path);
     let is_about_it = match of.source() {
         Query::Tree { roots, .. } | Query::Paths { paths: roots, .. } => roots.iter().any(is_of_it),
         _ => true,
