@@ -1,5 +1,8 @@
 //! Tests of the dictionary: every phrase is used, and typos of verbs that change files are not corrected.
 
+use std::collections::HashMap;
+use std::mem::{Discriminant, discriminant};
+
 use proptest::prelude::*;
 
 use artoo_proto::{Abstention, Environment, Now, SessionTurn, Timestamp};
@@ -313,16 +316,29 @@ fn understood(request: &str) -> bool {
     read(request).is_ok() || parse(request, &[before], &environment(), now(), &MemoryFileSystem::default()).is_ok()
 }
 
+/// Equal for meanings that have the same templates.
+fn kind(meaning: &Meaning) -> (Discriminant<Meaning>, Option<Discriminant<Concept>>) {
+    let concept = if let Meaning::Concept(concept) = meaning { Some(discriminant(concept)) } else { None };
+    (discriminant(meaning), concept)
+}
+
 /// Each meaning of each phrase, except verbs for unknown kinds of change, is understood in some request.
 #[test]
 fn every_phrase_is_understood() {
     let all: Vec<_> = lexicon().all().collect();
     let unused_of = |part: usize, parts: usize| {
         let mut unused = Vec::new();
+        // Which template a phrase like this one was understood in: a request that is not understood takes longest.
+        let mut likely = HashMap::new();
         for (phrase, meanings) in all.iter().skip(part).step_by(parts) {
             for meaning in meanings.iter().filter(|meaning| **meaning != Meaning::Concept(Concept::Act)) {
-                if !requests(phrase, meaning).iter().any(|request| understood(request)) {
-                    unused.push(format!("{phrase} ({meaning:?})"));
+                let mut requests = requests(phrase, meaning);
+                let first = likely.entry(kind(meaning)).or_insert(0);
+                let count = requests.len();
+                requests.rotate_left((*first).min(count));
+                match requests.iter().position(|request| understood(request)) {
+                    Some(place) => *first = (*first + place) % count,
+                    None => unused.push(format!("{phrase} ({meaning:?})")),
                 }
             }
         }
