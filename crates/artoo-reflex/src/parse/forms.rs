@@ -72,12 +72,8 @@ fn first_words(pieces: &[Piece]) -> Vec<&'static str> {
     let mut found = Vec::new();
     for piece in pieces {
         match piece {
-            Piece::Word(word) => {
-                found.push(*word);
-                return found;
-            }
-            Piece::OneOf(words) => {
-                found.extend(words.iter().filter(|word| !word.is_empty()));
+            Piece::Word(words) => {
+                found.extend(words.split('|').filter(|word| !word.is_empty()));
                 if has_word(std::slice::from_ref(piece)) {
                     return found;
                 }
@@ -97,8 +93,7 @@ fn first_words(pieces: &[Piece]) -> Vec<&'static str> {
 /// Whether every way to match a pattern has a fixed word.
 fn has_word(pieces: &[Piece]) -> bool {
     pieces.iter().any(|piece| match piece {
-        Piece::Word(_) => true,
-        Piece::OneOf(words) => words.iter().all(|word| !word.is_empty()),
+        Piece::Word(words) => words.split('|').all(|word| !word.is_empty()),
         Piece::Choice(choices) => choices.iter().all(|choice| has_word(choice)),
         Piece::Slot(_) => false,
     })
@@ -237,13 +232,9 @@ impl Matcher<'_> {
             let mut next = Vec::new();
             for (at, values) in ways {
                 match piece {
-                    Piece::Word(word) => {
-                        let at = self.after_articles(at, true);
-                        next.extend(is_word(self.token(at), word).then_some((at + 1, values)));
-                    }
-                    Piece::OneOf(words) => {
+                    Piece::Word(words) => {
                         let start = self.after_articles(at, true);
-                        next.extend(words.iter().filter_map(|word| {
+                        next.extend(words.split('|').filter_map(|word| {
                             let end = if word.is_empty() { Some(at) } else { None };
                             let end = end.or_else(|| is_word(self.token(start), word).then_some(start + 1))?;
                             Some((end, values.clone()))

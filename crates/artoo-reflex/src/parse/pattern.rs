@@ -8,11 +8,8 @@ use crate::lex::{Class, Token};
 /// A part of a pattern: a word, a slot or a choice. Patterns are parsed once and never freed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Piece {
-    /// A word as the lexer folds it.
+    /// A word as the lexer folds it, or several between bars, one of which must match; an empty one matches no token.
     Word(&'static str),
-    /// A choice of single words, one of which must match; an empty word matches no token. It takes less memory than
-    /// [`Self::Choice`].
-    OneOf(&'static [&'static str]),
     /// Alternatives, one of which must match; an empty one matches nothing.
     Choice(&'static [Pattern]),
     /// A place for a value: its kind, and after a colon the name that the value gets if it is another.
@@ -40,15 +37,14 @@ struct Reader<'a> {
     text: &'static str,
     at: usize,
     named: &'a Named,
-    /// The pieces, alternatives and words read so far of what is not at its end, so that what is kept takes no more than it needs.
+    /// The pieces and alternatives read so far of what is not at its end, so that what is kept takes no more than it needs.
     pieces: Vec<Piece>,
     choices: Vec<Pattern>,
-    words: Vec<&'static str>,
 }
 
 impl<'a> Reader<'a> {
     const fn new(text: &'static str, named: &'a Named) -> Self {
-        Self { text, at: 0, named, pieces: Vec::new(), choices: Vec::new(), words: Vec::new() }
+        Self { text, at: 0, named, pieces: Vec::new(), choices: Vec::new() }
     }
 
     /// The byte at the position; `None` at the end.
@@ -94,11 +90,8 @@ impl<'a> Reader<'a> {
     fn words(&mut self) -> Option<Piece> {
         let rest = self.text.get(self.at..)?;
         let end = rest.find(['{', '}', '$', '<', ' ']).filter(|end| rest.as_bytes().get(*end) == Some(&b'}'))?;
-        let inside = rest.get(..end)?;
-        let start = self.words.len();
-        self.words.extend(inside.split('|'));
         self.at += end;
-        Some(Piece::OneOf(kept(&mut self.words, start, &WORDS, "")))
+        rest.get(..end).map(Piece::Word)
     }
 
     /// The word, slot or named alternatives at the position.
@@ -131,7 +124,6 @@ struct Room<T: 'static>(Mutex<&'static mut [T]>);
 
 static PIECES: Room<Piece> = Room(Mutex::new(&mut []));
 static CHOICES: Room<Pattern> = Room(Mutex::new(&mut []));
-static WORDS: Room<&'static str> = Room(Mutex::new(&mut []));
 
 impl<T: Copy> Room<T> {
     /// Number of list elements in one allocation.
@@ -174,12 +166,11 @@ pub(super) fn ends(pieces: &[Piece], tokens: &[Token], start: usize) -> Vec<usiz
         let mut next = Vec::new();
         for from in at {
             match piece {
-                Piece::Word(word) if is_word(tokens.get(from), word) => next.push(from + 1),
-                Piece::OneOf(words) => next.extend(words.iter().filter_map(|word| {
+                Piece::Word(words) => next.extend(words.split('|').filter_map(|word| {
                     if word.is_empty() { Some(from) } else { is_word(tokens.get(from), word).then_some(from + 1) }
                 })),
                 Piece::Choice(choices) => next.extend(choices.iter().flat_map(|choice| ends(choice, tokens, from))),
-                Piece::Word(_) | Piece::Slot(_) => {}
+                Piece::Slot(_) => {}
             }
         }
         at = next;
