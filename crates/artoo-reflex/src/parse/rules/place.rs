@@ -92,7 +92,10 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             let known = beside(context, item).filter(|_| kind == PathKind::Folder);
             let named = || context.resolve(name(item).filter(|_| !matches!(item, Item::Path(_)))?);
             let place = known.or_else(named)?;
-            Some(Item::Paths(vec![Place { kind, ..place }]))
+            // "files that are completely empty" names no file "completely".
+            let is_word = matches!(item, Item::Text(Text { kind: TextKind::Bare | TextKind::BarePlural, .. }));
+            let is_file = kind == PathKind::Folder || !is_word || context.on_disk(&place.path).is_some();
+            is_file.then(|| Item::Paths(vec![Place { kind, ..place }]))
         }
         (item, Item::Comma | Item::Mark(Concept::And)) if places(context, item).is_some() => {
             Some(Item::Partial(Partial::JoiningPaths(places(context, item)?)))

@@ -65,6 +65,7 @@ pub(super) fn is_unclear(context: &Context<'_>, said: &[Token], step: &Step) -> 
         takes
             || counts_column(context, said, of)
             || loses_folder(context, said, of)
+            || compares_a_folder(context, of)
             || takes_all(of)
             // "inside a.zip" is not the archive.
             || matches!(of, Query::Paths { .. }) && ["inside", "within"].iter().any(|word| is_word(said.first(), word))
@@ -173,6 +174,12 @@ fn loses_folder(context: &Context<'_>, said: &[Token], of: &Query) -> bool {
         _ => true,
     };
     context.is_folder(&place.path) && !is_about_it
+}
+
+/// Whether the lines of something are compared that is a folder: its files are meant.
+fn compares_a_folder(context: &Context<'_>, of: &Query) -> bool {
+    let Query::Compare { of, with, .. } = of else { return false };
+    [of, with].iter().any(|side| matches!(side.source(), Query::TextFile { path } if context.is_folder(path)))
 }
 
 /// Whether "there" stands right after the name of a file that is changed, and so may name its folder, which the step
