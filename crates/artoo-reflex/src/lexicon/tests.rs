@@ -316,8 +316,8 @@ fn understood(request: &str) -> bool {
     read(request).is_ok() || parse(request, &[before], &environment(), now(), &MemoryFileSystem::default()).is_ok()
 }
 
-/// Equal for meanings that have the same templates.
-fn kind(meaning: &Meaning) -> (Discriminant<Meaning>, Option<Discriminant<Concept>>) {
+/// The enum variants of a meaning: two meanings with the same variants mostly fit the same request templates.
+fn variants(meaning: &Meaning) -> (Discriminant<Meaning>, Option<Discriminant<Concept>>) {
     let concept = if let Meaning::Concept(concept) = meaning { Some(discriminant(concept)) } else { None };
     (discriminant(meaning), concept)
 }
@@ -328,12 +328,12 @@ fn every_phrase_is_understood() {
     let all: Vec<_> = lexicon().all().collect();
     let unused_of = |part: usize, parts: usize| {
         let mut unused = Vec::new();
-        // Which template a phrase like this one was understood in: a request that is not understood takes longest.
+        // The index of the last understood template for each kind of meaning: parsing takes longest where it fails.
         let mut likely = HashMap::new();
         for (phrase, meanings) in all.iter().skip(part).step_by(parts) {
             for meaning in meanings.iter().filter(|meaning| **meaning != Meaning::Concept(Concept::Act)) {
                 let mut requests = requests(phrase, meaning);
-                let first = likely.entry(kind(meaning)).or_insert(0);
+                let first = likely.entry(variants(meaning)).or_insert(0);
                 let count = requests.len();
                 requests.rotate_left((*first).min(count));
                 match requests.iter().position(|request| understood(request)) {

@@ -8,7 +8,8 @@ use crate::lex::{Class, Token};
 /// A part of a pattern: a word, a slot or a choice. Patterns are parsed once and never freed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Piece {
-    /// A word as the lexer folds it, or several between bars, one of which must match; an empty one matches no token.
+    /// One word, or several separated by bars of which one must match, each as the lexer folds it; an empty word matches
+    /// without a token.
     Word(&'static str),
     /// Alternatives, one of which must match; an empty one matches nothing.
     Choice(&'static [Pattern]),
@@ -37,7 +38,7 @@ struct Reader<'a> {
     text: &'static str,
     at: usize,
     named: &'a Named,
-    /// The pieces and alternatives read so far of what is not at its end, so that what is kept takes no more than it needs.
+    /// Pieces and alternatives of lists that are still being read; a finished list is copied out in its exact length.
     pieces: Vec<Piece>,
     choices: Vec<Pattern>,
 }

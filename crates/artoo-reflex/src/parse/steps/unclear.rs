@@ -176,7 +176,7 @@ fn loses_folder(context: &Context<'_>, said: &[Token], of: &Query) -> bool {
     context.is_folder(&place.path) && !is_about_it
 }
 
-/// Whether the lines of something are compared that is a folder: its files are meant.
+/// Whether a query compares the lines of a path that is a folder; the files in that folder are meant.
 fn compares_a_folder(context: &Context<'_>, of: &Query) -> bool {
     let Query::Compare { of, with, .. } = of else { return false };
     [of, with].iter().any(|side| matches!(side.source(), Query::TextFile { path } if context.is_folder(path)))
