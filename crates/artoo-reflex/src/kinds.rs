@@ -56,6 +56,11 @@ impl Known {
         piped::room(self)
     }
 
+    /// The queries whose files and folders must exist so that the question has an answer.
+    pub(crate) fn needed(&self) -> Vec<Query> {
+        piped::needed(self)
+    }
+
     /// The value of this name in a question; `None` if it has none.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.given.get(name).map(String::as_str)

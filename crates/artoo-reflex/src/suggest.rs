@@ -62,6 +62,7 @@ fn sources(query: &Query, named: &mut Vec<String>) {
         }
         // If no file has that name, the answer is 0 or no: only the source must exist.
         Query::Aggregate { of, .. } => sources(of.source(), named),
+        Query::Known { known } => known.needed().iter().for_each(|of| sources(of, named)),
         other => other.operand().into_iter().for_each(|of| sources(of, named)),
     }
 }

@@ -46,6 +46,9 @@ const UNITS: [(&str, &str, u64); 9] = [
     ("gib", "GiB", 1 << 30),
 ];
 
+/// Shapes of question whose text is the path of another folder.
+const FOLDERS: [&str; 6] = ["differ", "twins", "copies", "fuller", "larger", "richer"];
+
 /// Facts of a file that can be asked for: the word, and the format in which `stat` prints the fact.
 const FACTS: [(&str, &str); 5] =
     [("permission", "%a"), ("owner", "%U"), ("user", "%U"), ("group", "%G"), ("size", "%s")];
@@ -84,7 +87,7 @@ fn read(form: &Form<'_>, wording: &str) -> Option<Query> {
         return None;
     }
     let text = match name {
-        "differ" | "twins" | "copies" | "fuller" | "larger" | "richer" => Some(form.path("other")?),
+        name if FOLDERS.contains(&name) => Some(form.path("other")?),
         "others" => {
             let path = form.path_there("other")?;
             Some(format!("{} {path}", digest::of_file::<sha2::Sha256>(Path::new(&path), form.fs()).ok()?))
@@ -254,6 +257,19 @@ pub(crate) fn which_ones(of: &Query) -> Query {
 pub(crate) fn asked_of(query: &Query) -> Option<Query> {
     let Query::Known { known } = query else { return None };
     inner_query(known).filter(|_| known.kind == ROW.name && known.value("shape") == "some")
+}
+
+/// The queries whose files and folders must exist so that a question has an answer: the one that it processes, and the
+/// folder that it compares with.
+pub(super) fn needed(known: &Known) -> Vec<Query> {
+    let Some(of) = inner_query(known).filter(|_| known.kind == ROW.name) else { return Vec::new() };
+    let shape = known.value("shape");
+    // If there are none, the answer is yes, no or a number.
+    let is_of_number = ["some", "none", "no_files", "more", "least", "fewer"].contains(&shape);
+    let of = if is_of_number { of.source().clone() } else { of };
+    let other =
+        FOLDERS.contains(&shape).then(|| Query::Paths { paths: vec![known.value("text").to_owned()], kind: Kind::Any });
+    [of].into_iter().chain(other).collect()
 }
 
 /// The fact that a question asks for in a unit of size, and the unit in bytes; `None` for any other question.

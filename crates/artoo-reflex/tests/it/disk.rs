@@ -3,8 +3,8 @@
 use artoo_proto::{Environment, SessionTurn, Timestamp};
 
 use super::{environment, now};
-use artoo_reflex::parse;
 use artoo_reflex::testing::MemoryFileSystem;
+use artoo_reflex::{Ledger, parse};
 
 /// A home folder in memory with folders named like kinds of file, tables, a trash, caches and artoo's own data.
 pub(super) fn home() -> MemoryFileSystem {
@@ -335,6 +335,25 @@ fn first_wordings_of_people_read_as_listed() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Where none of the files and folders of a question are, it is not answered, also not with "none" or 0.
+#[test]
+fn questions_about_missing_files_are_not_answered() {
+    let (before, after) = (home(), MemoryFileSystem::new("/"));
+    let environment = Environment { cwd: "/home/ada".to_owned(), ..environment() };
+    let (mut asked, mut answered) = (0, Vec::new());
+    for line in include_str!("people.tsv").lines().filter(|line| !line.starts_with('#')) {
+        let (words, expected) = line.split_once('\t').unwrap();
+        let ledger = Ledger::read(words, &[], &environment, now(), &before);
+        if expected.contains('~') && ledger.only_asks() {
+            asked += 1;
+            let coverage = ledger.simulate(&after).cover(&[], &after);
+            answered.extend(coverage.is_complete().then(|| format!("{words}\t{expected}")));
+        }
+    }
+    assert!(asked > 300, "{asked}");
+    assert!(answered.is_empty(), "{}", answered.join("\n"));
 }
 
 /// Of two files of one name a question means the one that is not in a folder of copies; a change means neither.
