@@ -9,6 +9,9 @@ use crate::algebra::Query;
 use crate::eval::{Entry, EntryKind, FileSystem, FileSystemError, Space};
 use crate::lower::Unsupported;
 
+/// The permission bit without which nobody reads a file or folder here.
+const OWNER_READS: u32 = 0o400;
+
 /// Block size in bytes; the disk usage of a file is a multiple of it.
 const BLOCK_BYTES: u64 = 4096;
 
@@ -107,6 +110,7 @@ impl FileSystem for MemoryFileSystem {
         match self.nodes.get(folder) {
             None => Err(FileSystemError::NotFound),
             Some(node) if node.kind != EntryKind::Folder => Err(FileSystemError::OtherKind),
+            Some(node) if node.mode & OWNER_READS == 0 => Err(FileSystemError::Denied),
             Some(_) => Ok(self
                 .nodes
                 .iter()
@@ -124,6 +128,7 @@ impl FileSystem for MemoryFileSystem {
         match self.nodes.get(file) {
             None => Err(FileSystemError::NotFound),
             Some(node) if node.kind != EntryKind::File => Err(FileSystemError::OtherKind),
+            Some(node) if node.mode & OWNER_READS == 0 => Err(FileSystemError::Denied),
             Some(node) => Ok(Box::new(node.content.as_slice())),
         }
     }

@@ -1,6 +1,7 @@
 //! Compares steps that can't be simulated with the records at the end of the task: commands, downloads, git, processes,
 //! installations, machine facts.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use artoo_proto::{CallStatus, EvidenceId, ToolCall};
@@ -8,7 +9,7 @@ use artoo_proto::{CallStatus, EvidenceId, ToolCall};
 use super::answer;
 use super::compare::{self, StepResult};
 use super::git;
-use super::overlay::shown;
+use super::overlay::{Overlay, PARTIAL, shown};
 use super::records::Records;
 use crate::algebra::{Act, Fact, GitAction, ProcessName, Query, Step};
 use crate::eval::{Answer, EvalError, FileSystem, digest, evaluate, verify};
@@ -104,7 +105,10 @@ pub(super) fn ask(query: &Query, records: &Records<'_>) -> StepResult {
     if let Some(path) = missing(&[Step::Ask(query.clone())], records.fs) {
         return StepResult::not_shown(format!("there is no {path}"));
     }
-    match evaluate(query, records.fs) {
+    let mut disk = Overlay::new(records.fs, BTreeMap::new());
+    disk.is_limited = false;
+    match evaluate(query, &disk) {
+        Ok(_) if disk.is_partial.get() && !is_of_machine(query) => StepResult::not_shown(PARTIAL.to_owned()),
         Ok(found) => given(answer::text(&found), Vec::new()),
         Err(problem @ EvalError::NoSecondSource(_)) => {
             verified().unwrap_or_else(|| StepResult::not_shown(problem.to_string()))

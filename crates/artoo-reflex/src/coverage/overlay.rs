@@ -74,7 +74,12 @@ pub(super) struct Overlay<'a> {
     pub(super) is_limited: bool,
     /// Why the result of the last evaluation is not reliable, if a limit was exceeded or a content is unknown.
     pub(super) problem: Cell<Option<&'static str>>,
+    /// Whether the last evaluation met a file or folder that the user may not read; it counts as empty there.
+    pub(super) is_partial: Cell<bool>,
 }
+
+/// The reason if a question is about something that the user may not read.
+pub(super) const PARTIAL: &str = "not all of it can be read";
 
 /// The reason if a file's content is only known after the task.
 pub(super) const UNKNOWN_CONTENT: &str = "what it holds is only known afterwards";
@@ -82,12 +87,26 @@ pub(super) const UNKNOWN_CONTENT: &str = "what it holds is only known afterwards
 impl<'a> Overlay<'a> {
     /// A view of this disk with these simulated states of paths.
     pub(super) fn new(fs: &'a dyn FileSystem, nodes: BTreeMap<PathBuf, PathState>) -> Self {
-        Self { fs, nodes, entries: Cell::new(0), bytes: Cell::new(0), is_limited: true, problem: Cell::new(None) }
+        Self {
+            fs,
+            nodes,
+            entries: Cell::new(0),
+            bytes: Cell::new(0),
+            is_limited: true,
+            problem: Cell::new(None),
+            is_partial: Cell::new(false),
+        }
     }
 
     /// The answer to a query on the simulated disk; an error if it exceeds the limits of entries and bytes.
     pub(super) fn evaluate(&self, query: &Query) -> Result<Answer, String> {
         self.within_limits(|| evaluate(query, self).map_err(|problem| problem.to_string()))
+    }
+
+    /// The same for a question, to which there is no answer if the user may not read all that it is about.
+    pub(super) fn answer(&self, query: &Query) -> Result<Answer, String> {
+        let found = self.evaluate(query)?;
+        if self.is_partial.get() { Err(PARTIAL.to_owned()) } else { Ok(found) }
     }
 
     /// The entry itself and everything below it.
@@ -111,6 +130,7 @@ impl<'a> Overlay<'a> {
         self.entries.set(0);
         self.bytes.set(0);
         self.problem.set(None);
+        self.is_partial.set(false);
         let result = compute();
         match self.problem.get() {
             Some(problem) => Err(problem.to_owned()),
@@ -137,6 +157,12 @@ impl<'a> Overlay<'a> {
         if self.nodes.is_empty() { None } else { self.nodes.get(&self.key(path)) }
     }
 
+    /// The same result, noting if the user may not read what was asked for.
+    fn noted<T>(&self, result: Result<T, FileSystemError>) -> Result<T, FileSystemError> {
+        self.is_partial.set(self.is_partial.get() || matches!(result, Err(FileSystemError::Denied)));
+        result
+    }
+
     /// Adds to the numbers of entries and bytes read; an error beyond the limits.
     fn count(&self, entries: usize, bytes: u64) -> Result<(), FileSystemError> {
         self.entries.set(self.entries.get().saturating_add(entries));
@@ -158,7 +184,7 @@ impl<'a> Overlay<'a> {
 impl FileSystem for Overlay<'_> {
     fn list(&self, folder: &Path) -> Result<Vec<Entry>, FileSystemError> {
         if self.nodes.is_empty() {
-            let found = self.fs.list(folder)?;
+            let found = self.noted(self.fs.list(folder))?;
             return self.count(found.len(), 0).map(|()| found);
         }
         let inside = self.fs.real(&folder.join("-"));
@@ -169,7 +195,7 @@ impl FileSystem for Overlay<'_> {
                 return Err(FileSystemError::OtherKind);
             }
             Some(PathState { was: None, .. }) => Vec::new(),
-            _ => self.fs.list(folder)?,
+            _ => self.noted(self.fs.list(folder))?,
         };
         let name = |path: &Path| path.file_name().map(|name| at.join(name)).unwrap_or_default();
         found.retain(|entry| !self.nodes.contains_key(&name(&entry.path)));
@@ -195,7 +221,7 @@ impl FileSystem for Overlay<'_> {
     fn open<'b>(&'b self, file: &Path) -> Result<Box<dyn Read + 'b>, FileSystemError> {
         let of_disk = |path: &Path| {
             self.count(0, self.fs.metadata(path)?.bytes)?;
-            self.fs.open(path)
+            self.noted(self.fs.open(path))
         };
         match self.node(file) {
             None => of_disk(file),

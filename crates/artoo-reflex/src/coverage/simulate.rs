@@ -128,7 +128,7 @@ impl<'a> Simulator<'a> {
         if let Some(path) = missing(&[Step::Ask(query.clone())], &self.disk) {
             return if has_acts { Expectation::Never(format!("there is no {path}")) } else { later() };
         }
-        match self.disk.evaluate(query) {
+        match self.disk.answer(query) {
             Ok(found) => Expectation::Answered(answer::text(&found)),
             Err(_) if !has_acts || self.disk.problem.get() == Some(UNKNOWN_CONTENT) => later(),
             Err(problem) => Expectation::Never(problem),

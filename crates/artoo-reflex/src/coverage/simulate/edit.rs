@@ -16,7 +16,7 @@ impl Simulator<'_> {
         let path = self.disk.key(Path::new(to));
         ensure(!self.is_blind, || "what it is computed from is only known afterwards".to_owned())?;
         check_replacements(self, of)?;
-        let texts = written(of, &self.disk.evaluate(of)?)?;
+        let texts = written(of, &self.disk.answer(of)?)?;
         if self.disk.metadata(&path).is_err() {
             return self.new_text(to, texts);
         }

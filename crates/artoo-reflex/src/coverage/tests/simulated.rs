@@ -227,3 +227,28 @@ fn questions_wait_for_relevant_changes() {
     done.write("/w/o", "n\n");
     assert_states(&cover(&ledger(&[&[other()], &[lines()]], &with), &done), &[Shown, NotShown]);
 }
+
+/// What the user may not read is no empty answer, and no part of one that is saved.
+#[test]
+fn questions_about_what_may_not_be_read_are_not_answered() {
+    let mut world = World::new(&[("/w/a.tmp", "a\n"), ("/w/shut/b.tmp", "b\n")]);
+    let names = || Step::Ask(with_extension("tmp"));
+    let texts = || {
+        let keep = Pred::Contains { text: "b".to_owned(), ignore_case: false };
+        Step::Ask(Query::Filter { of: Box::new(with_extension("tmp")), keep })
+    };
+    let save = || Step::Do(Act::Save { of: with_extension("tmp"), to: "/w/n".to_owned() });
+    let answered = |step: &dyn Fn() -> Step, world: &World| cover(&ledger(&[&[step()]], &world), world).rows[0].state;
+    assert_eq!([answered(&names, &world), answered(&texts, &world)], [Shown, Shown]);
+    let saved = |world: &World| {
+        let mut done = world.clone();
+        done.write("/w/n", "/w/a.tmp\n/w/shut/b.tmp\n");
+        cover(&ledger(&[&[save()]], world), &done).rows[0].state
+    };
+    assert_eq!(saved(&world), Shown);
+    world.fs.set_mode("/w/a.tmp", 0);
+    assert_eq!([answered(&names, &world), answered(&texts, &world), saved(&world)], [Shown, NotShown, Shown]);
+    world.fs.set_mode("/w/a.tmp", 0o644);
+    world.fs.set_mode("/w/shut", 0);
+    assert_eq!([answered(&names, &world), answered(&texts, &world), saved(&world)], [NotShown, NotShown, NotShown]);
+}
