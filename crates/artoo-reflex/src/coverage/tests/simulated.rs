@@ -238,7 +238,7 @@ fn questions_about_what_may_not_be_read_are_not_answered() {
         Step::Ask(Query::Filter { of: Box::new(with_extension("tmp")), keep })
     };
     let save = || Step::Do(Act::Save { of: with_extension("tmp"), to: "/w/n".to_owned() });
-    let answered = |step: &dyn Fn() -> Step, world: &World| cover(&ledger(&[&[step()]], &world), world).rows[0].state;
+    let answered = |step: &dyn Fn() -> Step, world: &World| cover(&ledger(&[&[step()]], world), world).rows[0].state;
     assert_eq!([answered(&names, &world), answered(&texts, &world)], [Shown, Shown]);
     let saved = |world: &World| {
         let mut done = world.clone();
