@@ -56,7 +56,8 @@ impl Known {
         piped::room(self)
     }
 
-    /// The queries whose files and folders must exist so that the question has an answer.
+    /// The queries whose files and folders must exist so that this question can be answered; empty for a question that is
+    /// not computed from the answer to another query.
     pub(crate) fn needed(&self) -> Vec<Query> {
         piped::needed(self)
     }

@@ -9,7 +9,7 @@ use crate::algebra::Query;
 use crate::eval::{Entry, EntryKind, FileSystem, FileSystemError, Space};
 use crate::lower::Unsupported;
 
-/// The permission bit without which nobody reads a file or folder here.
+/// The permission bit that lets the owner read; a file or folder without it can't be read in this file system.
 const OWNER_READS: u32 = 0o400;
 
 /// Block size in bytes; the disk usage of a file is a multiple of it.

@@ -74,11 +74,12 @@ pub(super) struct Overlay<'a> {
     pub(super) is_limited: bool,
     /// Why the result of the last evaluation is not reliable, if a limit was exceeded or a content is unknown.
     pub(super) problem: Cell<Option<&'static str>>,
-    /// Whether the last evaluation met a file or folder that the user may not read; it counts as empty there.
+    /// Whether the last evaluation met a file or folder that the user may not read. The evaluation takes such a folder
+    /// for empty, and such a file for one without text.
     pub(super) is_partial: Cell<bool>,
 }
 
-/// The reason if a question is about something that the user may not read.
+/// The reason why a question is not answered if the user may not read a file or folder that it is about.
 pub(super) const PARTIAL: &str = "not all of it can be read";
 
 /// The reason if a file's content is only known after the task.
@@ -103,7 +104,8 @@ impl<'a> Overlay<'a> {
         self.within_limits(|| evaluate(query, self).map_err(|problem| problem.to_string()))
     }
 
-    /// The same for a question, to which there is no answer if the user may not read all that it is about.
+    /// The answer to a question on the simulated disk; an error if it exceeds the limits of entries and bytes, or if the
+    /// user may not read a file or folder that the question is about.
     pub(super) fn answer(&self, query: &Query) -> Result<Answer, String> {
         let found = self.evaluate(query)?;
         if self.is_partial.get() { Err(PARTIAL.to_owned()) } else { Ok(found) }
@@ -157,7 +159,7 @@ impl<'a> Overlay<'a> {
         if self.nodes.is_empty() { None } else { self.nodes.get(&self.key(path)) }
     }
 
-    /// The same result, noting if the user may not read what was asked for.
+    /// Returns the result, and sets `is_partial` if the user has no permission to read the file or folder.
     fn noted<T>(&self, result: Result<T, FileSystemError>) -> Result<T, FileSystemError> {
         self.is_partial.set(self.is_partial.get() || matches!(result, Err(FileSystemError::Denied)));
         result

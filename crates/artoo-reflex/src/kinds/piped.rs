@@ -46,7 +46,7 @@ const UNITS: [(&str, &str, u64); 9] = [
     ("gib", "GiB", 1 << 30),
 ];
 
-/// Shapes of question whose text is the path of another folder.
+/// Shapes of question about two folders; their text is the path of the second folder.
 const FOLDERS: [&str; 6] = ["differ", "twins", "copies", "fuller", "larger", "richer"];
 
 /// Facts of a file that can be asked for: the word, and the format in which `stat` prints the fact.
@@ -259,14 +259,14 @@ pub(crate) fn asked_of(query: &Query) -> Option<Query> {
     inner_query(known).filter(|_| known.kind == ROW.name && known.value("shape") == "some")
 }
 
-/// The queries whose files and folders must exist so that a question has an answer: the one that it processes, and the
-/// folder that it compares with.
+/// The queries whose files and folders must exist so that a question can be answered: the query from whose answer it is
+/// computed and, if it is about two folders, the second folder.
 pub(super) fn needed(known: &Known) -> Vec<Query> {
     let Some(of) = inner_query(known).filter(|_| known.kind == ROW.name) else { return Vec::new() };
     let shape = known.value("shape");
-    // If there are none, the answer is yes, no or a number.
-    let is_of_number = ["some", "none", "no_files", "more", "least", "fewer"].contains(&shape);
-    let of = if is_of_number { of.source().clone() } else { of };
+    // These shapes ask whether there are any files or lines, or how many: without any there is still an answer.
+    let asks_for_number = ["some", "none", "no_files", "more", "least", "fewer"].contains(&shape);
+    let of = if asks_for_number { of.source().clone() } else { of };
     let other =
         FOLDERS.contains(&shape).then(|| Query::Paths { paths: vec![known.value("text").to_owned()], kind: Kind::Any });
     [of].into_iter().chain(other).collect()

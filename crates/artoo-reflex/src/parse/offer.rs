@@ -69,7 +69,8 @@ pub(super) fn nearest(
         let is_whole = edits.iter().all(|edit| !edit.with.is_empty() || edit.slips == 0);
         let parsed = read_after(context, &request, before, false).ok()?;
         let fits = (is_whole || !changes(&parsed)) && !makes_namesake(context, &parsed);
-        // A question without a folder is asked of this one anyway, and "here" is no part of a text and stands for none.
+        // "here" is offered for changes alone: a question without a folder is about the current folder anyway. It must
+        // neither become part of a text nor replace words that are left out.
         let leaves_none_out = || edits.iter().all(|edit| !edit.with.is_empty());
         let is_placed = || changes(&parsed) && !parsed.reading.contains(" here") && leaves_none_out();
         let fits = fits && (!edits.iter().any(|edit| edit.span.is_empty()) || is_placed());

@@ -337,7 +337,7 @@ fn first_wordings_of_people_read_as_listed() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Where none of the files and folders of a question are, it is not answered, also not with "none" or 0.
+/// A question is not answered, not even with "none" or 0, if the files and folders that it names do not exist.
 #[test]
 fn questions_about_missing_files_are_not_answered() {
     let (before, after) = (home(), MemoryFileSystem::new("/"));

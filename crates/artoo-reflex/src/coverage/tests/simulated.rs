@@ -228,7 +228,8 @@ fn questions_wait_for_relevant_changes() {
     assert_states(&cover(&ledger(&[&[other()], &[lines()]], &with), &done), &[Shown, NotShown]);
 }
 
-/// What the user may not read is no empty answer, and no part of one that is saved.
+/// A question about files or folders that the user may not read is not answered, and a list that lacks them is not
+/// shown as saved.
 #[test]
 fn questions_about_what_may_not_be_read_are_not_answered() {
     let mut world = World::new(&[("/w/a.tmp", "a\n"), ("/w/shut/b.tmp", "b\n")]);
